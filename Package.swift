@@ -1,0 +1,66 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "RequestOperations",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "RequestOperations", targets: ["RequestOperations"]),
+        .library(name: "RequestOperationsTesting", targets: ["RequestOperationsTesting"]),
+        .executable(name: "urlrequest", targets: ["urlrequest"]),
+    ],
+    traits: [
+        .trait(name: "CommandLineTool", description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
+        .trait(name: "Observability", description: "Reports to swift-log, swift-metrics and swift-distributed-tracing."),
+    ],
+    dependencies: [
+        // Resolved only when the trait that uses it is enabled: the default build has no package dependency.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+    ],
+    targets: [
+        .target(
+            name: "RequestOperations",
+            dependencies: [
+                .target(name: "CRequestOperationsCurl", condition: .when(platforms: [.linux]))
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "RequestOperationsTesting",
+            dependencies: ["RequestOperations"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "urlrequest",
+            dependencies: [
+                "RequestOperations",
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLineTool"])),
+            ],
+            swiftSettings: settings),
+        .systemLibrary(
+            name: "CRequestOperationsLibcurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .target(name: "CRequestOperationsCurl", dependencies: ["CRequestOperationsLibcurl"]),
+        .systemLibrary(
+            name: "CRequestOperationsSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .testTarget(
+            name: "RequestOperationsTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RequestOperationsTestingTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
