@@ -61,6 +61,15 @@ let package = Package(
             name: "RequestOperationsTestingTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
+        .testTarget(
+            name: "FaceTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StressTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
+package.targets.append(.executableTarget(name: "Bench", dependencies: ["RequestOperations", "RequestOperationsTesting"], swiftSettings: [.swiftLanguageMode(.v5)]))

@@ -17,11 +17,7 @@ protocol FinishAnnouncing: Operation {
     func takeDependencies() -> [Operation]
 }
 
-extension AsynchronousOperation: FinishAnnouncing {
-    final func subscribeToFinish(_ observer: @escaping @Sendable () -> Void) {
-        subscribe { _ in observer() }
-    }
-}
+extension AsynchronousOperation: FinishAnnouncing {}
 
 /// Operations that are not ours are watched by one of Foundation's that depends on them: the way that works without
 /// key-value observing.
