@@ -62,8 +62,7 @@ struct Curl {
 
 /// A curl that may still run.
 struct RunningCurl: Sendable {
-    /// Kills it, as a user would with Ctrl-C.
-    let interrupt: @Sendable () -> Void
+    private let identifier: Int32
     private let end: AsyncStream<Int32>
 
     init(_ process: Process) throws {
@@ -73,9 +72,13 @@ struct RunningCurl: Sendable {
             report.finish()
         }
         try process.run()
-        let identifier = process.processIdentifier
-        interrupt = { kill(identifier, SIGINT) }
+        identifier = process.processIdentifier
         self.end = end
+    }
+
+    /// Ends it at once; the system then closes its connections.
+    func kill() {
+        Foundation.kill(identifier, SIGKILL)
     }
 
     /// Its exit status, once it has ended.
