@@ -1,0 +1,269 @@
+/// An operation whose work is one `async` function, and whose outcome is one stored result.
+///
+/// Subclasses override ``run()`` and nothing else. Add the operation to an `OperationQueue`, or call `start()`; then take
+/// the result in the style that suits you:
+///
+/// ```swift
+/// queue.addOperations([operation], waitUntilFinished: true); operation.result
+/// operation.whenFinished { result in … }
+/// queue.addOperation(operation); let value = try await operation.value
+/// ```
+///
+/// Foundation's contract holds: dependencies, across queues too and removable before they finish, priorities,
+/// `completionBlock`, `waitUntilFinished`, `maxConcurrentOperationCount`. The `qualityOfService` becomes the priority of
+/// the Task; the task-local values of the place where the operation was made hold while it runs. Like any operation it is
+/// for one use: a queue traps when an operation is added a second time.
+///
+/// ## Cancellation
+///
+/// `isCancelled` is `true` exactly if the result is a `CancellationError` or is bound to be: `cancel()` after the finish
+/// changes nothing, and a `CancellationError` out of ``run()`` cancels the operation. `cancel()` cancels the Task; if
+/// ``run()`` has not returned 50 ms later, the operation finishes without it, and what it returns is dropped.
+///
+/// ## Order
+///
+/// The result is stored, then `isExecuting` and `isFinished` are announced, then completions run: awaiting tasks resume,
+/// `whenFinished` closures are called on the ``completionQueue``. All of that happens once.
+// Unchecked as Foundation's own Operation is: all state of this class is in `state`.
+open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
+    private struct State {
+        var lifecycle = OperationLifecycle<Success>()
+        var dependencies = DependencyTable()
+        var readiness = Readiness.unknown
+    }
+
+    private let state = Locked(State())
+    private let context = TaskContext.current()
+
+    /// Makes an operation that is ready to be started.
+    public override init() {
+        super.init()
+    }
+
+    deinit {
+        releaseChain(of: state.withLock { $0.dependencies.removeAll() })
+    }
+
+    /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before.
+    ///
+    /// What it returns or throws becomes the ``result``. It should return soon after its Task was cancelled. The default
+    /// is a programmer's error.
+    open func run() async throws -> Success {
+        preconditionFailure("\(type(of: self)) must override run().")
+    }
+
+    /// The queue on which `whenFinished` closures run; a global concurrent one by default.
+    open var completionQueue: DispatchQueue { .global() }
+
+    // MARK: Result
+
+    /// The outcome, or `nil` while there is none.
+    public final var result: Result<Success, any Error>? {
+        state.withLock { $0.lifecycle.result }
+    }
+
+    /// The value, awaited; it can be awaited any number of times.
+    ///
+    /// Cancelling the Task that awaits cancels the operation; if that was not started yet, the Task is resumed at once.
+    ///
+    /// - Throws: The failure of the ``result``.
+    public final var value: Success {
+        get async throws {
+            let answer = Answer<Success>()
+            subscribe { answer.resume(with: $0) }
+            return try await withTaskCancellationHandler {
+                try await answer.value
+            } onCancel: {
+                cancel()
+                if !isExecuting { answer.resume(with: .failure(CancellationError())) }
+            }
+        }
+    }
+
+    /// Calls a closure with the result, once, on the ``completionQueue``; at once if there is a result already.
+    public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        let queue = completionQueue
+        subscribe { result in queue.async { completion(result) } }
+    }
+
+    /// Calls a subscriber with the result on whatever thread has it.
+    final func subscribe(_ subscriber: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        if let result = state.withLock({ $0.lifecycle.subscribe(subscriber) }) { subscriber(result) }
+    }
+
+    // MARK: Foundation's contract
+
+    /// Always `true`.
+    public final override var isAsynchronous: Bool { true }
+
+    /// Whether the operation was started and has not finished.
+    public final override var isExecuting: Bool { state.withLock { $0.lifecycle.isExecuting } }
+
+    /// Whether there is a ``result``.
+    public final override var isFinished: Bool { state.withLock { $0.lifecycle.result != nil } }
+
+    /// Whether the ``result`` is a `CancellationError`, or is bound to be.
+    public final override var isCancelled: Bool { state.withLock { $0.lifecycle.isCancelled } }
+
+    /// Starts the work; queues call it. A second call does nothing.
+    public final override func start() {
+        let queue = OperationQueue.current
+        let priority = qualityOfService.taskPriority
+        willChangeValue(forKey: "isExecuting")
+        let action = state.withLock { state in
+            state.lifecycle.start {
+                let body: TaskContext.Body = { await self.execute(on: queue) }
+                return context?.run(priority: priority, body) ?? Task.detached(priority: priority, operation: body)
+            }
+        }
+        didChangeValue(forKey: "isExecuting")
+        if case .finish = action { finish(.failure(CancellationError())) }
+    }
+
+    /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
+    public final override func cancel() {
+        switch state.withLock({ $0.lifecycle.cancel() }) {
+        case .markCancelled: super.cancel()
+        case .stop(let task):
+            super.cancel()
+            stop(task)
+        case .ignore: break
+        }
+    }
+
+    /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
+    final func fail(with error: any Error) {
+        if let task = state.withLock({ $0.lifecycle.fail(with: error) }) { stop(task) }
+    }
+
+    private func stop(_ task: Task<Void, Never>) {
+        task.cancel()
+        _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in self?.abandon() }
+    }
+
+    /// The Task did not return in its grace: the operation finishes without it.
+    private func abandon() {
+        guard state.withLock({ $0.lifecycle.isEnding }) else { return }
+        finish(.failure(CancellationError()), abandoningRun: true)
+    }
+
+    /// Called when the operation finished without waiting any longer for ``run()``, before anybody hears of the result.
+    func runWasAbandoned() {}
+
+    private func execute(on queue: OperationQueue?) async {
+        let outcome = await OperationQueue.$ofCurrentOperation.withValue(queue) { await Result(catching: run) }
+        if case .failure(let error) = outcome, error is CancellationError, case .stop = cancelItself() { super.cancel() }
+        finish(outcome)
+    }
+
+    private func cancelItself() -> OperationLifecycle<Success>.CancelAction {
+        state.withLock { $0.lifecycle.cancel() }
+    }
+
+    private func finish(_ outcome: Result<Success, any Error>, abandoningRun: Bool = false) {
+        willChangeValue(forKey: "isExecuting")
+        willChangeValue(forKey: "isFinished")
+        let (published, dependencies) = state.withLock { state in
+            let published = state.lifecycle.finish(outcome)
+            return (published, published == nil ? [] : state.dependencies.removeAll())
+        }
+        if abandoningRun, published != nil { runWasAbandoned() }
+        didChangeValue(forKey: "isExecuting")
+        didChangeValue(forKey: "isFinished")
+        guard let published else { return }
+        releaseCompletionBlock()
+        releaseChain(of: dependencies)
+        for subscriber in published.subscribers { subscriber(published.result) }
+    }
+
+    // MARK: Dependencies
+
+    /// Whether all dependencies have finished, or the operation was cancelled.
+    public final override var isReady: Bool {
+        // Foundation's own table still holds the barriers of a queue.
+        let isReady = super.isReady
+        let (answer, change) = state.withLock { state in
+            let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
+            return (answer, state.readiness.update(to: answer))
+        }
+        switch change {
+        case .none: break
+        case .firstReady: becameReady()
+        case .readyAgain:
+            becameReady()
+            // A queue that read "not ready" while it took the operation in may have missed the announcement, and looks
+            // again only when told to.
+            DispatchQueue.global().async { self.announceReadiness() }
+        }
+        return answer
+    }
+
+    /// Called when the operation is first seen to be ready.
+    func becameReady() {}
+
+    /// The operations that this one waits for or has waited for, in the order in which they were added; none once it
+    /// has finished.
+    public final override var dependencies: [Operation] { state.withLock { $0.dependencies.operations } }
+
+    /// Makes this operation wait until another has finished, whatever its outcome and its queue. Adding one twice, or after
+    /// the start, changes nothing.
+    public final override func addDependency(_ operation: Operation) {
+        let isNew = state.withLock { state in
+            !state.lifecycle.isExecuting && state.lifecycle.result == nil && state.dependencies.add(operation)
+        }
+        guard isNew else { return }
+        let id = ObjectIdentifier(operation)
+        operation.announceFinish { [weak self] in self?.noteFinished(id) }
+        announceReadiness()
+    }
+
+    /// Stops waiting for another operation.
+    public final override func removeDependency(_ operation: Operation) {
+        if state.withLock({ $0.dependencies.remove(operation) }) { announceReadiness() }
+    }
+
+    final func takeDependencies() -> [Operation] {
+        state.withLock { $0.dependencies.removeAll() }
+    }
+
+    private func noteFinished(_ dependency: ObjectIdentifier) {
+        if state.withLock({ $0.dependencies.noteFinished(dependency) }) { announceReadiness() }
+    }
+
+    private func announceReadiness() {
+        willChangeValue(forKey: "isReady")
+        didChangeValue(forKey: "isReady")
+    }
+}
+
+/// How long a cancelled operation waits for its work to return.
+private let cancellationGrace = Duration.milliseconds(50)
+
+/// What the readers of `isReady` were last told.
+private enum Readiness {
+    case unknown
+    case notReady
+    case ready
+
+    enum Change {
+        case none
+        case firstReady
+        case readyAgain
+    }
+
+    mutating func update(to isReady: Bool) -> Change {
+        switch (self, isReady) {
+        case (.unknown, true):
+            self = .ready
+            return .firstReady
+        case (.notReady, true):
+            self = .ready
+            return .readyAgain
+        case (.unknown, false), (.notReady, false), (.ready, false):
+            self = .notReady
+            return .none
+        case (.ready, true):
+            return .none
+        }
+    }
+}

@@ -1,0 +1,110 @@
+/// Why a request failed for good, or why one attempt of it did.
+///
+/// Every failure of a ``URLRequestOperation`` is one of these, or a `CancellationError`, which is never wrapped. An error
+/// that your own code threw out of a stage is in ``underlying``, untouched.
+public struct RequestError: Error, Sendable {
+    /// What went wrong.
+    public let code: Code
+
+    /// The stage in which it went wrong.
+    public let stage: Stage
+
+    /// The error that caused this one, where there is one: of your code, of a decoder, of the transport.
+    public let underlying: (any Error)?
+
+    /// The head of the response, if one had arrived.
+    public internal(set) var head: ResponseHead?
+
+    /// The first bytes of the response's body for diagnosis, at most 4 KiB.
+    public internal(set) var bodyPrefix: Data
+
+    /// Every attempt that was begun, the failed last one included: when, why it failed, how long the operation waited
+    /// before it, what woke it. Empty on the error of a single attempt.
+    public internal(set) var attempts: [Attempt]
+
+    /// One sentence that says more than the code: which field, which limit. Without credentials.
+    public let reason: String?
+
+    /// Makes an error, for a stage, a decision or a transport of your own.
+    ///
+    /// - Parameters:
+    ///   - code: What went wrong.
+    ///   - stage: Where.
+    ///   - underlying: The cause. `nil` by default.
+    ///   - head: The head of the response. `nil` by default.
+    ///   - bodyPrefix: The beginning of the response's body; only its first 4 KiB are kept. Empty by default.
+    ///   - reason: One sentence without credentials. `nil` by default.
+    public init(
+        _ code: Code, stage: Stage, underlying: (any Error)? = nil, head: ResponseHead? = nil,
+        bodyPrefix: Data = Data(), reason: String? = nil
+    ) {
+        self.code = code
+        self.stage = stage
+        self.underlying = underlying
+        self.head = head
+        self.bodyPrefix = bodyPrefix.prefix(TransferLimits.keptErrorBody)
+        self.reason = reason
+        attempts = []
+    }
+
+    /// The stages of a request, in their order.
+    public enum Stage: String, Sendable, CaseIterable {
+        /// Adapters make the request that this attempt sends.
+        case process
+        /// The transport task is made.
+        case makeTask
+        /// The attempt waits for its slot.
+        case slot
+        /// The request is sent and its response read.
+        case transfer
+        /// The head of the response is judged.
+        case validate
+        /// The value is made from the response.
+        case decode
+        /// The retry policy decides.
+        case retryDecision
+        /// The operation waits for its next attempt.
+        case wait
+    }
+}
+
+extension RequestError: CustomStringConvertible {
+    /// One line: the code, the stage, the status if there is one, the reason, the number of attempts. Without the URL's
+    /// query, fields or body.
+    public var description: String {
+        var line = "\(code) in \(stage.rawValue)"
+        if let head, head.isHTTP { line += ", status \(head.status)" }
+        if let host = head?.url.host { line += ", \(host)" }
+        if let reason {
+            line += ": \(reason)"
+        } else if let underlying {
+            line += ": \(type(of: underlying))"
+        }
+        if attempts.count > 1 { line += " (\(attempts.count) attempts)" }
+        return line
+    }
+}
+
+extension RequestError: LocalizedError {
+    /// The same line as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension RequestError {
+    /// The error of a stage as one of ours: a ``RequestError`` stays itself, a transport's failure gives up its cause, and
+    /// anything else is wrapped. The only place where errors are wrapped.
+    init(wrapping error: any Error, stage: Stage) {
+        switch error {
+        case let error as RequestError:
+            self = error
+        case let failure as TransferFailure:
+            self.init(wrapping: failure.error, stage: stage)
+            head = head ?? failure.head
+            if bodyPrefix.isEmpty { bodyPrefix = failure.bodyPrefix.prefix(TransferLimits.keptErrorBody) }
+        case let error as URLError:
+            self.init(Code(error), stage: stage, underlying: error)
+        default:
+            self.init(.stageFailed, stage: stage, underlying: error)
+        }
+    }
+}

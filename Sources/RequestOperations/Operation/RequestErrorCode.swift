@@ -1,0 +1,128 @@
+extension RequestError {
+    /// What went wrong: an open set, so that a new code breaks nobody's `switch`.
+    ///
+    /// A code can be caught by pattern: `catch RequestError.Code.timedOut`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, such as `timedOut`: stable, fit for a log or a metric's label.
+        public let description: String
+
+        /// Makes a code of your own, for your stages and transports.
+        public init(_ name: String) {
+            description = name
+        }
+
+        /// Matches an error that is a ``RequestError`` of this code.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? RequestError)?.code == code
+        }
+    }
+}
+
+extension RequestError.Code {
+    // MARK: The request
+
+    /// The URL is missing a host or is not a URL that can be requested.
+    public static let badURL = Self("badURL")
+    /// The transport does not speak the URL's scheme.
+    public static let unsupportedScheme = Self("unsupportedScheme")
+    /// A field's name is not a token, or its value has a CR, LF or NUL (RFC 9110, section 5.5).
+    public static let invalidField = Self("invalidField")
+    /// The body could not be made: an encoder failed, a file or a stream could not be read.
+    public static let unencodableBody = Self("unencodableBody")
+    /// The body comes from a stream that cannot be opened a second time, so the request cannot be sent again.
+    public static let bodyNotReplayable = Self("bodyNotReplayable")
+    /// The transport cannot do what the task asks for.
+    public static let unsupported = Self("unsupported")
+
+    // MARK: The network
+
+    /// A time limit ran out; ``RequestError/stage`` and the reason say which.
+    public static let timedOut = Self("timedOut")
+    /// The name of the host (or proxy) could not be resolved.
+    public static let cannotResolveHost = Self("cannotResolveHost")
+    /// No connection could be made: refused, unreachable.
+    public static let cannotConnect = Self("cannotConnect")
+    /// The machine is not connected to a network.
+    public static let notConnected = Self("notConnected")
+    /// The connection ended before the response was whole.
+    public static let connectionLost = Self("connectionLost")
+    /// The TLS handshake failed for another reason than the certificate.
+    public static let secureConnectionFailed = Self("secureConnectionFailed")
+    /// The server's certificate is not trusted: unknown issuer, wrong host, expired.
+    public static let untrustedCertificate = Self("untrustedCertificate")
+    /// The server did not accept the client's certificate, or demanded one.
+    public static let clientCertificateRejected = Self("clientCertificateRejected")
+    /// The server's key is none of the pinned ones.
+    public static let pinningFailed = Self("pinningFailed")
+    /// The proxy could not be reached or refused.
+    public static let proxyFailed = Self("proxyFailed")
+
+    // MARK: The response
+
+    /// The status is not an accepted one.
+    public static let unacceptableStatus = Self("unacceptableStatus")
+    /// The content type is not an accepted one.
+    public static let unacceptableContentType = Self("unacceptableContentType")
+    /// The body is larger than ``RequestConfiguration/maximumBodySize``.
+    public static let bodyTooLarge = Self("bodyTooLarge")
+    /// The body ended before its declared length, or is not framed or compressed as declared.
+    public static let truncatedBody = Self("truncatedBody")
+    /// The response is not HTTP that can be read.
+    public static let malformedResponse = Self("malformedResponse")
+    /// The body is empty and the value's type has no empty form.
+    public static let emptyBody = Self("emptyBody")
+    /// The decoder failed.
+    public static let undecodable = Self("undecodable")
+    /// The response could not be written to its file.
+    public static let fileFailed = Self("fileFailed")
+
+    // MARK: Redirects
+
+    /// More redirects than ``RedirectPolicy/maximum``.
+    public static let tooManyRedirects = Self("tooManyRedirects")
+    /// A redirect led back to a request that had been sent already.
+    public static let redirectLoop = Self("redirectLoop")
+    /// A redirect led from https to http.
+    public static let insecureRedirect = Self("insecureRedirect")
+
+    // MARK: The operation
+
+    /// A stage of your own code threw an error that is not a ``RequestError``; it is in ``RequestError/underlying``.
+    public static let stageFailed = Self("stageFailed")
+    /// The limiter's line was full.
+    public static let slotRejected = Self("slotRejected")
+    /// The server asked to wait longer than the policy or the deadline allows.
+    public static let retryAfterTooLong = Self("retryAfterTooLong")
+    /// A failure of the transport that has no code of its own.
+    public static let unknown = Self("unknown")
+}
+
+extension RequestError.Code {
+    /// The code that stands for an error of Foundation's.
+    init(_ error: URLError) {
+        self =
+            switch error.code {
+            case .timedOut: .timedOut
+            case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
+            case .cannotConnectToHost: .cannotConnect
+            case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .notConnected
+            case .networkConnectionLost: .connectionLost
+            case .secureConnectionFailed: .secureConnectionFailed
+            case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+                .serverCertificateHasUnknownRoot:
+                .untrustedCertificate
+            case .clientCertificateRejected, .clientCertificateRequired: .clientCertificateRejected
+            case .badURL: .badURL
+            case .unsupportedURL: .unsupportedScheme
+            case .httpTooManyRedirects: .tooManyRedirects
+            case .dataLengthExceedsMaximum: .bodyTooLarge
+            case .badServerResponse, .cannotParseResponse: .malformedResponse
+            case .cannotDecodeRawData, .cannotDecodeContentData: .truncatedBody
+            case .requestBodyStreamExhausted: .unencodableBody
+            case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
+                .cannotMoveFile:
+                .fileFailed
+            default: .unknown
+            }
+    }
+}

@@ -1,0 +1,56 @@
+/// The task-local values of the place where an operation was made, kept for when it runs.
+///
+/// Swift has no way to copy them but to start a Task there: it waits, suspended, for the body that it is to run.
+final class TaskContext: Sendable {
+    typealias Body = @Sendable () async -> Void
+
+    private let body: Answer<Body?>
+    private let task: Task<Void, Never>
+
+    /// Keeps the task-local values of the current Task; `nil` outside of any.
+    static func current() -> TaskContext? {
+        withUnsafeCurrentTask { $0 != nil } ? TaskContext() : nil
+    }
+
+    private init() {
+        let body = Answer<Body?>()
+        self.body = body
+        task = Task {
+            // The answer is never an error.
+            guard let run = try? await body.value else { return }
+            await run()
+        }
+    }
+
+    deinit {
+        // An operation that was never started lets its Task go.
+        body.resume(with: .success(nil))
+    }
+
+    /// Runs a body in the context, at a priority of its own; called once.
+    func run(priority: TaskPriority?, _ run: @escaping Body) -> Task<Void, Never> {
+        body.resume(
+            with: .success {
+                guard let priority, priority != Task.currentPriority else { return await run() }
+                let prioritized = Task(priority: priority, operation: run)
+                await withTaskCancellationHandler {
+                    await prioritized.value
+                } onCancel: {
+                    prioritized.cancel()
+                }
+            })
+        return task
+    }
+}
+
+extension QualityOfService {
+    /// The priority of a Task that does the work of an operation with this quality; `nil` takes the Task's own.
+    var taskPriority: TaskPriority? {
+        switch self {
+        case .userInteractive, .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,58 @@
+#if canImport(Darwin)
+    import Darwin
+
+    private typealias LockPrimitive = os_unfair_lock
+#elseif canImport(Glibc)
+    import Glibc
+
+    private typealias LockPrimitive = pthread_mutex_t
+#elseif canImport(Musl)
+    import Musl
+
+    private typealias LockPrimitive = pthread_mutex_t
+#endif
+
+/// A value that is reached only under its lock: the one lock that an object of this package has.
+///
+/// The value and the lock share one allocation. `withLock` must stay short: no user code, no I/O, no second lock in it.
+/// (`Synchronization.Mutex` would do, but needs macOS 15 and iOS 18.)
+// Unchecked: the value is touched in `withLock` only, whatever its own type says.
+package struct Locked<Value>: @unchecked Sendable {
+    private final class Storage: ManagedBuffer<Value, LockPrimitive> {
+        deinit {
+            #if !canImport(Darwin)
+                _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
+            #endif
+        }
+    }
+
+    private let storage: ManagedBuffer<Value, LockPrimitive>
+
+    package init(_ value: Value) {
+        storage = Storage.create(minimumCapacity: 1) { buffer in
+            buffer.withUnsafeMutablePointerToElements { lock in
+                #if canImport(Darwin)
+                    lock.initialize(to: os_unfair_lock())
+                #else
+                    lock.initialize(to: pthread_mutex_t())
+                    pthread_mutex_init(lock, nil)
+                #endif
+            }
+            return value
+        }
+    }
+
+    @inline(__always)
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try storage.withUnsafeMutablePointers { value, lock in
+            #if canImport(Darwin)
+                os_unfair_lock_lock(lock)
+                defer { os_unfair_lock_unlock(lock) }
+            #else
+                pthread_mutex_lock(lock)
+                defer { pthread_mutex_unlock(lock) }
+            #endif
+            return try body(&value.pointee)
+        }
+    }
+}

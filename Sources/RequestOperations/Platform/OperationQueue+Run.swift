@@ -1,0 +1,92 @@
+extension OperationQueue {
+    /// The queue that runs the operation whose Task this is.
+    @TaskLocal static var ofCurrentOperation: OperationQueue?
+
+    /// Runs an asynchronous function on this queue: each of its synchronous parts is an operation of the queue.
+    ///
+    /// On the queue that runs the caller's own operation the function runs at once: the operation has a place there
+    /// already, and a queue of width 1 would wait for itself.
+    ///
+    /// - Throws: What the function throws; `CancellationError` if the queue cancels or drops a part of the work.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        if OperationQueue.ofCurrentOperation === self { return try await body() }
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await runBlocking(body) }
+        let executor = OperationQueueExecutor(self)
+        return try await withTaskExecutorPreference(executor) {
+            try executor.checkNothingWasDropped()
+            let value = try await body()
+            try executor.checkNothingWasDropped()
+            return value
+        }
+    }
+
+    /// For systems without task executors: one operation that holds a thread of the queue, never one of the cooperative
+    /// pool, until the function returns.
+    private func runBlocking<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let answer = Answer<Value>()
+        addOperation(
+            DroppableOperation {
+                let done = DispatchSemaphore(value: 0)
+                Task {
+                    answer.resume(with: await Result(catching: body))
+                    done.signal()
+                }
+                done.wait()
+            } whenDropped: {
+                answer.resume(with: .failure(CancellationError()))
+            })
+        return try await answer.value
+    }
+}
+
+/// Runs the jobs of one function as operations of a queue.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class OperationQueueExecutor: TaskExecutor {
+    private let queue: OperationQueue
+    private let hasDroppedJob = Locked(false)
+
+    init(_ queue: OperationQueue) {
+        self.queue = queue
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.addOperation(
+            DroppableOperation {
+                job.runSynchronously(on: self.asUnownedTaskExecutor())
+            } whenDropped: {
+                // A job must run, or its Task would hang; off the queue it finds out at the next check.
+                self.hasDroppedJob.withLock { $0 = true }
+                DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            })
+    }
+
+    func checkNothingWasDropped() throws {
+        if hasDroppedJob.withLock({ $0 }) { throw CancellationError() }
+    }
+}
+
+/// A block operation that answers, one way or the other, exactly once: by its block, or, if the queue cancelled or
+/// freed it without running it, by the other.
+// Unchecked: `block` is touched by `main` and, when nobody else can reach the operation any more, by `deinit`.
+private final class DroppableOperation: Operation, @unchecked Sendable {
+    private var block: (@Sendable () -> Void)?
+    private let whenDropped: @Sendable () -> Void
+
+    init(_ block: @escaping @Sendable () -> Void, whenDropped: @escaping @Sendable () -> Void) {
+        self.block = block
+        self.whenDropped = whenDropped
+    }
+
+    deinit {
+        if block != nil { whenDropped() }
+    }
+
+    override func main() {
+        let run = block
+        block = nil
+        run?()
+    }
+}

@@ -1,0 +1,150 @@
+/// How long to wait before a retry, as a function of the number of the retry.
+///
+/// | retry | `.exponential()` before jitter | `.ancestor` before jitter |
+/// |---|---|---|
+/// | 1 | 0.5 s | 1 s |
+/// | 2 | 1 s | 3 s |
+/// | 3 | 2 s | 60 s |
+/// | 4 | 4 s | 3600 s |
+/// | 5 | 8 s | 21600 s |
+/// | 7 and on | 20 s | 21600 s |
+///
+/// Full jitter draws uniformly from zero to that delay (Brooker, "Exponential backoff and jitter", AWS, 2015). A delay is
+/// never negative, NaN or above ``maximum``, whatever the parameters and the number of the retry.
+public struct Backoff: Sendable, Hashable {
+    /// How randomness enters a delay.
+    public enum Jitter: Sendable, Hashable {
+        /// Uniformly from zero to the delay.
+        case full
+        /// Half the delay, and uniformly up to half more.
+        case equal
+        /// The delay as it is. Many clients that failed together will come back together.
+        case none
+    }
+
+    private enum Curve: Sendable, Hashable {
+        case exponential(initial: Double, factor: Double)
+        case linear(initial: Double, increment: Double)
+        case table([Double])
+        case decorrelated(initial: Double)
+    }
+
+    private let curve: Curve
+
+    /// The largest delay before jitter.
+    public let maximum: Duration
+
+    /// How randomness enters.
+    public let jitter: Jitter
+
+    private init(_ curve: Curve, maximum: Duration, jitter: Jitter) {
+        self.curve = curve
+        self.maximum = max(maximum, .zero)
+        self.jitter = jitter
+    }
+
+    /// `initial × factor^(retry − 1)`, at most `maximum`.
+    ///
+    /// - Parameters:
+    ///   - initial: The delay before the first retry. 0.5 s by default.
+    ///   - factor: The growth from retry to retry. 2 by default; below 1 the delays shrink.
+    ///   - maximum: The largest delay. 20 s by default.
+    ///   - jitter: Full by default.
+    public static func exponential(
+        initial: Duration = .milliseconds(500), factor: Double = 2, maximum: Duration = .seconds(20),
+        jitter: Jitter = .full
+    ) -> Backoff {
+        Backoff(
+            .exponential(initial: initial.inSeconds, factor: factor.isFinite ? max(factor, 0) : 1), maximum: maximum,
+            jitter: jitter)
+    }
+
+    /// The delays of a table in order, the last one from there on; an empty table is no delay.
+    ///
+    /// - Parameters:
+    ///   - delays: The delays before jitter.
+    ///   - jitter: Full by default.
+    public static func table(_ delays: [Duration], jitter: Jitter = .full) -> Backoff {
+        Backoff(.table(delays.map(\.inSeconds)), maximum: delays.max() ?? .zero, jitter: jitter)
+    }
+
+    /// The same delay before every retry.
+    ///
+    /// - Parameters:
+    ///   - delay: The delay.
+    ///   - jitter: None by default.
+    public static func constant(_ delay: Duration, jitter: Jitter = .none) -> Backoff {
+        .table([delay], jitter: jitter)
+    }
+
+    /// `initial + increment × (retry − 1)`, at most `maximum`.
+    ///
+    /// - Parameters:
+    ///   - initial: The delay before the first retry.
+    ///   - increment: What each further retry adds.
+    ///   - maximum: The largest delay. 20 s by default.
+    ///   - jitter: Full by default.
+    public static func linear(
+        initial: Duration, increment: Duration, maximum: Duration = .seconds(20), jitter: Jitter = .full
+    ) -> Backoff {
+        Backoff(
+            .linear(initial: initial.inSeconds, increment: increment.inSeconds), maximum: maximum, jitter: jitter)
+    }
+
+    /// Uniformly from `initial` to three times the delay before, at most `maximum`: jitter that needs no curve.
+    ///
+    /// - Parameters:
+    ///   - initial: The smallest delay. 0.5 s by default.
+    ///   - maximum: The largest delay. 20 s by default.
+    public static func decorrelated(
+        initial: Duration = .milliseconds(500), maximum: Duration = .seconds(20)
+    ) -> Backoff {
+        Backoff(.decorrelated(initial: initial.inSeconds), maximum: maximum, jitter: .none)
+    }
+
+    /// 1, 3, 60, 3600 and 21600 s with full jitter: the table of the URLRequestOperation that this package succeeds.
+    public static let ancestor = Backoff.table([.seconds(1), .seconds(3), .seconds(60), .seconds(3600), .seconds(21600)])
+
+    /// The delay before a retry.
+    ///
+    /// - Parameters:
+    ///   - retry: The number of the retry, from 1; smaller numbers count as 1.
+    ///   - random: Where the jitter comes from.
+    public func delay(beforeRetry retry: Int, using random: RandomSource = .system) -> Duration {
+        let step = max(retry, 1)
+        let cap = maximum.inSeconds
+        let delay =
+            switch curve {
+            case .exponential(let initial, let factor): initial * pow(factor, Double(step - 1))
+            case .linear(let initial, let increment): initial + increment * Double(step - 1)
+            case .table(let delays): delays.isEmpty ? 0 : delays[min(step, delays.count) - 1]
+            case .decorrelated(let initial): decorrelated(initial: initial, cap: cap, steps: step, random)
+            }
+        // 0 × ∞ is the only way to NaN: an initial delay of zero.
+        return .seconds(jittered(delay.isNaN ? 0 : min(max(delay, 0), cap), random))
+    }
+
+    private func jittered(_ delay: Double, _ random: RandomSource) -> Double {
+        switch jitter {
+        case .full: delay * random.next()
+        case .equal: delay / 2 + delay / 2 * random.next()
+        case .none: delay
+        }
+    }
+
+    /// The series is walked from its start, so that the function stays pure; after 32 steps its distribution is settled.
+    private func decorrelated(initial: Double, cap: Double, steps: Int, _ random: RandomSource) -> Double {
+        var delay = initial
+        for _ in 0..<min(steps, 32) {
+            delay = min(cap, initial + (max(delay * 3, initial) - initial) * random.next())
+        }
+        return delay
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    package var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}

@@ -1,0 +1,76 @@
+/// The value of a `Retry-After` field (RFC 9110, section 10.2.3).
+public enum RetryAfter {
+    /// The delay that a value asks for, or `nil` if it is neither a number of seconds nor a date.
+    ///
+    /// Seconds are decimal digits only; a date may have any of the three forms of RFC 9110, section 5.6.7, and one in the
+    /// past means now. Anything else, a negative number above all, is ignored.
+    ///
+    /// - Parameters:
+    ///   - value: The field's value.
+    ///   - now: What the date is compared with.
+    public static func delay(_ value: String, now: Date) -> Duration? {
+        let value = value.trimmingCharacters(in: .whitespaces)
+        if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            // A number that overflows asks for longer than anyone waits, as the largest that fits does.
+            return .seconds(min(Int64(value) ?? .max, longest))
+        }
+        return HTTPDate.parse(value, now: now).map { .seconds(max($0.timeIntervalSince(now), 0)) }
+    }
+
+    /// Three thousand years, far inside what a `Duration` holds.
+    private static let longest: Int64 = 100_000_000_000
+}
+
+/// Dates of HTTP (RFC 9110, section 5.6.7).
+enum HTTPDate {
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    ///
+    /// - Parameter now: A year of two digits that lies more than 50 years after it means the century before.
+    static func parse(_ text: String, now: Date) -> Date? {
+        let words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
+        switch words.count {
+        case 6 where words[5] == "GMT":
+            // A weekday comes before both forms; only the obsolete one has a year of two digits.
+            return date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
+        case 5:
+            return date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
+        default:
+            return nil
+        }
+    }
+
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    private static func date(day: String, month: String, year: String, time: String, now: Date) -> Date? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2...2) }
+        guard let day = number(day, digits: 1...2), (1...31).contains(day),
+            let month = months.firstIndex(of: month),
+            let digits = number(year, digits: year.count == 2 ? 2...2 : 4...4),
+            clock.count == 3, let hour = clock[0], hour < 24, let minute = clock[1], minute < 60,
+            let second = clock[2], second <= 60
+        else { return nil }
+        let fullYear = year.count == 2 ? century(of: digits, now: now) : digits
+        let components = DateComponents(
+            year: fullYear, month: month + 1, day: day, hour: hour, minute: minute, second: min(second, 59))
+        guard let date = calendar.date(from: components), calendar.component(.day, from: date) == day else { return nil }
+        return date
+    }
+
+    private static func century(of twoDigits: Int, now: Date) -> Int {
+        let thisYear = calendar.component(.year, from: now)
+        let year = thisYear - thisYear % 100 + twoDigits
+        return year > thisYear + 50 ? year - 100 : year
+    }
+
+    private static func number(_ text: String, digits: ClosedRange<Int>) -> Int? {
+        guard digits.contains(text.count), text.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        return Int(text)
+    }
+
+    private static let calendar: Calendar = {
+        var calendar = Calendar(identifier: .gregorian)
+        // Zero seconds from GMT is a valid offset.
+        calendar.timeZone = TimeZone(secondsFromGMT: 0)!
+        return calendar
+    }()
+}

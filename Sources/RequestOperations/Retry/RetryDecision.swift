@@ -1,0 +1,29 @@
+/// What happens after a failed attempt.
+public enum RetryDecision: Sendable {
+    /// The operation fails with the attempt's error.
+    case stop
+
+    /// The request is attempted again after a delay, or sooner if an observer says so.
+    ///
+    /// - Parameters:
+    ///   - after: The delay; negative counts as zero.
+    ///   - or: Observers that may end the wait early. None by default.
+    ///   - restartingBackoff: Whether the next failure counts as the first for the backoff. `false` by default.
+    ///   - with: The request to process and send from now on in place of the original. `nil`, the default, keeps it.
+    case retry(
+        after: Duration, or: [any EarlyRetryObserver] = [], restartingBackoff: Bool = false, with: URLRequest? = nil)
+
+    /// The operation fails with this error in place of the attempt's. A `CancellationError` ends it as cancelled.
+    case fail(any Error)
+}
+
+/// Watches for a sign that another attempt is worth making before its backoff is over.
+public protocol EarlyRetryObserver: Sendable {
+    /// Returns when another attempt is worth making.
+    ///
+    /// Called once for each wait, in a Task of its own that is cancelled when the wait ends for another reason. An observer
+    /// that throws, or returns after the cancellation, leaves the race and fails nothing.
+    ///
+    /// - Parameter failure: The attempt that failed.
+    func wait(after failure: AttemptFailure) async throws
+}

@@ -1,0 +1,56 @@
+/// A result that somebody awaits: the first one given counts, later ones are dropped.
+///
+/// Awaited once at most. It takes no notice of cancellation: whoever cancels gives the answer.
+final class Answer<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case awaited(UnsafeContinuation<Value, any Error>)
+        case given(Result<Value, any Error>)
+        /// Nothing is kept: the value may hold on to who holds this.
+        case delivered
+    }
+
+    private let state = Locked(State.open)
+
+    /// Gives the answer; whether it was the first.
+    @discardableResult
+    func resume(with result: Result<Value, any Error>) -> Bool {
+        let (isFirst, waiter): (Bool, UnsafeContinuation<Value, any Error>?) = state.withLock { state in
+            switch state {
+            case .open:
+                state = .given(result)
+                return (true, nil)
+            case .awaited(let continuation):
+                state = .delivered
+                return (true, continuation)
+            case .given, .delivered:
+                return (false, nil)
+            }
+        }
+        waiter?.resume(with: result)
+        return isFirst
+    }
+
+    var value: Value {
+        get async throws {
+            try await withUnsafeThrowingContinuation { continuation in
+                let result: Result<Value, any Error>? = state.withLock { state in
+                    guard case .given(let result) = state else {
+                        state = .awaited(continuation)
+                        return nil
+                    }
+                    state = .delivered
+                    return result
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        }
+    }
+}
+
+extension Result where Failure == any Error, Success: Sendable {
+    /// The outcome of an asynchronous function.
+    init(catching body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

@@ -1,0 +1,139 @@
+/// How redirects are followed: plain data, one function above all transports.
+///
+/// The rules are those of RFC 9110, section 15.4: 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into
+/// a GET, 307 and 308 keep the method and send the body again from its source. A redirect without a `Location` is an
+/// ordinary response. The validation sees the last head only.
+public struct RedirectPolicy: Sendable, Hashable {
+    /// How many redirects one attempt follows; one more fails as ``RequestError/Code/tooManyRedirects``. 10 by default.
+    /// At 0 redirects are not followed: the redirecting response is an ordinary one.
+    public var maximum: Int
+
+    /// Whether a redirect from https to http is followed; otherwise it fails as ``RequestError/Code/insecureRedirect``.
+    /// `false` by default.
+    public var allowsInsecure: Bool
+
+    /// The fields that are dropped when a redirect leads to another origin (scheme, host or port). `Authorization`,
+    /// `Cookie` and `Proxy-Authorization` by default; compared without regard to case.
+    public var credentialFields: Set<String>
+
+    /// Makes a policy; each parameter has the default given at its property.
+    public init(
+        maximum: Int = 10, allowsInsecure: Bool = false,
+        credentialFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization"]
+    ) {
+        self.maximum = maximum
+        self.allowsInsecure = allowsInsecure
+        self.credentialFields = credentialFields
+    }
+
+    /// Follows no redirect.
+    public static let none = RedirectPolicy(maximum: 0)
+
+    /// Where a response redirects to, or `nil` if it is no redirect that this policy follows.
+    func target(of head: ResponseHead) -> URL? {
+        guard maximum > 0, [301, 302, 303, 307, 308].contains(head.status),
+            let location = head.field("Location"), let target = URL(location: location, relativeTo: head.url)
+        else { return nil }
+        return target
+    }
+
+    /// The task that follows a redirect.
+    ///
+    /// - Parameters:
+    ///   - head: The redirecting response.
+    ///   - target: Where it leads.
+    ///   - task: The task that it answers.
+    ///   - visited: The hops of this attempt, the first request included.
+    func next(after head: ResponseHead, to target: URL, task: TransportTask, visited: [Hop]) throws -> TransportTask {
+        func refused(_ code: RequestError.Code, _ reason: String) -> RequestError {
+            RequestError(code, stage: .transfer, head: head, reason: reason)
+        }
+        guard visited.count <= maximum else { throw refused(.tooManyRedirects, "more than \(maximum)") }
+        let from = Origin(head.url), to = Origin(target)
+        guard to.scheme == "http" || to.scheme == "https" else {
+            throw refused(.unsupportedScheme, "a redirect led to the scheme '\(to.scheme)'")
+        }
+        guard allowsInsecure || from.scheme != "https" || to.scheme == "https" else {
+            throw refused(.insecureRedirect, "a redirect led from https to http")
+        }
+        var next = task
+        next.request.url = target
+        if keepsMethod(head.status, task.request.httpMethod ?? "GET") {
+            guard task.body.isReplayable else {
+                throw refused(.bodyNotReplayable, "the body's stream cannot be opened a second time for a redirect")
+            }
+        } else {
+            next.request.httpMethod = task.request.httpMethod == "HEAD" ? "HEAD" : "GET"
+            next.dropBody()
+        }
+        if from != to { next.request.removeFields(credentialFields) }
+        let hop = Hop(next.request)
+        guard !visited.contains(hop) else { throw refused(.redirectLoop, "the redirects run in a circle") }
+        return next
+    }
+
+    private func keepsMethod(_ status: Int, _ method: String) -> Bool {
+        switch status {
+        case 303: false
+        case 301, 302: method.uppercased() != "POST"
+        default: true
+        }
+    }
+
+    /// One request of a chain of redirects.
+    struct Hop: Hashable {
+        let method: String
+        let url: URL?
+
+        init(_ request: URLRequest) {
+            method = request.httpMethod ?? "GET"
+            url = request.url
+        }
+    }
+}
+
+/// Scheme, host and port (RFC 6454): what credentials belong to, and connections and limits are kept by.
+struct Origin: Hashable, Sendable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    init(_ url: URL?) {
+        scheme = url?.scheme?.lowercased() ?? ""
+        host = url?.host?.lowercased() ?? ""
+        port = url?.port ?? (scheme == "https" ? 443 : 80)
+    }
+}
+
+extension URL {
+    /// The target of a `Location` value; without a fragment of its own it takes over that of the request (RFC 9110,
+    /// section 10.2.2).
+    fileprivate init?(location: String, relativeTo base: URL) {
+        guard let resolved = URL(string: location, relativeTo: base)?.absoluteURL, resolved.host != nil else { return nil }
+        guard resolved.fragment == nil, let fragment = base.fragment,
+            var components = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
+        else {
+            self = resolved
+            return
+        }
+        components.fragment = fragment
+        self = components.url ?? resolved
+    }
+}
+
+extension TransportTask {
+    fileprivate mutating func dropBody() {
+        body = .none
+        request.httpBody = nil
+        request.removeFields([
+            "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
+            "Transfer-Encoding", "Digest", "Content-Digest", "Repr-Digest", "Expect",
+        ])
+    }
+}
+
+extension URLRequest {
+    fileprivate mutating func removeFields(_ names: Set<String>) {
+        for name in names { setValue(nil, forHTTPHeaderField: name) }
+    }
+}

@@ -1,0 +1,73 @@
+/// Judges the head of a response: one closure, with ready-made ones for status and content type.
+///
+/// Runs once for each response that is not a followed redirect, before any of its body is delivered.
+public struct ResponseValidation: Sendable {
+    /// Accepts a head by returning, rejects it by throwing. Called on the Task of the operation; it should return soon.
+    public let validate: @Sendable (ResponseHead) throws -> Void
+
+    /// Makes a validation from its one function.
+    public init(_ validate: @escaping @Sendable (ResponseHead) throws -> Void) {
+        self.validate = validate
+    }
+
+    /// Accepts every response.
+    public static let none = ResponseValidation { _ in }
+
+    /// Accepts the statuses 200 to 299, and what is not HTTP.
+    public static let successfulStatus = status(200..<300)
+
+    /// Accepts the statuses of a range, and what is not HTTP. Others fail as ``RequestError/Code/unacceptableStatus``.
+    public static func status(_ accepted: Range<Int>) -> ResponseValidation {
+        status { accepted.contains($0) }
+    }
+
+    /// Accepts the statuses of a set, and what is not HTTP. Others fail as ``RequestError/Code/unacceptableStatus``.
+    public static func status(in accepted: Set<Int>) -> ResponseValidation {
+        status { accepted.contains($0) }
+    }
+
+    private static func status(_ isAccepted: @escaping @Sendable (Int) -> Bool) -> ResponseValidation {
+        ResponseValidation { head in
+            guard !head.isHTTP || isAccepted(head.status) else {
+                throw RequestError(.unacceptableStatus, stage: .validate, head: head)
+            }
+        }
+    }
+
+    /// Accepts responses whose `Content-Type` matches one of a list, responses without content (204, 205, 304 or a length
+    /// of zero), and what is not HTTP. Others fail as ``RequestError/Code/unacceptableContentType``.
+    ///
+    /// - Parameter accepted: Media ranges (RFC 9110, section 12.5.1), such as `application/json`, `text/*`, `*/*` or
+    ///   `text/plain;charset=utf-8`. Types and parameter names compare without regard to case; a range with parameters
+    ///   wants each of them, and further ones in the response do no harm. A range that cannot be read is a programmer's
+    ///   error.
+    public static func contentType(_ accepted: [String]) -> ResponseValidation {
+        let ranges = accepted.map { text in
+            guard let range = MediaType(text) else { preconditionFailure("'\(text)' is not a media range") }
+            return range
+        }
+        return ResponseValidation { head in
+            guard head.isHTTP, head.mayHaveContent else { return }
+            let text = head.field("Content-Type")
+            guard let text, let type = MediaType(text), ranges.contains(where: { $0.includes(type) }) else {
+                throw RequestError(
+                    .unacceptableContentType, stage: .validate, head: head,
+                    reason: text.map { "the content type is '\($0)'" } ?? "there is no content type")
+            }
+        }
+    }
+
+    /// A validation that accepts what both accept; this one is asked first.
+    public func and(_ other: ResponseValidation) -> ResponseValidation {
+        ResponseValidation { [validate] head in
+            try validate(head)
+            try other.validate(head)
+        }
+    }
+}
+
+extension ResponseHead {
+    fileprivate var mayHaveContent: Bool {
+        ![204, 205, 304].contains(status) && field("Content-Length") != "0"
+    }
+}

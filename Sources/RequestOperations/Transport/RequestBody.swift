@@ -1,0 +1,127 @@
+/// The source of the bytes of a request body.
+public enum RequestBody: Sendable {
+    /// No body.
+    case none
+    /// Bytes in memory, sent with their length.
+    case data(Data)
+    /// The content of a file, sent with its length and read while it is sent.
+    case file(URL)
+    /// Bytes that a source makes while they are sent.
+    case stream(BodyStream)
+
+    /// The body that a `URLRequest` carries itself.
+    ///
+    /// An `httpBodyStream` becomes a stream that cannot be opened a second time, so that it is never sent twice.
+    public init(of request: URLRequest) {
+        if let data = request.httpBody {
+            self = .data(data)
+        } else if let stream = request.httpBodyStream {
+            self = .stream(BodyStream(reading: stream))
+        } else {
+            self = .none
+        }
+    }
+
+    /// Whether the body can be sent again, for a retry or a redirect.
+    public var isReplayable: Bool {
+        if case .stream(let stream) = self { stream.isReopenable } else { true }
+    }
+
+    /// Whether there is no body at all (an empty one is a body).
+    public var isNone: Bool {
+        if case .none = self { true } else { false }
+    }
+}
+
+/// A body that is made while it is sent.
+public struct BodyStream: Sendable {
+    /// The number of bytes, sent as `Content-Length`; `nil` sends the body in chunks.
+    public let length: Int64?
+
+    /// Whether ``open`` can be called again for a second sending.
+    public let isReopenable: Bool
+
+    /// Opens the source at its first byte; called once for each time that the body is sent.
+    public let open: @Sendable () async throws -> Reader
+
+    /// Reads an opened source.
+    public struct Reader: Sendable {
+        /// Returns the next bytes (an empty piece is skipped), or `nil` at the end. Never called again before it returned.
+        /// An error out of it ends the transfer, and the connection is closed, so that the server cannot take the body
+        /// for whole.
+        public let next: @Sendable () async throws -> Data?
+
+        /// Makes a reader from its one function.
+        public init(next: @escaping @Sendable () async throws -> Data?) {
+            self.next = next
+        }
+    }
+
+    /// Makes a stream that can be opened as often as the request is sent.
+    ///
+    /// - Parameters:
+    ///   - length: The exact number of bytes; a source that gives more or fewer fails the transfer. `nil`, the default,
+    ///     sends chunks.
+    ///   - open: Opens the source at its first byte.
+    public init(length: Int64? = nil, open: @escaping @Sendable () async throws -> Reader) {
+        self.init(length: length, isReopenable: true, open: open)
+    }
+
+    private init(length: Int64?, isReopenable: Bool, open: @escaping @Sendable () async throws -> Reader) {
+        self.length = length
+        self.isReopenable = isReopenable
+        self.open = open
+    }
+
+    /// Makes a one-shot stream over a Foundation stream, read on a thread of Dispatch since such a stream may block.
+    init(reading stream: InputStream) {
+        let source = InputStreamSource(stream)
+        self.init(length: nil, isReopenable: false) {
+            try source.open()
+            return Reader { try await source.read() }
+        }
+    }
+}
+
+// Unchecked: the stream is used on its serial queue only.
+private final class InputStreamSource: @unchecked Sendable {
+    private let stream: InputStream
+    private let queue = DispatchQueue(label: "RequestOperations.InputStreamSource")
+
+    init(_ stream: InputStream) {
+        self.stream = stream
+    }
+
+    func open() throws {
+        try queue.sync {
+            guard stream.streamStatus == .notOpen else {
+                throw RequestError(.bodyNotReplayable, stage: .transfer)
+            }
+            stream.open()
+        }
+    }
+
+    func read() async throws -> Data? {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try readPiece() })
+            }
+        }
+    }
+
+    private func readPiece() throws -> Data? {
+        var piece = Data(count: 64 << 10)
+        let count = piece.withUnsafeMutableBytes { buffer in
+            // The buffer of a Data of 64 KiB has an address.
+            stream.read(buffer.bindMemory(to: UInt8.self).baseAddress!, maxLength: buffer.count)
+        }
+        guard count >= 0 else {
+            throw RequestError(.unencodableBody, stage: .transfer, underlying: stream.streamError)
+        }
+        guard count > 0 else {
+            stream.close()
+            return nil
+        }
+        return piece.prefix(count)
+    }
+}

@@ -1,0 +1,114 @@
+/// The head of a response: status, fields, URL and protocol version.
+///
+/// A light value. Field names and values stay in the bytes that arrived until they are asked for, and an
+/// `HTTPURLResponse` is made only by ``httpURLResponse``: on Linux that object and its dictionary cost as much as a whole
+/// small transfer.
+public struct ResponseHead: Sendable {
+    /// The status code (RFC 9110, section 15), or 0 for a response that is not HTTP, such as that of a `data:` URL.
+    public let status: Int
+
+    /// The URL that this head came from: after redirects the last one.
+    public let url: URL
+
+    /// The version of the protocol that the response came by, where the transport knows it.
+    public let version: HTTPVersion?
+
+    private let storage: Storage
+
+    private enum Storage: Sendable {
+        case list([(name: String, value: String)])
+        case block(HeaderBlock)
+    }
+
+    /// Makes a head from its parts, for a transport of your own or a test.
+    ///
+    /// - Parameters:
+    ///   - status: The status code; 0 means that the response is not HTTP.
+    ///   - url: Where the response came from.
+    ///   - fields: The fields in the order in which they arrived. Empty by default.
+    ///   - version: The protocol version; `nil`, unknown, by default.
+    public init(
+        status: Int, url: URL, fields: [(name: String, value: String)] = [], version: HTTPVersion? = nil
+    ) {
+        self.status = status
+        self.url = url
+        self.version = version
+        storage = .list(fields)
+    }
+
+    /// Makes a head over the bytes of a header block, which are parsed when a field is asked for.
+    package init(status: Int, url: URL, block: HeaderBlock, version: HTTPVersion?) {
+        self.status = status
+        self.url = url
+        self.version = version
+        storage = .block(block)
+    }
+
+    /// Whether this is the head of an HTTP response.
+    public var isHTTP: Bool { status != 0 }
+
+    /// All fields in the order in which they arrived; a name that came several times stands several times.
+    ///
+    /// Parsed afresh at each call. Bytes that are not UTF-8 are read as ISO 8859-1 (RFC 9110, section 5.5).
+    public var fields: [(name: String, value: String)] {
+        switch storage {
+        case .list(let fields): fields
+        case .block(let block): block.fields
+        }
+    }
+
+    /// The value of a field, or `nil` if it is absent.
+    ///
+    /// Names compare without regard to case. Several fields of the name are joined by `", "` (RFC 9110, section 5.3).
+    ///
+    /// - Parameter name: The name, such as `"Content-Type"`.
+    public func field(_ name: String) -> String? {
+        switch storage {
+        case .list(let fields):
+            let values = fields.lazy.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        case .block(let block):
+            return block.value(of: name)
+        }
+    }
+
+    /// The same head as Foundation's type, made at each call; `nil` for a response that is not HTTP.
+    public var httpURLResponse: HTTPURLResponse? {
+        guard isHTTP else { return nil }
+        let dictionary = Dictionary(
+            fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, second in "\(first), \(second)" })
+        return HTTPURLResponse(
+            url: url, statusCode: status, httpVersion: version?.description, headerFields: dictionary)
+    }
+}
+
+extension ResponseHead: CustomStringConvertible {
+    /// The status and the number of fields, without any value.
+    public var description: String { "\(status) (\(fields.count) fields)" }
+}
+
+/// A version of HTTP.
+public struct HTTPVersion: Hashable, Sendable, CustomStringConvertible {
+    /// The digit before the point.
+    public let major: Int
+    /// The digit after the point.
+    public let minor: Int
+
+    /// Makes a version, 1 and 1 for HTTP/1.1.
+    public init(major: Int, minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// HTTP/1.0.
+    public static let http1_0 = HTTPVersion(major: 1, minor: 0)
+    /// HTTP/1.1 (RFC 9112).
+    public static let http1_1 = HTTPVersion(major: 1, minor: 1)
+    /// HTTP/2 (RFC 9113).
+    public static let http2 = HTTPVersion(major: 2, minor: 0)
+    /// HTTP/3 (RFC 9114).
+    public static let http3 = HTTPVersion(major: 3, minor: 0)
+
+    /// The name as it stands in a status line, such as `HTTP/1.1`.
+    public var description: String { major >= 2 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)" }
+}

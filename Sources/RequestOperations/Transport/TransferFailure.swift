@@ -1,0 +1,62 @@
+/// Why a transfer failed, with all that is known of it: what a transport throws.
+///
+/// No failure loses the head or the beginning of the body that had arrived. The operation makes a ``RequestError`` of it.
+public struct TransferFailure: Error, Sendable {
+    /// The cause: a ``RequestError`` with a code of the transport's, or the error that `onHead` or a consumer threw.
+    public var error: any Error
+
+    /// The head, if one had arrived.
+    public var head: ResponseHead?
+
+    /// The first bytes of the body of a rejected response, at most 4 KiB.
+    public var bodyPrefix: Data
+
+    /// How far the transfer had come.
+    public var phase: Phase
+
+    /// Whether a byte of the request may have reached the server. `false` means: surely not, so that even a request that
+    /// is not idempotent can be sent again.
+    public var requestMayHaveBeenProcessed: Bool
+
+    /// Whether the connection had served another request before, where the transport knows it.
+    public var connectionWasReused: Bool?
+
+    /// What was measured until the failure.
+    public var timings: TransferTimings?
+
+    /// The parts of a transfer.
+    public enum Phase: String, Sendable {
+        /// Before anything was sent: checks, name look-up, connection, TLS, proxy.
+        case connect
+        /// While the request was sent.
+        case request
+        /// After the request, before the whole head had arrived.
+        case head
+        /// While the body arrived.
+        case body
+    }
+
+    /// Makes a failure.
+    ///
+    /// - Parameters:
+    ///   - error: The cause.
+    ///   - head: The head, if one had arrived.
+    ///   - bodyPrefix: The first bytes of the body. Empty by default.
+    ///   - phase: How far the transfer had come.
+    ///   - requestMayHaveBeenProcessed: Whether a byte of the request may have reached the server; by default, whether
+    ///     the phase is past `connect`.
+    ///   - connectionWasReused: Whether the connection had served another request.
+    ///   - timings: What was measured.
+    public init(
+        _ error: any Error, head: ResponseHead? = nil, bodyPrefix: Data = Data(), phase: Phase,
+        requestMayHaveBeenProcessed: Bool? = nil, connectionWasReused: Bool? = nil, timings: TransferTimings? = nil
+    ) {
+        self.error = error
+        self.head = head
+        self.bodyPrefix = bodyPrefix
+        self.phase = phase
+        self.requestMayHaveBeenProcessed = requestMayHaveBeenProcessed ?? (phase != .connect)
+        self.connectionWasReused = connectionWasReused
+        self.timings = timings
+    }
+}

@@ -1,0 +1,70 @@
+/// A whole response, as a transport delivers it.
+public struct TransportResponse: Sendable {
+    /// The head that `onHead` accepted.
+    public var head: ResponseHead
+
+    /// The body if it went to memory, else empty.
+    public var body: Data
+
+    /// The file that holds the body, if it went to one.
+    public var file: URL?
+
+    /// The length of the body in bytes, after decompression, wherever it went.
+    public var bodySize: Int64
+
+    /// When the parts of the transfer took place, where the transport measures them.
+    public var timings: TransferTimings?
+
+    /// Makes a response.
+    ///
+    /// - Parameters:
+    ///   - head: The head.
+    ///   - body: The body, if it went to memory. Empty by default.
+    ///   - file: The file, if it went to one.
+    ///   - bodySize: The length of the body; that of `body` by default.
+    ///   - timings: The timings, if measured.
+    public init(
+        head: ResponseHead, body: Data = Data(), file: URL? = nil, bodySize: Int64? = nil,
+        timings: TransferTimings? = nil
+    ) {
+        self.head = head
+        self.body = body
+        self.file = file
+        self.bodySize = bodySize ?? Int64(body.count)
+        self.timings = timings
+    }
+}
+
+/// When the parts of one transfer took place, each since the transport was asked to perform it.
+public struct TransferTimings: Sendable, Hashable {
+    /// Until the transport began the transfer.
+    public var queue: Duration?
+    /// Until the name was resolved; `nil` on a connection that was reused.
+    public var nameLookup: Duration?
+    /// Until the connection (TCP) stood; `nil` on a connection that was reused.
+    public var connect: Duration?
+    /// Until the TLS handshake was done; `nil` without TLS or on a connection that was reused.
+    public var secureConnect: Duration?
+    /// Until the request was ready to be sent.
+    public var requestSent: Duration?
+    /// Until the first byte of the response arrived.
+    public var firstByte: Duration?
+    /// Until the last byte of the response arrived.
+    public var total: Duration?
+    /// Whether the connection had served another request before.
+    public var connectionWasReused: Bool?
+    /// Whether the transport sent the request a second time, at no cost to the retry policy, since the connection that it
+    /// had reused was dead before a byte of the response arrived.
+    public var wasReplayed: Bool
+    /// The address of the server (or proxy), without a port.
+    public var remoteAddress: String?
+    /// Bytes of the request body sent.
+    public var bytesSent: Int64?
+    /// Bytes of the response body received, before decompression.
+    public var bytesReceived: Int64?
+
+    /// Makes timings of which nothing is known.
+    public init() {
+        wasReplayed = false
+    }
+}

@@ -1,0 +1,191 @@
+/// A transport that sends nothing and answers from a script.
+///
+/// ```swift
+/// let transport = ScriptedTransport([.status(503), .error(.connectionLost), .body(Data("done".utf8))])
+/// configuration.transport = transport
+/// ```
+///
+/// Each request takes the next answer of the script; the last one is repeated. It keeps to the contract of `Transport`: a
+/// head comes before its body, a rejected one delivers nothing, cancellation ends it.
+public final class ScriptedTransport: Transport {
+    /// What the transport answers with.
+    public struct Answer: Sendable {
+        fileprivate let respond:
+            @Sendable (TransportTask, @Sendable (ResponseHead) throws -> Void) async throws -> TransportResponse
+    }
+
+    private struct State {
+        var remaining: ArraySlice<Answer>
+        var count = 0
+        var requests: [URLRequest] = []
+        var tasks: [TransportTask] = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Locked<State>
+    private let recordsRequests: Bool
+
+    /// Makes a transport from its script.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers, in order; the last one is repeated. None is a programmer's error.
+    ///   - recordsRequests: Whether ``requests`` and ``tasks`` are kept. `true` by default.
+    public init(_ answers: [Answer], recordsRequests: Bool = true) {
+        precondition(!answers.isEmpty, "A script needs an answer.")
+        state = Locked(State(remaining: answers[...]))
+        self.recordsRequests = recordsRequests
+    }
+
+    /// The requests in the order in which they came.
+    public var requests: [URLRequest] { state.withLock { $0.requests } }
+
+    /// The tasks in the order in which they came.
+    public var tasks: [TransportTask] { state.withLock { $0.tasks } }
+
+    /// Returns as soon as so many requests have come.
+    public func requests(atLeast count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isSatisfied = state.withLock { state in
+                guard state.count < count else { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isSatisfied { continuation.resume() }
+        }
+    }
+
+    /// Answers with the next answer of the script.
+    public func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        let (answer, watchers) = state.withLock { state in
+            if recordsRequests {
+                state.requests.append(task.request)
+                state.tasks.append(task)
+            }
+            state.count += 1
+            let count = state.count
+            let satisfied = state.watchers.filter { $0.count <= count }
+            state.watchers.removeAll { $0.count <= count }
+            // The script is never empty: its last answer stays.
+            let answer = state.remaining.first!
+            if state.remaining.count > 1 { state.remaining.removeFirst() }
+            return (answer, satisfied)
+        }
+        for watcher in watchers { watcher.continuation.resume() }
+        return try await answer.respond(task, onHead)
+    }
+}
+
+extension ScriptedTransport.Answer {
+    /// A response.
+    ///
+    /// - Parameters:
+    ///   - status: Its status.
+    ///   - fields: Its fields. None by default.
+    ///   - body: Its body. Empty by default.
+    public static func status(
+        _ status: Int, fields: [(name: String, value: String)] = [], body: Data = Data()
+    ) -> Self {
+        Self { task, onHead in
+            let url = try task.url
+            return try await deliver(
+                body, under: ResponseHead(status: status, url: url, fields: fields, version: .http1_1), task, onHead)
+        }
+    }
+
+    /// A response of status 200 with a body.
+    public static func body(_ body: Data, fields: [(name: String, value: String)] = []) -> Self {
+        status(200, fields: fields, body: body)
+    }
+
+    /// A failure of the network.
+    ///
+    /// - Parameters:
+    ///   - code: The code of the error.
+    ///   - phase: How far the transfer had come. `connect` for codes of look-up and connection, else `head`.
+    public static func error(_ code: RequestError.Code, phase: TransferFailure.Phase? = nil) -> Self {
+        let connectCodes: Set<RequestError.Code> = [.cannotResolveHost, .cannotConnect, .notConnected, .badURL]
+        return failure(
+            TransferFailure(
+                RequestError(code, stage: .transfer), phase: phase ?? (connectCodes.contains(code) ? .connect : .head)))
+    }
+
+    /// A failure of your making.
+    public static func failure(_ error: any Error) -> Self {
+        Self { _, _ in throw error }
+    }
+
+    /// No answer until the request is cancelled.
+    public static let stall = Self { _, _ in
+        try await neverUnlessCancelled()
+    }
+
+    /// A head, and then no body until the request is cancelled.
+    public static func stallBody(status: Int = 200) -> Self {
+        Self { task, onHead in
+            let head = ResponseHead(status: status, url: try task.url, version: .http1_1)
+            try accept(head, onHead)
+            return try await neverUnlessCancelled()
+        }
+    }
+
+    /// An answer that a closure makes from the request, at the moment of its sending.
+    public static func dynamic(_ make: @escaping @Sendable (URLRequest) async throws -> Self) -> Self {
+        Self { task, onHead in try await make(task.request).respond(task, onHead) }
+    }
+
+    /// An answer that is given after a delay on a clock.
+    public static func delayed(_ delay: Duration, on clock: any Clock<Duration>, _ answer: Self) -> Self {
+        Self { task, onHead in
+            try await clock.sleep(for: delay)
+            return try await answer.respond(task, onHead)
+        }
+    }
+
+    private static func accept(_ head: ResponseHead, body: Data = Data(), _ onHead: (ResponseHead) throws -> Void) throws {
+        do { try onHead(head) } catch {
+            throw TransferFailure(error, head: head, bodyPrefix: body.prefix(4096), phase: .body)
+        }
+    }
+
+    private static func deliver(
+        _ body: Data, under head: ResponseHead, _ task: TransportTask, _ onHead: (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        try accept(head, body: body, onHead)
+        if let limit = task.limits?.maximumBodySize, body.count > limit {
+            throw TransferFailure(RequestError(.bodyTooLarge, stage: .transfer), head: head, phase: .body)
+        }
+        try Task.checkCancellation()
+        let size = Int64(body.count)
+        task.onProgress?(TransferProgress(bytesReceived: size, bytesToReceive: size))
+        switch task.destination {
+        case .memory:
+            return TransportResponse(head: head, body: body)
+        case .file(let file):
+            try body.write(to: file)
+            return TransportResponse(head: head, file: file, bodySize: size)
+        case .stream(let consumer):
+            try await consumer(body)
+            return TransportResponse(head: head, bodySize: size)
+        }
+    }
+
+    private static func neverUnlessCancelled() async throws -> TransportResponse {
+        // A clock that nobody moves.
+        try await ManualClock().sleep(for: .seconds(1))
+        preconditionFailure("A clock that nobody moves has moved.")
+    }
+}
+
+extension TransportTask {
+    fileprivate var url: URL {
+        get throws {
+            guard let url = request.url else {
+                throw TransferFailure(RequestError(.badURL, stage: .transfer), phase: .connect)
+            }
+            return url
+        }
+    }
+}
