@@ -127,7 +127,14 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func launch(on queue: OperationQueue?) {
         let priority = qualityOfService.taskPriority
         let body: TaskContext.Body = { await self.execute(on: queue) }
-        let task = context?.run(priority: priority, body) ?? .startingHere(priority: priority, body)
+        if let context {
+            context.run(priority: priority, body) { self.adopt($0) }
+        } else {
+            adopt(.startingHere(priority: priority, body))
+        }
+    }
+
+    private func adopt(_ task: Task<Void, Never>) {
         if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
     }
 
