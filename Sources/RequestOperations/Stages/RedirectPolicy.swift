@@ -49,7 +49,8 @@ public struct RedirectPolicy: Sendable, Hashable {
             RequestError(code, stage: .transfer, head: head, reason: reason)
         }
         guard visited.count <= maximum else { throw refused(.tooManyRedirects, "more than \(maximum)") }
-        let from = Origin(head.url), to = Origin(target)
+        let from = Origin(head.url)
+        let to = Origin(target)
         guard to.scheme == "http" || to.scheme == "https" else {
             throw refused(.unsupportedScheme, "a redirect led to the scheme '\(to.scheme)'")
         }
@@ -109,7 +110,9 @@ extension URL {
     /// The target of a `Location` value; without a fragment of its own it takes over that of the request (RFC 9110,
     /// section 10.2.2).
     fileprivate init?(location: String, relativeTo base: URL) {
-        guard let resolved = URL(string: location, relativeTo: base)?.absoluteURL, resolved.host != nil else { return nil }
+        guard let resolved = URL(string: location, relativeTo: base)?.absoluteURL, resolved.host != nil else {
+            return nil
+        }
         guard resolved.fragment == nil, let fragment = base.fragment,
             var components = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
         else {

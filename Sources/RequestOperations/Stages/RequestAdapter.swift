@@ -76,7 +76,8 @@ extension URL {
         let head = joined.percentEncodedPath
         let tail = relative.percentEncodedPath
         if !tail.isEmpty {
-            joined.percentEncodedPath = (head.hasSuffix("/") ? String(head.dropLast()) : head)
+            joined.percentEncodedPath =
+                (head.hasSuffix("/") ? String(head.dropLast()) : head)
                 + (tail.hasPrefix("/") ? tail : "/" + tail)
         }
         let queries = [joined.percentEncodedQuery, relative.percentEncodedQuery].compactMap { $0 }

@@ -48,11 +48,12 @@ public struct ResponseValidation: Sendable {
         }
         return ResponseValidation { head in
             guard head.isHTTP, head.mayHaveContent else { return }
-            let text = head.field("Content-Type")
-            guard let text, let type = MediaType(text), ranges.contains(where: { $0.includes(type) }) else {
+            let type = head.field("Content-Type").flatMap(MediaType.init)
+            guard let type, ranges.contains(where: { $0.includes(type) }) else {
+                // The type that came stands in the head; a description never quotes what a server sent.
                 throw RequestError(
                     .unacceptableContentType, stage: .validate, head: head,
-                    reason: text.map { "the content type is '\($0)'" } ?? "there is no content type")
+                    reason: "accepted is \(accepted.joined(separator: ", "))")
             }
         }
     }
