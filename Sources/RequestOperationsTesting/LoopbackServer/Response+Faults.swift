@@ -1,0 +1,60 @@
+public import Foundation
+
+// Where no bytes are given, bodies are those of `large`: the byte at offset i is i mod 251.
+extension LoopbackServer.Response {
+    /// Reads the request and never answers. The connection stays open until the client leaves or the server is stopped.
+    public static var stall: LoopbackServer.Response {
+        LoopbackServer.Response([.stall])
+    }
+
+    /// 200 and `count` bytes of a body of `length`, then nothing more. The connection stays open.
+    public static func stallBody(after count: Int, of length: Int) -> LoopbackServer.Response {
+        head(200, [:], length: length, [.pattern(count), .stall])
+    }
+
+    /// 200 with a body sent in pieces of `chunk` bytes, one at once and one after each `interval`.
+    public static func drip(_ body: Data, chunk: Int, every interval: Duration) -> LoopbackServer.Response {
+        precondition(chunk > 0, "A body cannot be sent in pieces of no bytes.")
+        let pieces = stride(from: 0, to: body.count, by: chunk).flatMap { offset -> [Step] in
+            let piece = body.dropFirst(offset).prefix(chunk)
+            return offset == 0 ? [.bytes(piece)] : [.pause(interval), .bytes(piece)]
+        }
+        return head(200, [:], length: body.count, pieces)
+    }
+
+    /// 200 with a `Content-Length` of `declared` and a body of only `count` bytes, then the orderly end of the
+    /// connection.
+    public static func truncated(declared: Int, sending count: Int) -> LoopbackServer.Response {
+        head(200, [:], length: declared, [.pattern(count), .close])
+    }
+
+    /// 200 with a chunked body whose second chunk breaks off: the connection ends in order after the five bytes `first`
+    /// and three of the six bytes `second`.
+    public static var truncatedChunked: LoopbackServer.Response {
+        LoopbackServer.Response([
+            .head(200, ["Transfer-Encoding": "chunked"]), .bytes(chunk(Data("first".utf8))),
+            .bytes(Data("6\r\nsec".utf8)), .close,
+        ])
+    }
+
+    /// 200 with a `Content-Length` that is not that of the body. If it is longer, the client waits for bytes that never
+    /// come; if it is shorter, the rest is in the way of the next response. The connection stays open.
+    public static func contentLength(declared: Int, body: Data) -> LoopbackServer.Response {
+        head(200, [:], length: declared, [.bytes(body)])
+    }
+
+    /// Reads the request and resets the connection (RST) before any byte of an answer.
+    public static var reset: LoopbackServer.Response {
+        LoopbackServer.Response([.reset])
+    }
+
+    /// 200 and `count` bytes of a body of `length`, then a reset (RST) as soon as the client's system has those bytes.
+    public static func resetBody(after count: Int, of length: Int) -> LoopbackServer.Response {
+        head(200, [:], length: length, [.pattern(count), .reset])
+    }
+
+    /// Reads the request and closes the connection in order, without a byte of an answer.
+    public static var closeWithoutAnswer: LoopbackServer.Response {
+        LoopbackServer.Response([.close])
+    }
+}

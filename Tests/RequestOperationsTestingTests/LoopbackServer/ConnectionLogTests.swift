@@ -1,0 +1,81 @@
+import Foundation
+import RequestOperationsTesting
+import Testing
+
+@Suite struct ConnectionLogTests {
+    @Test func bytesAreCountedBothWays() async throws {
+        let server = try await LoopbackServer.start()
+        let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        let response = try await RawClient.exchange(server.port, request)
+        let connection = try await server.connectionsClosed(atLeast: 1)[0]
+        #expect(connection.bytesReceived == request.utf8.count)
+        #expect(connection.bytesSent == response.utf8.count)
+    }
+
+    @Test func aClientThatClosesBetweenRequestsIsClosedByPeer() async throws {
+        let server = try await LoopbackServer.start()
+        _ = try await Curl.get(server.url)
+        let connection = try await server.connectionsClosed(atLeast: 1)[0]
+        #expect(connection.end == .closedByPeer)
+        #expect(connection.requestsServed == 1)
+        #expect(connection.endInstant != nil)
+    }
+
+    @Test func aClientThatResetsIsResetByPeer() async throws {
+        let server = try await LoopbackServer.start { _ in .stall }
+        try await RawClient.connected(to: server.port) { client in
+            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.resetOnClose()
+        }
+        #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .resetByPeer)
+    }
+
+    @Test(arguments: [
+        LoopbackServer.Response.stall, .stallBody(after: 10, of: 20), .delayed(.seconds(60), then: .text("late")),
+        .drip(Data(count: 2), chunk: 1, every: .seconds(60)), .held(by: LoopbackServer.Gate(), then: .text("never")),
+    ])
+    func aCancelledClientIsNoticedWithin100Milliseconds(_ response: LoopbackServer.Response) async throws {
+        let server = try await LoopbackServer.start { _ in response }
+        // The best of five: the machine may be busy with other things.
+        var delays: [Duration] = []
+        for count in 1...5 {
+            let curl = try Curl.start([server.url.absoluteString])
+            try await server.requests(atLeast: count)
+            let instant = ContinuousClock.now
+            curl.kill()
+            let connection = try await server.connectionsClosed(atLeast: count)[count - 1]
+            #expect([.closedByPeer, .resetByPeer].contains(connection.end))
+            delays.append(instant.duration(to: try #require(connection.endInstant)))
+        }
+        #expect(try #require(delays.min()) < .milliseconds(100))
+    }
+
+    @Test func aClientThatLeavesWithPipelinedRequestsBehindIsNoticed() async throws {
+        let server = try await LoopbackServer.start { _ in .stall }
+        try await RawClient.connected(to: server.port) { client in
+            try client.send(
+                Data(repeating: UInt8(ascii: "\n"), count: 100) + Data("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            try client.send(Data(count: 100_000))
+        }
+        #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .closedByPeer)
+    }
+
+    @Test func theMostRequestsAtATimeAreCounted() async throws {
+        let gate = LoopbackServer.Gate()
+        let server = try await LoopbackServer.start { _ in .held(by: gate, then: .empty()) }
+        let curl = try Curl.start(["--parallel", "--parallel-immediate", "--parallel-max", "7", "\(server.url)/[1-30]"])
+        try await server.requests(atLeast: 7)
+        #expect(server.openConnectionCount == 7)
+        gate.open()
+        #expect(await curl.status() == 0)
+        #expect(server.requests.count == 30)
+        #expect(server.maximumConcurrentRequests == 7)
+    }
+
+    @Test func sequentialRequestsAreNeverCountedAsConcurrent() async throws {
+        let server = try await LoopbackServer.start { _ in .large(byteCount: 300_000) }
+        let curl = try Curl.start(["--no-keepalive", "--header", "Connection: close", "\(server.url)/[1-200]"])
+        #expect(await curl.status() == 0)
+        #expect(server.maximumConcurrentRequests == 1)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import RequestOperationsTesting
+import Testing
+
+@Suite struct LoopbackServerTests {
+    @Test func theKernelChoosesAPortOn127001() async throws {
+        let first = try await LoopbackServer.start()
+        let second = try await LoopbackServer.start()
+        #expect(first.port > 0)
+        #expect(first.port != second.port)
+        #expect(first.url.absoluteString == "http://127.0.0.1:\(first.port)")
+        #expect(first.url("/a?b=c").absoluteString == "http://127.0.0.1:\(first.port)/a?b=c")
+        #expect(first.url("a") == first.url("/a"))
+    }
+
+    @Test func anUnroutedPathAnswers404() async throws {
+        let server = try await LoopbackServer.start()
+        let curl = try await Curl.get(server.url("/nothing"), "--write-out", "%{http_code}")
+        #expect(curl.exitCode == .success)
+        #expect(curl.text == "404")
+    }
+
+    @Test func aRouteGivesItsResponsesInTurnAndThenRepeatsTheLast() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/users", .status(503), .status(429), .text("Ada"))
+        let url = server.url("/users").absoluteString
+        let curl = try await Curl.run(["--write-out", "%{http_code} ", url, url, url, url])
+        #expect(curl.text == "503 429 Ada200 Ada200 ")
+    }
+
+    @Test func aRouteWithoutQueryMatchesEveryQueryAndOneWithAQueryGoesFirst() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/users", .text("any "))
+        server.route("/users?page=2", .text("two "))
+        let curl = try await Curl.run(
+            ["/users", "/users?page=1", "/users?page=2"].map { server.url($0).absoluteString })
+        #expect(curl.text == "any any two ")
+    }
+
+    @Test func aProxyRequestIsRoutedByThePathOfItsAbsoluteTarget() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/a", .text("through the proxy"))
+        let curl = try await Curl.run([
+            "--noproxy", "", "--proxy", server.url.absoluteString, "http://example.invalid/a?b",
+        ])
+        #expect(curl.text == "through the proxy")
+        #expect(server.requests.map(\.target) == ["http://example.invalid/a?b"])
+        #expect(server.requests.map(\.path) == ["/a"])
+    }
+
+    @Test func theHandlerAnswersWhatHasNoRoute() async throws {
+        let server = try await LoopbackServer.start { request in .text("\(request.method) \(request.path) ") }
+        server.route("/routed", .text("routed "))
+        let curl = try await Curl.run(["/free", "/routed"].map { server.url($0).absoluteString })
+        #expect(curl.text == "GET /free routed ")
+        server.respond { _ in .text("another") }
+        #expect(try await Curl.get(server.url("/free")).text == "another")
+    }
+
+    @Test func afterStopConnectionsAreRefused() async throws {
+        let server = try await LoopbackServer.start()
+        server.stop()
+        server.stop()
+        #expect(try await Curl.get(server.url).exitCode == .couldNotConnect)
+    }
+
+    @Test func stopEndsTheRequestsInFlight() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .stall)
+        async let curl = Curl.get(server.url("/"))
+        try await server.requests(atLeast: 1)
+        server.stop()
+        #expect(try await curl.exitCode == .emptyReply)
+        #expect(server.connections.map(\.end) == [.closedByServer])
+        #expect(server.openConnectionCount == 0)
+    }
+
+    @Test func aServerStopsWhenItsLastReferenceGoes() async throws {
+        var server: LoopbackServer? = try await LoopbackServer.start()
+        let url = try #require(server?.url)
+        server = nil
+        #expect(try await Curl.get(url).exitCode == .couldNotConnect)
+    }
+
+    @Test func aStoppedServerCanBeFollowedByAnotherOnItsPort() async throws {
+        let first = try await LoopbackServer.start()
+        first.route("/", .text("first"))
+        #expect(try await Curl.get(first.url).text == "first")
+        first.stop()
+        let second = try await LoopbackServer.start(port: first.port)
+        second.route("/", .text("second"))
+        #expect(try await Curl.get(first.url).text == "second")
+    }
+
+    @Test func aTakenPortIsAnError() async throws {
+        let server = try await LoopbackServer.start()
+        await #expect(throws: (any Error).self) { try await LoopbackServer.start(port: server.port) }
+    }
+
+    @Test func itListensOnIPv6WhenAsked() async throws {
+        let server = try await LoopbackServer.start(includingIPv6: true) { _ in .text("six") }
+        let url = "http://[::1]:\(server.port)/"
+        #expect(try await Curl.run(["--globoff", url]).text == "six")
+        #expect(try await Curl.get(server.url).text == "six")
+        server.stop()
+        #expect(try await Curl.run(["--globoff", url]).exitCode == .couldNotConnect)
+    }
+}
