@@ -39,6 +39,7 @@ let package = Package(
             name: "urlrequest",
             dependencies: [
                 "RequestOperations",
+                .target(name: "RequestOperationsTesting", condition: .when(traits: ["CommandLineTool"])),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLineTool"])),
@@ -60,6 +61,10 @@ let package = Package(
         .testTarget(
             name: "RequestOperationsTestingTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "urlrequestTests",
+            dependencies: ["urlrequest", "RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
