@@ -63,9 +63,18 @@ let package = Package(
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
         .testTarget(
+            name: "FaceTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StressTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
             name: "urlrequestTests",
             dependencies: ["urlrequest", "RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
+package.targets.append(.executableTarget(name: "Bench", dependencies: ["RequestOperations", "RequestOperationsTesting"], swiftSettings: [.swiftLanguageMode(.v5)]))

@@ -24,16 +24,12 @@
 ///
 /// The result is stored, then `isExecuting` and `isFinished` are announced, then completions run: awaiting tasks resume,
 /// `whenFinished` closures are called on the ``completionQueue``. All of that happens once.
-// Unchecked as Foundation's own Operation is: all state of this class is in `state`.
+// Unchecked as Foundation's own Operation is: all state of this class is in `state`, and `success` is written once, under
+// its lock, before the lifecycle says so.
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
-    private struct State {
-        var lifecycle = OperationLifecycle<Success>()
-        var dependencies = DependencyTable()
-        var readiness = Readiness.unknown
-    }
-
-    private let state = Locked(State())
+    private let state = Locked(OperationState())
     private let context = TaskContext.current()
+    private var success: Success?
 
     /// Makes an operation that is ready to be started.
     public override init() {
@@ -59,7 +55,12 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// The outcome, or `nil` while there is none.
     public final var result: Result<Success, any Error>? {
-        state.withLock { $0.lifecycle.result }
+        switch state.withLock({ $0.lifecycle.ending }) {
+        // A lifecycle that says so has a value.
+        case .succeeded: .success(success!)
+        case .failed(let error): .failure(error)
+        case nil: nil
+        }
     }
 
     /// The value, awaited; it can be awaited any number of times.
@@ -69,6 +70,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// - Throws: The failure of the ``result``.
     public final var value: Success {
         get async throws {
+            if let result { return try result.get() }
             let answer = Answer<Success>()
             subscribe { answer.resume(with: $0) }
             return try await withTaskCancellationHandler {
@@ -87,8 +89,13 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     /// Calls a subscriber with the result on whatever thread has it.
-    final func subscribe(_ subscriber: @escaping @Sendable (Result<Success, any Error>) -> Void) {
-        if let result = state.withLock({ $0.lifecycle.subscribe(subscriber) }) { subscriber(result) }
+    private func subscribe(_ subscriber: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        // Subscribers are called by the operation itself, which has a result then.
+        subscribeToFinish { [unowned self] in subscriber(result!) }
+    }
+
+    final func subscribeToFinish(_ subscriber: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.lifecycle.subscribe(subscriber) }) { subscriber() }
     }
 
     // MARK: Foundation's contract
@@ -100,71 +107,92 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     public final override var isExecuting: Bool { state.withLock { $0.lifecycle.isExecuting } }
 
     /// Whether there is a ``result``.
-    public final override var isFinished: Bool { state.withLock { $0.lifecycle.result != nil } }
+    public final override var isFinished: Bool { state.withLock { $0.lifecycle.ending != nil } }
 
     /// Whether the ``result`` is a `CancellationError`, or is bound to be.
     public final override var isCancelled: Bool { state.withLock { $0.lifecycle.isCancelled } }
 
     /// Starts the work; queues call it. A second call does nothing.
     public final override func start() {
-        let queue = OperationQueue.current
-        let priority = qualityOfService.taskPriority
         willChangeValue(forKey: "isExecuting")
-        let action = state.withLock { state in
-            state.lifecycle.start {
-                let body: TaskContext.Body = { await self.execute(on: queue) }
-                return context?.run(priority: priority, body) ?? Task.detached(priority: priority, operation: body)
-            }
-        }
+        let action = state.withLock { $0.lifecycle.start() }
         didChangeValue(forKey: "isExecuting")
-        if case .finish = action { finish(.failure(CancellationError())) }
-    }
-
-    /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
-    public final override func cancel() {
-        switch state.withLock({ $0.lifecycle.cancel() }) {
-        case .markCancelled: super.cancel()
-        case .stop(let task):
-            super.cancel()
-            stop(task)
+        switch action {
+        case .run: launch(on: .current)
+        case .finish: finish(.failed(CancellationError()))
         case .ignore: break
         }
     }
 
-    /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
-    final func fail(with error: any Error) {
-        if let task = state.withLock({ $0.lifecycle.fail(with: error) }) { stop(task) }
+    private func launch(on queue: OperationQueue?) {
+        let priority = qualityOfService.taskPriority
+        let body: TaskContext.Body = { await self.execute(on: queue) }
+        if let context {
+            context.run(priority: priority, body) { self.adopt($0) }
+        } else {
+            adopt(.startingHere(priority: priority, body))
+        }
     }
 
-    private func stop(_ task: Task<Void, Never>) {
-        task.cancel()
+    private func adopt(_ task: Task<Void, Never>) {
+        if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
+    }
+
+    /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
+    public final override func cancel() {
+        let action = state.withLock { $0.lifecycle.cancel() }
+        if case .ignore = action { return }
+        super.cancel()
+        stop(action)
+    }
+
+    /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
+    final func fail(with error: any Error) {
+        stop(state.withLock { $0.lifecycle.fail(with: error) })
+    }
+
+    private func stop(_ action: OperationLifecycle.CancelAction) {
+        guard case .stop(let task) = action else { return }
+        runWasStopped()
+        task?.cancel()
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in self?.abandon() }
     }
 
+    /// Called when ``run()`` is told to stop, before its Task is cancelled.
+    func runWasStopped() {}
+
     /// The Task did not return in its grace: the operation finishes without it.
     private func abandon() {
-        guard state.withLock({ $0.lifecycle.isEnding }) else { return }
-        finish(.failure(CancellationError()), abandoningRun: true)
+        guard state.withLock({ $0.lifecycle.isStopping }) else { return }
+        finish(.failed(CancellationError()), abandoningRun: true)
     }
 
     /// Called when the operation finished without waiting any longer for ``run()``, before anybody hears of the result.
     func runWasAbandoned() {}
 
     private func execute(on queue: OperationQueue?) async {
-        let outcome = await OperationQueue.$ofCurrentOperation.withValue(queue) { await Result(catching: run) }
-        if case .failure(let error) = outcome, error is CancellationError, case .stop = cancelItself() { super.cancel() }
-        finish(outcome)
+        do {
+            let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run() }
+            finish(.succeeded, with: value)
+        } catch {
+            if error is CancellationError { noteOwnCancellation() }
+            finish(.failed(error))
+        }
     }
 
-    private func cancelItself() -> OperationLifecycle<Success>.CancelAction {
-        state.withLock { $0.lifecycle.cancel() }
+    /// The work said that it was cancelled, so the operation was.
+    private func noteOwnCancellation() {
+        if case .stop = state.withLock({ $0.lifecycle.cancel() }) { super.cancel() }
     }
 
-    private func finish(_ outcome: Result<Success, any Error>, abandoningRun: Bool = false) {
+    private func finish(
+        _ outcome: OperationLifecycle.Ending, with value: Success? = nil, abandoningRun: Bool = false
+    ) {
         willChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")
         let (published, dependencies) = state.withLock { state in
             let published = state.lifecycle.finish(outcome)
+            if case .succeeded = published?.ending { success = value }
             return (published, published == nil ? [] : state.dependencies.removeAll())
         }
         if abandoningRun, published != nil { runWasAbandoned() }
@@ -173,7 +201,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         guard let published else { return }
         releaseCompletionBlock()
         releaseChain(of: dependencies)
-        for subscriber in published.subscribers { subscriber(published.result) }
+        for subscriber in published.subscribers { subscriber() }
     }
 
     // MARK: Dependencies
@@ -209,7 +237,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// the start, changes nothing.
     public final override func addDependency(_ operation: Operation) {
         let isNew = state.withLock { state in
-            !state.lifecycle.isExecuting && state.lifecycle.result == nil && state.dependencies.add(operation)
+            state.lifecycle.isPending && state.dependencies.add(operation)
         }
         guard isNew else { return }
         let id = ObjectIdentifier(operation)
@@ -238,6 +266,13 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
 /// How long a cancelled operation waits for its work to return.
 private let cancellationGrace = Duration.milliseconds(50)
+
+/// The state of one operation. Outside the generic class, so that it is compiled once.
+private struct OperationState {
+    var lifecycle = OperationLifecycle()
+    var dependencies = DependencyTable()
+    var readiness = Readiness.unknown
+}
 
 /// What the readers of `isReady` were last told.
 private enum Readiness {

@@ -17,11 +17,7 @@ protocol FinishAnnouncing: Operation {
     func takeDependencies() -> [Operation]
 }
 
-extension AsynchronousOperation: FinishAnnouncing {
-    final func subscribeToFinish(_ observer: @escaping @Sendable () -> Void) {
-        subscribe { _ in observer() }
-    }
-}
+extension AsynchronousOperation: FinishAnnouncing {}
 
 /// Operations that are not ours are watched by one of Foundation's that depends on them: the way that works without
 /// key-value observing.
@@ -37,8 +33,9 @@ private enum ForeignOperations {
 
 /// Frees operations that are the last to hold others, and so on, one after another: freed by recursion, a chain of some ten
 /// thousand would overflow the stack.
-func releaseChain(of operations: [Operation]) {
-    var pending = operations
+func releaseChain(of operations: consuming [Operation]) {
+    // Moved, not copied: a second reference would make every operation look as if it were still in use.
+    var pending = consume operations
     while var operation = pending.popLast() {
         guard isKnownUniquelyReferenced(&operation), let ours = operation as? any FinishAnnouncing else { continue }
         pending.append(contentsOf: ours.takeDependencies())

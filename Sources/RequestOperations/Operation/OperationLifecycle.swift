@@ -8,22 +8,35 @@
 /// cancelled ─ start ─▶   ending ── finish, abandon┘
 /// ```
 ///
-/// Whoever holds it performs the returned actions after the lock is released.
-struct OperationLifecycle<Success: Sendable>: Sendable {
-    typealias Subscriber = @Sendable (Result<Success, any Error>) -> Void
+/// Whoever holds it performs the returned actions after the lock is released. It knows how an operation ended, not with
+/// which value, so that it is compiled once and not for every type of value.
+struct OperationLifecycle: Sendable {
+    typealias Subscriber = @Sendable () -> Void
+
+    /// How an operation ended.
+    enum Ending: Sendable {
+        case succeeded
+        case failed(any Error)
+    }
 
     private enum State {
         case pending
         /// Cancelled before the start: finishes when it is started, as Foundation's queues demand.
         case cancelled
-        case executing(Task<Void, Never>)
-        /// Its Task was told to stop; whatever that returns, the operation finishes with this error.
-        case ending(Task<Void, Never>, with: any Error)
-        case finished(Result<Success, any Error>)
+        /// The Task is `nil` until the thread that started the operation has it at hand.
+        case executing(Task<Void, Never>?)
+        /// The Task was told to stop, or will be when it is at hand; whatever it returns, the operation finishes with this
+        /// error.
+        case ending(Task<Void, Never>?, with: any Error)
+        case finished(Ending)
     }
 
     private var state = State.pending
     private var subscribers: [Subscriber] = []
+
+    var isPending: Bool {
+        if case .pending = state { true } else { false }
+    }
 
     var isExecuting: Bool {
         switch state {
@@ -32,17 +45,23 @@ struct OperationLifecycle<Success: Sendable>: Sendable {
         }
     }
 
-    var result: Result<Success, any Error>? {
-        if case .finished(let result) = state { result } else { nil }
+    /// How the operation ended; `nil` if it has not.
+    var ending: Ending? {
+        if case .finished(let ending) = state { ending } else { nil }
     }
 
     /// Whether the operation's result is a `CancellationError`, or is bound to be.
     var isCancelled: Bool {
         switch state {
         case .cancelled: true
-        case .ending(_, let error), .finished(.failure(let error)): error is CancellationError
-        case .pending, .executing, .finished(.success): false
+        case .ending(_, let error), .finished(.failed(let error)): error is CancellationError
+        case .pending, .executing, .finished(.succeeded): false
         }
+    }
+
+    /// Whether the operation still waits for the Task that it told to stop.
+    var isStopping: Bool {
+        if case .ending = state { true } else { false }
     }
 
     enum StartAction {
@@ -52,10 +71,10 @@ struct OperationLifecycle<Success: Sendable>: Sendable {
     }
 
     /// The operation was started. A second start changes nothing.
-    mutating func start(_ makeTask: () -> Task<Void, Never>) -> StartAction {
+    mutating func start() -> StartAction {
         switch state {
         case .pending:
-            state = .executing(makeTask())
+            state = .executing(nil)
             return .run
         case .cancelled:
             return .finish
@@ -64,9 +83,24 @@ struct OperationLifecycle<Success: Sendable>: Sendable {
         }
     }
 
+    /// The Task of the work is at hand; whether it has to be told to stop.
+    mutating func adopt(_ task: Task<Void, Never>) -> Bool {
+        switch state {
+        case .executing:
+            state = .executing(task)
+            return false
+        case .ending(_, let error):
+            state = .ending(task, with: error)
+            return true
+        case .pending, .cancelled, .finished:
+            return false
+        }
+    }
+
     enum CancelAction {
         case markCancelled
-        case stop(Task<Void, Never>)
+        /// Tell the Task to stop, if it is at hand.
+        case stop(Task<Void, Never>?)
         case ignore
     }
 
@@ -87,38 +121,31 @@ struct OperationLifecycle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The operation must end with an error now; returns the Task to stop, if it was still at work.
-    mutating func fail(with error: any Error) -> Task<Void, Never>? {
-        guard case .executing(let task) = state else { return nil }
+    /// The operation must end with an error now, unless it is ending already.
+    mutating func fail(with error: any Error) -> CancelAction {
+        guard case .executing(let task) = state else { return .ignore }
         state = .ending(task, with: error)
-        return task
+        return .stop(task)
     }
 
-    /// The Task returned. `nil` if the operation had finished without it.
-    mutating func finish(
-        _ outcome: Result<Success, any Error>
-    ) -> (result: Result<Success, any Error>, subscribers: [Subscriber])? {
-        let result: Result<Success, any Error>
+    /// The Task returned, or is not waited for any longer. `nil` if the operation had finished before.
+    mutating func finish(_ outcome: Ending) -> (ending: Ending, subscribers: [Subscriber])? {
+        let ending: Ending
         switch state {
-        case .pending, .executing: result = outcome
-        case .cancelled: result = .failure(CancellationError())
-        case .ending(_, let error): result = .failure(error)
+        case .pending, .executing: ending = outcome
+        case .cancelled: ending = .failed(CancellationError())
+        case .ending(_, let error): ending = .failed(error)
         case .finished: return nil
         }
-        state = .finished(result)
+        state = .finished(ending)
         defer { subscribers = [] }
-        return (result, subscribers)
+        return (ending, subscribers)
     }
 
-    /// Whether the operation still waits for the Task that it told to stop.
-    var isEnding: Bool {
-        if case .ending = state { true } else { false }
-    }
-
-    /// Registers a subscriber, or returns the result that it is to be called with at once.
-    mutating func subscribe(_ subscriber: @escaping Subscriber) -> Result<Success, any Error>? {
-        if case .finished(let result) = state { return result }
+    /// Registers a subscriber; whether it is to be called at once instead, since the operation has finished.
+    mutating func subscribe(_ subscriber: @escaping Subscriber) -> Bool {
+        if case .finished = state { return true }
         subscribers.append(subscriber)
-        return nil
+        return false
     }
 }

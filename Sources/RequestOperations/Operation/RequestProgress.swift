@@ -4,9 +4,13 @@ struct RequestProgress: Sendable {
     var original: URLRequest
     private(set) var attempts: [Attempt] = []
     /// The stage that runs now.
-    var stage = RequestError.Stage.process
+    private(set) var stage = RequestError.Stage.process
+    /// Set when the request was cancelled or its deadline passed: it enters no stage any more.
+    private(set) var isStopped = false
     /// The time since the operation became ready.
     private(set) var stopwatch: Stopwatch?
+    /// The operation's priority when the running attempt began.
+    var priority = Operation.QueuePriority.normal
     /// The slot that the running attempt holds.
     var slot: RequestLimiter.Slot?
     /// The wait before the next attempt.
@@ -32,12 +36,28 @@ struct RequestProgress: Sendable {
         if stopwatch == nil { stopwatch = Stopwatch(clock) }
     }
 
-    mutating func beginAttempt(waited: Duration, wokenBy: WakeReason?) -> Int {
+    /// Enters a stage; returns whether the request was stopped and must not.
+    mutating func enter(_ next: RequestError.Stage) -> Bool {
+        if !isStopped { stage = next }
+        return isStopped
+    }
+
+    mutating func stop() {
+        isStopped = true
+    }
+
+    mutating func beginAttempt(after wake: Wake?) -> Int {
         let number = attempts.count + 1
-        attempts.append(Attempt(number: number, began: elapsed, waited: waited, wokenBy: wokenBy))
+        attempts.append(
+            Attempt(number: number, began: elapsed, waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
         known = KnownOfAttempt()
         stage = .process
         return number
+    }
+
+    mutating func note(_ task: TransportTask) {
+        known.request = task.request
+        known.bodyIsReplayable = task.body.isReplayable
     }
 
     mutating func note(_ head: ResponseHead) {

@@ -27,19 +27,21 @@ final class TaskContext: Sendable {
         body.resume(with: .success(nil))
     }
 
-    /// Runs a body in the context, at a priority of its own; called once.
-    func run(priority: TaskPriority?, _ run: @escaping Body) -> Task<Void, Never> {
-        body.resume(
-            with: .success {
-                guard let priority, priority != Task.currentPriority else { return await run() }
-                let prioritized = Task(priority: priority, operation: run)
-                await withTaskCancellationHandler {
-                    await prioritized.value
-                } onCancel: {
-                    prioritized.cancel()
-                }
-            })
-        return task
+    /// Runs a body in the context; called once.
+    ///
+    /// - Parameters:
+    ///   - priority: The priority of the work; `nil` takes that of the place where the context was made.
+    ///   - onTask: Called once with the Task that does the work, from any thread.
+    func run(
+        priority: TaskPriority?, _ run: @escaping Body, onTask: @escaping @Sendable (Task<Void, Never>) -> Void
+    ) {
+        guard let priority else {
+            onTask(task)
+            body.resume(with: .success(run))
+            return
+        }
+        // Were the second Task awaited, it would take on the priority of the first.
+        body.resume(with: .success { onTask(Task(priority: priority, operation: run)) })
     }
 }
 

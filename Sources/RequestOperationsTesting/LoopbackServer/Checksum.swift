@@ -6,6 +6,8 @@ extension LoopbackServer {
     /// It is FNV-1a taken over little-endian words of 64 bits (the last one filled up with zeroes), then over the number of
     /// bytes as one more word. How the bytes were cut into pieces does not matter. It is no protection against intent.
     public struct Checksum: Sendable, Hashable {
+        private static let prime: UInt64 = 0x0000_0100_0000_01B3
+
         private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         private var partialWord: UInt64 = 0
 
@@ -30,25 +32,34 @@ extension LoopbackServer {
 
         /// Takes in the bytes that follow.
         public mutating func update(_ bytes: UnsafeRawBufferPointer) {
-            // `while` loops over pointers: in a debug build an iterator would cost ten times as much, and bodies are GiB.
-            guard let start = bytes.baseAddress else { return }
-            let source = start.assumingMemoryBound(to: UInt8.self)
-            var offset = 0
-            while offset < bytes.count, byteCount % 8 != 0 {
-                add(source[offset])
-                offset += 1
+            let head = min(bytes.count, (8 - byteCount % 8) % 8)
+            for byte in bytes[..<head] { add(byte) }
+            var rest = bytes[head...]
+            while rest.count >= 8 {
+                let piece = rest.prefix(min(1 << 16, rest.count & ~7))
+                mix(UnsafeRawBufferPointer(rebasing: piece))
+                rest = rest.dropFirst(piece.count)
             }
-            var word: UInt64 = 0
-            while offset + 8 <= bytes.count {
-                withUnsafeMutableBytes(of: &word) { $0.baseAddress?.copyMemory(from: start + offset, byteCount: 8) }
-                mix(UInt64(littleEndian: word))
-                offset += 8
-                byteCount += 8
+            for byte in rest { add(byte) }
+        }
+
+        /// Takes in whole words, by way of a copy that is aligned as words must be.
+        private mutating func mix(_ bytes: UnsafeRawBufferPointer) {
+            let wordCount = bytes.count / 8
+            withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
+                UnsafeMutableRawBufferPointer(words).copyMemory(from: bytes)
+                guard let word = words.baseAddress else { return }
+                // A local variable and a `while` loop: a debug build, too, has to sum GiB in seconds.
+                let prime = Checksum.prime
+                var sum = hash
+                var index = 0
+                while index < wordCount {
+                    sum = (sum ^ UInt64(littleEndian: word[index])) &* prime
+                    index += 1
+                }
+                hash = sum
             }
-            while offset < bytes.count {
-                add(source[offset])
-                offset += 1
-            }
+            byteCount += bytes.count
         }
 
         private mutating func add(_ byte: UInt8) {
@@ -61,7 +72,7 @@ extension LoopbackServer {
         }
 
         private mutating func mix(_ word: UInt64) {
-            hash = (hash ^ word) &* 0x0000_0100_0000_01B3
+            hash = (hash ^ word) &* Checksum.prime
         }
     }
 }

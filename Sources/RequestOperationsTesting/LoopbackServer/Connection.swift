@@ -33,7 +33,9 @@ final class Connection {
     private func serveRequest() throws(Interruption) {
         let head = try readHead()
         let instant = ContinuousClock.now
-        let answer = core.update { $0.requestBegan(target: head.target, on: id) }
+        guard let answer = core.update({ $0.requestBegan(target: head.target, on: id) }) else {
+            throw .ended(.closedByServer)
+        }
         let leavesBodyUnread = answer.leavesBodyUnread && head.framing != .none
         if head.expectsContinue, !leavesBodyUnread, !wire.hasInput {
             try write("HTTP/1.1 100 Continue\r\n\r\n")

@@ -1,4 +1,5 @@
 import Foundation
+import RequestOperations
 
 /// The one shared object of a server: its state behind its lock. The server, its accepting thread and the threads of its
 /// connections hold it; continuations are resumed outside of the lock.

@@ -59,8 +59,10 @@ struct ServerState: Sendable {
         self.handler = handler
     }
 
-    /// The answer to a request on a connection, whose turn in its route's script this is.
-    mutating func requestBegan(target: String, on connection: Int) -> Answer {
+    /// The answer to a request on a connection, whose turn in its route's script this is; nil if the server is stopped,
+    /// which has forgotten its routes and must not answer 404.
+    mutating func requestBegan(target: String, on connection: Int) -> Answer? {
+        guard !isStopped else { return nil }
         busyConnections.insert(connection)
         maximumConcurrentRequests = max(maximumConcurrentRequests, busyConnections.count)
         let pathAndQuery = String(RequestHead.pathAndQuery(of: target))

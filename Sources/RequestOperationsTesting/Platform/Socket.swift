@@ -240,6 +240,8 @@ final class Socket: Sendable {
         return made
     }
 
+    /// Two calls after the socket was made: a child that something other than Foundation (which closes what is not its
+    /// own) spawns in between would inherit it.
     private static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

@@ -33,6 +33,8 @@ import Testing
     @Test(arguments: [
         LoopbackServer.Response.stall, .stallBody(after: 10, of: 20), .delayed(.seconds(60), then: .text("late")),
         .drip(Data(count: 2), chunk: 1, every: .seconds(60)), .held(by: LoopbackServer.Gate(), then: .text("never")),
+        .large(byteCount: 1 << 40),
+        .endless(chunk: Data("again".utf8)),
     ])
     func aCancelledClientIsNoticedWithin100Milliseconds(_ response: LoopbackServer.Response) async throws {
         let server = try await LoopbackServer.start { _ in response }

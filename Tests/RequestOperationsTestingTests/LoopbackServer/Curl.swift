@@ -3,21 +3,22 @@ import Testing
 
 /// The `curl` command line: a client that is not ours.
 struct Curl {
-    /// The exit code, by curl's names for those that the tests expect.
-    enum ExitCode: Int32 {
-        case success = 0
-        case unsupportedReply = 1
-        case weirdServerReply = 8
-        case partialFile = 18
-        case httpError = 22
-        case timedOut = 28
-        case couldNotConnect = 7
-        case tooManyRedirects = 47
-        case emptyReply = 52
-        case receiveError = 56
+    /// The exit code, with names for those that the tests expect (curl's manual, "Exit codes").
+    struct ExitCode: RawRepresentable, Equatable {
+        let rawValue: Int32
+        static let success = ExitCode(rawValue: 0)
+        /// The reply looked like no HTTP/1 at all, so curl took it for HTTP/0.9, which it refuses.
+        static let unsupportedProtocol = ExitCode(rawValue: 1)
+        static let couldNotConnect = ExitCode(rawValue: 7)
+        static let partialFile = ExitCode(rawValue: 18)
+        static let httpError = ExitCode(rawValue: 22)
+        static let timedOut = ExitCode(rawValue: 28)
+        static let tooManyRedirects = ExitCode(rawValue: 47)
+        static let emptyReply = ExitCode(rawValue: 52)
+        static let receiveError = ExitCode(rawValue: 56)
     }
 
-    let exitCode: ExitCode?
+    let exitCode: ExitCode
     let output: Data
     let errors: String
 

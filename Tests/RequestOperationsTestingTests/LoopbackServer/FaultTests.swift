@@ -15,7 +15,7 @@ import Testing
 
     @Test func aStalledBodyDeliversWhatItPromisedAndNoMore() async throws {
         let server = try await LoopbackServer.start { _ in .stallBody(after: 300, of: 1000) }
-        let curl = try await Curl.get(server.url, "--max-time", "0.1")
+        let curl = try await Curl.get(server.url, "--max-time", "1")
         #expect(curl.exitCode == .timedOut)
         #expect(curl.output == pattern(300))
         #expect(curl.errors.contains("with 300 out of 1000 bytes received"))
@@ -25,16 +25,16 @@ import Testing
         let server = try await LoopbackServer.start { _ in
             .drip(Data("abcdefgh".utf8), chunk: 3, every: .milliseconds(40))
         }
-        let curl = try await Curl.get(server.url, "--write-out", " %{time_total} %{time_starttransfer}")
+        let curl = try await Curl.get(server.url, "--write-out", " %{time_total}")
         let words = curl.text.split(separator: " ")
         #expect(words[0] == "abcdefgh")
-        #expect(try #require(Double(words[1])) - #require(Double(words[2])) >= 0.075)
-        let pieces = try await RawClient.connected(to: server.port) { client in
+        #expect(try #require(Double(words[1])) >= 0.08)
+        server.respond { _ in .drip(Data("abcdefgh".utf8), chunk: 3, every: .seconds(60)) }
+        let first = try await RawClient.connected(to: server.port) { client in
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            let first = try client.receive(through: "abc")
-            return [first, String(decoding: try client.receive(), as: UTF8.self), try client.receive(through: "gh")]
+            return try client.receive(through: "abc")
         }
-        #expect(pieces == ["HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nabc", "def", "gh"])
+        #expect(first == "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nabc")
     }
 
     @Test func aTruncatedBodyIsAPartialFile() async throws {
@@ -54,7 +54,7 @@ import Testing
 
     @Test func aContentLengthTooLongLeavesTheClientWaiting() async throws {
         let server = try await LoopbackServer.start { _ in .contentLength(declared: 9, body: Data("four".utf8)) }
-        let curl = try await Curl.get(server.url, "--max-time", "0.1")
+        let curl = try await Curl.get(server.url, "--max-time", "1")
         #expect(curl.exitCode == .timedOut)
         #expect(curl.text == "four")
         server.respond { _ in .closing(.contentLength(declared: 9, body: Data("four".utf8))) }
@@ -101,5 +101,8 @@ import Testing
 
 /// What the server sends where it was given no bytes.
 func pattern(_ count: Int) -> Data {
-    Data((0..<count).map { UInt8($0 % 251) })
+    let period = Data(0..<251)
+    var pattern = Data()
+    while pattern.count < count { pattern += period }
+    return pattern.prefix(count)
 }

@@ -48,6 +48,25 @@ import Testing
         #expect(received.hasPrefix("HTTP/1.1 431 "))
     }
 
+    @Test func garbageIsRefusedAndTheNextClientServed() async throws {
+        let server = try await LoopbackServer.start { _ in .text("accepted") }
+        var state: UInt64 = 1
+        for length in 1...200 {
+            let garbage = Data(
+                (0..<length * 7).map { _ in
+                    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                    return UInt8(state >> 56)
+                })
+            let received = try await RawClient.connected(to: server.port) { client in
+                try client.send(garbage + Data("\r\n\r\n".utf8))
+                client.finishSending()
+                return try client.receiveAll()
+            }
+            #expect(received.isEmpty || received.hasPrefix("HTTP/1.1 400 "))
+        }
+        #expect(try await Curl.get(server.url).text == "accepted")
+    }
+
     @Test func bareLineFeedsAndEmptyLinesBeforeARequestAreTolerated() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         let received = try await RawClient.exchange(

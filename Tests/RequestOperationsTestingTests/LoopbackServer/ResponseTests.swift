@@ -99,7 +99,7 @@ import Testing
         let bytes = "HTP/9.9 what\n\0\u{7F}"
         let server = try await LoopbackServer.start { _ in .closing(.raw(Data(bytes.utf8))) }
         #expect(try await RawClient.exchange(server.port, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n") == bytes)
-        #expect(try await Curl.get(server.url).exitCode == .unsupportedReply)
+        #expect(try await Curl.get(server.url).exitCode == .unsupportedProtocol)
     }
 
     @Test func aClosingResponseSaysSoAndEndsTheConnection() async throws {

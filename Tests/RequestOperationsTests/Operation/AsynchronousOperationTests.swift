@@ -1,0 +1,260 @@
+import RequestOperations
+import Testing
+
+@Suite struct AsynchronousOperationTests {
+    // MARK: Results
+
+    @Test func theValueOfRunIsTheResult() async throws {
+        let operation = Work { 7 }
+        #expect(try await run(operation) == 7)
+        #expect(try operation.result?.get() == 7)
+        #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
+    }
+
+    @Test func theErrorOfRunIsTheResult() async throws {
+        let operation = Work<Int> { throw Problem() }
+        await #expect(throws: Problem.self) { try await run(operation) }
+        #expect(throws: Problem.self) { try operation.result?.get() }
+    }
+
+    @Test func theResultIsThereAfterABlockingWait() {
+        let operation = Work { "done" }
+        block(on: OperationQueue(), until: [operation])
+        #expect(try! operation.result?.get() == "done")
+    }
+
+    @Test func thereIsNoResultBeforeTheFinish() {
+        #expect(Work { 1 }.result == nil)
+    }
+
+    @Test func theValueCanBeAwaitedOften() async throws {
+        let operation = Work { 3 }
+        OperationQueue().addOperation(operation)
+        for _ in 1...3 { #expect(try await operation.value == 3) }
+    }
+
+    @Test func manyTasksAwaitOneValue() async throws {
+        let door = Door()
+        let operation = Work {
+            await door.pass()
+            return 5
+        }
+        OperationQueue().addOperation(operation)
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<100 { group.addTask { try await operation.value } }
+            door.open()
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 500)
+    }
+
+    @Test func whenFinishedIsCalledOnceWithTheResult() async throws {
+        let results = Collector<Int?>()
+        let operation = Work { 4 }
+        operation.whenFinished { results.append(try? $0.get()) }
+        _ = try await run(operation)
+        await results.count(1)
+        #expect(results.elements == [4])
+    }
+
+    @Test func whenFinishedCallsALateSubscriberAtOnce() async throws {
+        let operation = Work { 4 }
+        _ = try await run(operation)
+        let results = Collector<Int?>()
+        operation.whenFinished { results.append(try? $0.get()) }
+        await results.count(1)
+    }
+
+    @Test func whenFinishedRunsOnTheCompletionQueue() async throws {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "completions")
+        queue.setSpecific(key: key, value: true)
+        let operation = Work(completionQueue: queue) { 1 }
+        let places = Collector<Bool>()
+        operation.whenFinished { _ in places.append(DispatchQueue.getSpecific(key: key) == true) }
+        _ = try await run(operation)
+        operation.whenFinished { _ in places.append(DispatchQueue.getSpecific(key: key) == true) }
+        await places.count(2)
+        #expect(places.elements == [true, true])
+    }
+
+    @Test func theResultIsStoredBeforeAnybodyHearsOfIt() async throws {
+        let operation = Work { 1 }
+        let seen = Collector<Bool>()
+        operation.whenFinished { [unowned operation] _ in seen.append(operation.isFinished && operation.result != nil) }
+        operation.completionBlock = { [unowned operation] in seen.append(operation.result != nil) }
+        _ = try await run(operation)
+        await seen.count(2)
+        #expect(seen.elements == [true, true])
+    }
+
+    // MARK: Foundation's contract
+
+    @Test func theCompletionBlockRunsOnceAndIsFreed() async throws {
+        let calls = Collector<Void>()
+        weak var freed: Token?
+        let operation = Work { 1 }
+        do {
+            let token = Token()
+            freed = token
+            operation.completionBlock = { [token] in withExtendedLifetime(token) { calls.append(()) } }
+        }
+        _ = try await run(operation)
+        await calls.count(1)
+        await eventually { freed == nil }
+        #expect(calls.elements.count == 1)
+    }
+
+    @Test func aQueueOfWidthOneRunsOneAtATime() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let running = Locked(0)
+        let operations = (0..<50).map { _ in
+            Work {
+                #expect(running.withLock { running in running += 1; return running } == 1)
+                await Task.yield()
+                running.withLock { $0 -= 1 }
+            }
+        }
+        for operation in operations { queue.addOperation(operation) }
+        for operation in operations { try await operation.value }
+    }
+
+    @Test func aHigherPriorityGoesFirst() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let order = Collector<String>()
+        let low = Work { order.append("low") }
+        let high = Work { order.append("high") }
+        low.queuePriority = .low
+        high.queuePriority = .veryHigh
+        queue.addOperation(low)
+        queue.addOperation(high)
+        queue.isSuspended = false
+        try await low.value
+        try await high.value
+        #expect(order.elements == ["high", "low"])
+    }
+
+    @Test func theQualityOfServiceBecomesThePriorityOfTheTask() async throws {
+        let operation = Work { Task.currentPriority }
+        operation.qualityOfService = .background
+        #expect(try await run(operation) == .background)
+    }
+
+    @Test func aBarrierWaitsForOperationsAndHoldsLaterOnes() async throws {
+        let queue = OperationQueue()
+        let order = Collector<String>()
+        let door = Door()
+        let before = Work {
+            await door.pass()
+            order.append("before")
+        }
+        let after = Work { order.append("after") }
+        queue.addOperation(before)
+        queue.addBarrierBlock { order.append("barrier") }
+        queue.addOperation(after)
+        door.open()
+        try await after.value
+        #expect(order.elements == ["before", "barrier", "after"])
+    }
+
+    @Test func startingTwiceRunsOnce() async throws {
+        let runs = Collector<Void>()
+        let operation = Work { runs.append(()) }
+        operation.start()
+        operation.start()
+        try await operation.value
+        operation.start()
+        #expect(runs.elements.count == 1)
+    }
+
+    @Test func anOperationAddedTwiceStopsTheProcessWithASentence() async {
+        await #expect(processExitsWith: .failure) {
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let operation = Work { 1 }
+            queue.addOperation(operation)
+            queue.addOperation(operation)
+        }
+    }
+
+    // MARK: Task-local values
+
+    @Test func taskLocalValuesOfTheInitHoldInRun() async throws {
+        let operation = Place.$name.withValue("where it was made") { Work { Place.name } }
+        let value = try await Place.$name.withValue("where it is awaited") { try await run(operation) }
+        #expect(value == "where it was made")
+    }
+
+    @Test func anOperationMadeOutsideOfTasksHasNoTaskLocalValues() async throws {
+        let operation = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Work { Place.name }) }
+        }
+        let value = try await Place.$name.withValue("here") { try await run(operation) }
+        #expect(value == "nowhere")
+    }
+
+    // MARK: Memory
+
+    @Test func aFinishedOperationIsFreed() async throws {
+        weak var freed: Operation?
+        do {
+            let operation = Work { 1 }
+            freed = operation
+            operation.whenFinished { [operation] _ in withExtendedLifetime(operation) {} }
+            _ = try await run(operation)
+        }
+        await eventually { freed == nil }
+    }
+
+    @Test func anOperationThatWasNeverStartedIsFreed() async {
+        weak var freed: Operation?
+        do {
+            let operation = Work { 1 }
+            freed = operation
+        }
+        await eventually { freed == nil }
+    }
+}
+
+/// An operation over a closure.
+final class Work<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
+    private let body: @Sendable () async throws -> Value
+    private let queue: DispatchQueue
+
+    init(completionQueue: DispatchQueue = .global(), _ body: @escaping @Sendable () async throws -> Value) {
+        self.body = body
+        queue = completionQueue
+        super.init()
+    }
+
+    override var completionQueue: DispatchQueue { queue }
+
+    override func run() async throws -> Value {
+        try await body()
+    }
+}
+
+struct Problem: Error {}
+
+final class Token: Sendable {}
+
+enum Place {
+    @TaskLocal static var name = "nowhere"
+}
+
+/// Waits, at most ten seconds, until a condition that nothing announces holds.
+func eventually(
+    _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+) async {
+    let end = ContinuousClock.now + .seconds(10)
+    while !condition(), ContinuousClock.now < end { await Task.yield() }
+    #expect(condition(), comment, sourceLocation: sourceLocation)
+}
+
+/// Adds operations and blocks until they have finished, which Foundation allows outside of asynchronous code only.
+func block(on queue: OperationQueue, until operations: [Operation]) {
+    queue.addOperations(operations, waitUntilFinished: true)
+}

@@ -1,0 +1,170 @@
+import RequestOperations
+import Testing
+
+@Suite struct DependencyTests {
+    @Test func anOperationWaitsForItsDependency() async throws {
+        let order = Collector<Int>()
+        let door = Door()
+        let first = Work {
+            await door.pass()
+            order.append(1)
+        }
+        let second = Work { order.append(2) }
+        second.addDependency(first)
+        #expect(!second.isReady)
+        let queue = OperationQueue()
+        queue.addOperation(second)
+        queue.addOperation(first)
+        door.open()
+        try await second.value
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func dependenciesHoldAcrossQueues() async throws {
+        let order = Collector<Int>()
+        let first = Work { order.append(1) }
+        let second = Work { order.append(2) }
+        second.addDependency(first)
+        OperationQueue().addOperation(second)
+        OperationQueue().addOperation(first)
+        try await second.value
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func aFailedOrCancelledDependencyReleasesItsDependent() async throws {
+        let failing = Work<Void> { throw Problem() }
+        let cancelled = Work { }
+        cancelled.cancel()
+        let dependent = Work { 1 }
+        dependent.addDependency(failing)
+        dependent.addDependency(cancelled)
+        let queue = OperationQueue()
+        for operation in [dependent, failing, cancelled] { queue.addOperation(operation) }
+        #expect(try await dependent.value == 1)
+    }
+
+    @Test func removingAnUnfinishedDependencyReleasesTheOperation() async throws {
+        let never = Work { 1 }
+        let operation = Work { 2 }
+        operation.addDependency(never)
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        operation.removeDependency(never)
+        #expect(try await operation.value == 2)
+        #expect(operation.dependencies.isEmpty)
+    }
+
+    @Test func removingAFinishedDependencyOfACancelledOperationDoesNoHarm() async throws {
+        let first = Work { 1 }
+        let second = Work { 2 }
+        second.addDependency(first)
+        _ = try await run(first)
+        second.cancel()
+        second.removeDependency(first)
+        await #expect(throws: CancellationError.self) { try await run(second) }
+    }
+
+    @Test func aForeignOperationCanBeADependency() async throws {
+        let order = Collector<Int>()
+        let block = BlockOperation { order.append(1) }
+        let operation = Work { order.append(2) }
+        operation.addDependency(block)
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        queue.addOperation(block)
+        try await operation.value
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func aFinishedForeignOperationIsNoObstacle() async throws {
+        let block = BlockOperation {}
+        await withCheckedContinuation { continuation in
+            block.completionBlock = { continuation.resume() }
+            block.start()
+        }
+        let operation = Work { 1 }
+        operation.addDependency(block)
+        #expect(try await run(operation) == 1)
+    }
+
+    @Test func aForeignOperationCanDependOnOurs() async throws {
+        let order = Collector<Int>()
+        let operation = Work { order.append(1) }
+        let block = BlockOperation { order.append(2) }
+        block.addDependency(operation)
+        let queue = OperationQueue()
+        queue.addOperation(block)
+        queue.addOperation(operation)
+        await order.count(2)
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func addingADependencyTwiceCountsOnce() async throws {
+        let first = Work { 1 }
+        let second = Work { 2 }
+        second.addDependency(first)
+        second.addDependency(first)
+        #expect(second.dependencies.count == 1)
+        let queue = OperationQueue()
+        queue.addOperation(second)
+        queue.addOperation(first)
+        #expect(try await second.value == 2)
+    }
+
+    @Test func dependenciesKeepTheirOrder() {
+        let operations = (0..<10).map { number in Work { number } }
+        let last = Work { 0 }
+        for operation in operations { last.addDependency(operation) }
+        #expect(last.dependencies == operations)
+    }
+
+    @Test func aFinishedOperationLetsItsDependenciesGo() async throws {
+        weak var freed: Operation?
+        let second = Work { 2 }
+        do {
+            let first = Work { 1 }
+            freed = first
+            second.addDependency(first)
+            _ = try await run(first)
+        }
+        _ = try await run(second)
+        await eventually { freed == nil }
+        #expect(second.dependencies.isEmpty)
+    }
+
+    @Test func cancellingABlockedOperationFinishesIt() async {
+        let never = Work { 1 }
+        let operation = Work { 2 }
+        operation.addDependency(never)
+        OperationQueue().addOperation(operation)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aChainOfTwentyThousandIsFreedWithoutRecursion() async {
+        weak var freed: Operation?
+        do {
+            var last = Work { 0 }
+            freed = last
+            for number in 1...20_000 {
+                let next = Work { number }
+                next.addDependency(last)
+                last = next
+            }
+        }
+        await eventually { freed == nil }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func readinessIsNeverLostInARaceOfAddingAndFinishing() async throws {
+        for _ in 0..<2_000 {
+            let first = Work { 1 }
+            let second = Work { 2 }
+            second.addDependency(first)
+            let queue = OperationQueue()
+            async let adding: Void = { queue.addOperation(second) }()
+            first.start()
+            await adding
+            #expect(try await second.value == 2)
+        }
+    }
+}
