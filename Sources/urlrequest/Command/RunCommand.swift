@@ -36,7 +36,7 @@
         var input: String?
 
         @Option(
-            help: "The largest number of attempts in flight.", transform: { try OptionValue.count($0, in: 1...100_000) }
+            help: "The largest number of attempts in flight. (default: 64)", transform: { try OptionValue.count($0, in: 1...100_000) }
         )
         var concurrency = 64
 
@@ -46,7 +46,7 @@
         var perHost: Int?
 
         @Option(
-            help: "How many retries may follow the first attempt of a request.",
+            help: "How many retries may follow the first attempt of a request. (default: 3)",
             transform: { try OptionValue.count($0, in: 0...1_000_000) })
         var retries = 3
 
@@ -93,12 +93,23 @@
         @Flag(help: "Shows no progress on standard error, only messages and the summary.")
         var noProgress = false
 
+        func validate() throws {
+            guard !urls.isEmpty || input != nil else { throw ValidationError("Give at least one URL, or --input.") }
+        }
+
         func run() async throws {
-            guard !urls.isEmpty || input != nil else {
-                throw ValidationError("Give at least one URL, or --input.")
+            let settings: RunSettings
+            do { settings = try makeSettings() } catch let error as UnusableInput {
+                Console().print("urlrequest: \(error.reason)\n")
+                throw ExitCode(ExitStatus.unusable)
             }
+            throw ExitCode(await RequestRun(settings).run())
+        }
+
+        private func makeSettings() throws -> RunSettings {
             var settings = RunSettings()
             settings.urls = urls
+            settings.input = try input.map(LineSource.init)
             settings.concurrency = concurrency
             settings.perHost = perHost
             settings.retries = retries
@@ -106,16 +117,11 @@
             settings.deadline = deadline
             settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
             settings.transport = transport
+            settings.report = try report.map(ReportFile.init)
+            settings.outputDirectory = try outputDirectory.map(OutputDirectory.init)
             settings.format = json ? .json : .text
             settings.showsProgress = !noProgress
-            do {
-                settings.input = try input.map(LineSource.init)
-                settings.report = try report.map(ReportFile.init)
-                settings.outputDirectory = try outputDirectory.map(OutputDirectory.init)
-            } catch let error as UnusableInput {
-                throw ValidationError(error.reason)
-            }
-            throw ExitCode(await RequestRun(settings).run())
+            return settings
         }
     }
 
