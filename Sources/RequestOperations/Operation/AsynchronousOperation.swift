@@ -170,6 +170,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Called when the operation finished without waiting any longer for ``run()``, before anybody hears of the result.
     func runWasAbandoned() {}
 
+    /// Called once, when the result is stored and before anybody hears of it.
+    func willAnnounce(_ ending: OperationLifecycle.Ending) {}
+
     private func execute(on queue: OperationQueue?) async {
         do {
             let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run() }
@@ -182,7 +185,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// The work said that it was cancelled, so the operation was.
     private func noteOwnCancellation() {
-        if case .stop = state.withLock({ $0.lifecycle.cancel() }) { super.cancel() }
+        if case .stop = state.withLock({ $0.lifecycle.fail(with: CancellationError()) }) { super.cancel() }
     }
 
     private func finish(
@@ -195,7 +198,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
             if case .succeeded = published?.ending { success = value }
             return (published, published == nil ? [] : state.dependencies.removeAll())
         }
-        if abandoningRun, published != nil { runWasAbandoned() }
+        if let published {
+            if abandoningRun { runWasAbandoned() }
+            willAnnounce(published.ending)
+        }
         didChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isFinished")
         guard let published else { return }

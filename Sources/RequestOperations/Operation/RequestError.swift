@@ -104,7 +104,7 @@ extension RequestError {
         case let error as URLError:
             self.init(Code(error), stage: stage, underlying: error)
         default:
-            self.init(.stageFailed, stage: stage, underlying: error)
+            self.init(stage == .decode ? .undecodable : .stageFailed, stage: stage, underlying: error)
         }
     }
 }

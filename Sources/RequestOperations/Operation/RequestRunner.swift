@@ -46,35 +46,26 @@ final class RequestRunner: Sendable {
         }
     }
 
-    func succeeded() {
-        progress.withLock { $0.endAttempt(nil) }
-        emit(.ended(nil))
-    }
-
     /// The error that the request ends with.
-    func ended(_ error: any Error, in stage: RequestError.Stage) -> any Error {
-        if error.meansCancellation { return cancelled() }
-        let final = progress.withLock { $0.finalError(error, stage: stage) }
-        emit(.ended(final))
-        return final
+    func ending(_ error: any Error, in stage: RequestError.Stage) -> any Error {
+        error.meansCancellation ? CancellationError() : progress.withLock { $0.finalError(error, stage: stage) }
     }
 
-    func cancelled() -> CancellationError {
-        progress.withLock { $0.endAttempt(CancellationError()) }
-        emit(.ended(CancellationError()))
-        return CancellationError()
+    func stop() {
+        progress.withLock { $0.stop() }
     }
 
     /// The operation ended without waiting for the running stage any longer.
     func wasAbandoned() {
-        let (stage, slot) = progress.withLock { progress in
-            progress.endAttempt(CancellationError())
-            return (progress.stage, progress.slot)
-        }
+        let (stage, slot) = progress.withLock { ($0.stage, $0.slot) }
         slot?.release()
         AbandonedStages.countOne()
         emit(.abandoned(stage))
-        emit(.ended(CancellationError()))
+    }
+
+    func ended(_ error: (any Error)?) {
+        progress.withLock { $0.endAttempt(error) }
+        emit(.ended(error))
     }
 
     // MARK: Attempts
@@ -96,8 +87,8 @@ final class RequestRunner: Sendable {
     ) throws -> (delay: Duration, observers: [any EarlyRetryObserver]) {
         emit(.decided(decision))
         switch decision {
-        case .stop: throw ended(failure.error, in: failure.stage)
-        case .fail(let error): throw ended(error, in: failure.stage)
+        case .stop: throw ending(failure.error, in: failure.stage)
+        case .fail(let error): throw ending(error, in: failure.stage)
         case .retry(let delay, let observers, let restartsBackoff, let request):
             progress.withLock { progress in
                 if let request { progress.original = request }
@@ -112,17 +103,13 @@ final class RequestRunner: Sendable {
     ) async throws -> Wake {
         let wait = RetryWait()
         let stopwatch = Stopwatch(configuration.clock)
-        do {
-            try enter(.wait)
-            progress.withLock { $0.wait = wait }
-            defer { progress.withLock { $0.wait = nil } }
-            emit(.waits(delay))
-            let reason = try await wait.run(delay, or: observers, after: failure, clock: configuration.clock)
-            emit(.woke(reason))
-            return Wake(waited: stopwatch.elapsed, reason: reason)
-        } catch {
-            throw cancelled()
-        }
+        try enter(.wait)
+        progress.withLock { $0.wait = wait }
+        defer { progress.withLock { $0.wait = nil } }
+        emit(.waits(delay))
+        let reason = try await wait.run(delay, or: observers, after: failure, clock: configuration.clock)
+        emit(.woke(reason))
+        return Wake(waited: stopwatch.elapsed, reason: reason)
     }
 
     // MARK: Stages
@@ -141,10 +128,6 @@ final class RequestRunner: Sendable {
     func enter(_ stage: RequestError.Stage) throws(CancellationError) {
         let isStopped = progress.withLock { $0.enter(stage) }
         if isStopped { throw CancellationError() }
-    }
-
-    func stop() {
-        progress.withLock { $0.stop() }
     }
 
     private var stageRunner: StageRunner {
@@ -270,6 +253,7 @@ final class RequestRunner: Sendable {
                 if let target = self.configuration.redirects.target(of: head) {
                     throw Redirect(head: head, target: target)
                 }
+                try self.enter(.validate)
                 self.progress.withLock { $0.note(head) }
                 self.emit(.head(head))
                 try validate(head)

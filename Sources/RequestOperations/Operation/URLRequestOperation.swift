@@ -108,7 +108,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             do {
                 return try await perform(after: wake)
             } catch let error where Task.isCancelled || error.meansCancellation {
-                throw runner.cancelled()
+                throw CancellationError()
             } catch {
                 let failure = runner.fail(error)
                 let (delay, observers) = try runner.adopt(await decide(failure), after: failure)
@@ -124,20 +124,15 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         } makeTask: { request in
             try await self.makeTask(for: request)
         }
-        let response = try await runner.transfer(task, slot) { head in
-            try self.runner.enter(.validate)
-            try self.validate(head)
-        }
-        let value = try await runner.stage(.decode) { try await self.decode(response) }
-        runner.succeeded()
-        return value
+        let response = try await runner.transfer(task, slot) { head in try self.validate(head) }
+        return try await runner.stage(.decode) { try await self.decode(response) }
     }
 
     private func decide(_ failure: AttemptFailure) async throws -> RetryDecision {
         do {
             return try await runner.stage(.retryDecision) { await self.retryDecision(after: failure) }
         } catch {
-            throw Task.isCancelled ? runner.cancelled() : runner.ended(error, in: .retryDecision)
+            throw Task.isCancelled ? CancellationError() : runner.ending(error, in: .retryDecision)
         }
     }
 
@@ -151,6 +146,13 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     final override func runWasAbandoned() {
         runner.wasAbandoned()
+    }
+
+    final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        switch ending {
+        case .succeeded: runner.ended(nil)
+        case .failed(let error): runner.ended(error)
+        }
     }
 }
 

@@ -18,6 +18,7 @@ public struct ResponseHead: Sendable {
     private enum Storage: Sendable {
         case list([(name: String, value: String)])
         case block(HeaderBlock)
+        case response(HTTPURLResponse)
     }
 
     /// Makes a head from its parts, for a transport of your own or a test.
@@ -44,6 +45,15 @@ public struct ResponseHead: Sendable {
         storage = .block(block)
     }
 
+    /// Makes a head over a response of Foundation's, whose fields stay there until they are asked for.
+    package init(_ response: HTTPURLResponse) {
+        status = response.statusCode
+        // Only a response that was made without a URL has none; Foundation makes none such.
+        url = response.url ?? URL(fileURLWithPath: "/")
+        version = nil
+        storage = .response(response)
+    }
+
     /// Whether this is the head of an HTTP response.
     public var isHTTP: Bool { status != 0 }
 
@@ -54,6 +64,7 @@ public struct ResponseHead: Sendable {
         switch storage {
         case .list(let fields): fields
         case .block(let block): block.fields
+        case .response(let response): response.fieldList
         }
     }
 
@@ -69,16 +80,28 @@ public struct ResponseHead: Sendable {
             return values.isEmpty ? nil : values.joined(separator: ", ")
         case .block(let block):
             return block.value(of: name)
+        case .response(let response):
+            return response.value(forHTTPHeaderField: name)
         }
     }
 
     /// The same head as Foundation's type, made at each call; `nil` for a response that is not HTTP.
     public var httpURLResponse: HTTPURLResponse? {
         guard isHTTP else { return nil }
+        if case .response(let response) = storage { return response }
         let dictionary = Dictionary(
             fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, second in "\(first), \(second)" })
         return HTTPURLResponse(
             url: url, statusCode: status, httpVersion: version?.description, headerFields: dictionary)
+    }
+}
+
+extension HTTPURLResponse {
+    /// The fields in the order of their names: Foundation keeps them in a dictionary and not as they arrived.
+    fileprivate var fieldList: [(name: String, value: String)] {
+        allHeaderFields
+            .compactMap { name, value in (name as? String).map { (name: $0, value: String(describing: value)) } }
+            .sorted { $0.name < $1.name }
     }
 }
 

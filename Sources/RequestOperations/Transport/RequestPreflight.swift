@@ -1,0 +1,71 @@
+/// The checks that every transport makes before anything is sent.
+///
+/// A request that fails one of them never reached the network, whatever its method.
+enum RequestPreflight {
+    /// Checks the URL, the method and the fields of a task.
+    ///
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - schemes: The schemes that the transport speaks, in lower case. One of `http` and `https` needs a host.
+    /// - Throws: A ``TransferFailure`` of the phase `connect`: ``RequestError/Code/badURL`` for a missing URL or host,
+    ///   ``RequestError/Code/unsupportedScheme``, or ``RequestError/Code/invalidField`` for a method or a name that is
+    ///   no token, or a value with a CR, LF or NUL (RFC 9110, sections 5.5 and 5.6.2). Such a request could carry a second
+    ///   one inside it. The reason names the field, never its value.
+    static func check(_ task: TransportTask, schemes: Set<String>) throws {
+        do {
+            try check(task.request, schemes: schemes)
+        } catch {
+            throw TransferFailure(error, phase: .connect)
+        }
+    }
+
+    /// Whether a name is a token (RFC 9110, section 5.6.2).
+    static func isToken(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
+    }
+
+    private static func check(_ request: URLRequest, schemes: Set<String>) throws {
+        guard let url = request.url else { throw refused(.badURL, "the request has no URL") }
+        guard let scheme = url.scheme else { throw refused(.badURL, "the URL is not absolute") }
+        // The usual spelling is looked up as it stands: lowercasing makes a string for each request.
+        guard schemes.contains(scheme) || schemes.contains(scheme.lowercased()) else {
+            throw refused(.unsupportedScheme, "the transport does not speak the scheme '\(scheme)'")
+        }
+        guard url.host?.isEmpty == false || !needsHost(scheme) else { throw refused(.badURL, "the URL has no host") }
+        guard isToken(request.httpMethod ?? "GET") else { throw refused(.invalidField, "the method is not a token") }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            guard isToken(name) else { throw refused(.invalidField, "a field's name is not a token") }
+            guard !value.utf8.contains(where: \.endsFieldValue) else {
+                throw refused(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
+            }
+        }
+    }
+
+    private static func needsHost(_ scheme: String) -> Bool {
+        switch scheme.lowercased() {
+        case "http", "https": true
+        default: false
+        }
+    }
+
+    private static func refused(_ code: RequestError.Code, _ reason: String) -> RequestError {
+        RequestError(code, stage: .transfer, reason: reason)
+    }
+}
+
+extension UInt8 {
+    fileprivate var endsFieldValue: Bool { self == 0x0D || self == 0x0A || self == 0x00 }
+
+    fileprivate var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

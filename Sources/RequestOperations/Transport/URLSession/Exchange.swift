@@ -1,0 +1,134 @@
+/// The Task's side of one transfer: has the head judged, takes the body where it goes, and tells how it ended.
+struct Exchange {
+    let task: TransportTask
+    let transfer: Transfer
+    let onHead: @Sendable (ResponseHead) throws -> Void
+
+    /// Thrown where the same request is to be sent again on another connection.
+    struct DeadConnection: Error {}
+
+    func run() async throws -> TransportResponse {
+        defer { transfer.close() }
+        if let limit = task.limits?.idle { transfer.watchIdleTime(limit) }
+        let head = try await awaitHead()
+        do {
+            try onHead(head)
+        } catch {
+            throw await rejected(error, head)
+        }
+        let response = try await read(head)
+        task.onProgress?(transfer.progress)
+        return response
+    }
+
+    private func awaitHead() async throws -> ResponseHead {
+        while true {
+            switch await transfer.next() {
+            case .head(let head): return head
+            case .progress(let progress): task.onProgress?(progress)
+            case .pieces: break  // Come after the head only.
+            case .ended(let ending): throw failure(ending, head: nil) ?? DeadConnection()
+            }
+        }
+    }
+
+    /// Reads on within the limits of a rejected body, then tells why it was rejected.
+    private func rejected(_ error: any Error, _ head: ResponseHead) async -> any Error {
+        transfer.reject()
+        while true {
+            switch await transfer.next() {
+            case .head, .pieces: break  // The head is told once, and the body not at all.
+            case .progress(let progress): task.onProgress?(progress)
+            case .ended(.cancelled): return CancellationError()
+            case .ended:
+                return TransferFailure(
+                    error, head: head, bodyPrefix: transfer.bodyPrefix, phase: .body, timings: transfer.timings)
+            }
+        }
+    }
+
+    private func read(_ head: ResponseHead) async throws -> TransportResponse {
+        switch task.destination {
+        case .memory:
+            transfer.accept(.memory)
+            try await awaitEnd(head) { _ in }
+            return response(head, body: transfer.takeBody())
+        case .stream(let consume):
+            transfer.accept(.consumer)
+            try await awaitEnd(head, deliver: consume)
+            return response(head)
+        case .file(let url):
+            try await write(to: url, head)
+            return response(head, file: url)
+        }
+    }
+
+    private func write(to url: URL, _ head: ResponseHead) async throws {
+        let sink: FileSink
+        do { sink = try FileSink(url) } catch { throw self.failure(error, head) }
+        do {
+            // What has arrived so far is written here. From then on the delegate side writes, in its own order.
+            do {
+                while let pieces = transfer.handOver(to: sink) { try await pieces.forEach(sink.write) }
+            } catch {
+                throw self.failure(error, head)
+            }
+            try await awaitEnd(head) { _ in }
+        } catch {
+            sink.remove()
+            throw error
+        }
+    }
+
+    private func awaitEnd(_ head: ResponseHead, deliver: (Data) async throws -> Void) async throws {
+        while true {
+            switch await transfer.next() {
+            case .head: break  // Told once, before.
+            case .progress(let progress): task.onProgress?(progress)
+            case .pieces(let pieces):
+                do {
+                    try await pieces.forEach { piece in
+                        try Task.checkCancellation()
+                        try await deliver(piece)
+                    }
+                } catch {
+                    throw self.failure(error, head)
+                }
+            case .ended(let ending):
+                if let failure = failure(ending, head: head) { throw failure }
+                return
+            }
+        }
+    }
+
+    private func response(_ head: ResponseHead, body: Data = Data(), file: URL? = nil) -> TransportResponse {
+        TransportResponse(
+            head: head, body: body, file: file, bodySize: transfer.progress.bytesReceived, timings: transfer.timings)
+    }
+
+    /// The failure of a consumer or a file; a cancel stays one.
+    private func failure(_ error: any Error, _ head: ResponseHead) -> any Error {
+        if error is CancellationError, Task.isCancelled { return error }
+        return TransferFailure(error, head: head, phase: .body, timings: transfer.timings)
+    }
+
+    /// The error of an ending, or `nil` if it is none; a dead connection is none of the caller's.
+    private func failure(_ ending: TransferState.Ending, head: ResponseHead?) -> (any Error)? {
+        switch ending {
+        case .whole, .cut: return nil
+        case .cancelled: return CancellationError()
+        case .deadConnection: return DeadConnection()
+        case .failed(let error, let phase):
+            return TransferFailure(
+                error, head: head, phase: head == nil ? phase ?? transfer.reached : .body, timings: transfer.timings)
+        }
+    }
+}
+
+extension Inbox.Pieces {
+    /// Gives out the pieces in their order, those in a file in pieces of 64 KiB.
+    func forEach(_ body: (Data) async throws -> Void) async throws {
+        for chunk in chunks { try await body(chunk) }
+        if let spilled { try await spilled.file.read(spilled.range, body) }
+    }
+}

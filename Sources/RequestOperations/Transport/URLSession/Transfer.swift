@@ -1,0 +1,209 @@
+/// One transfer over one session task: joins the delegate side, which must never wait, with the Task of `perform`.
+///
+/// The delegate side is serial for each session; all that it calls returns at once, but for the write of a piece to a
+/// file. The Task side calls ``begin(_:)`` once, then ``next()`` until it hears of the end, then ``close()``.
+final class Transfer: Sendable {
+    let start: ContinuousClock.Instant
+    private let limits: TransferLimits
+    private let state: Locked<TransferState>
+
+    /// How long a head waits for the rest of a small body.
+    private static let headPatience = Duration.milliseconds(10)
+
+    init(_ task: TransportTask, bytesToSend: Int64?, start: ContinuousClock.Instant) {
+        limits = task.limits ?? TransferLimits()
+        self.start = start
+        state = Locked(TransferState(task, limits: limits, bytesToSend: bytesToSend))
+    }
+
+    // MARK: The session task
+
+    /// Makes, registers and resumes the session task, unless the transfer has ended by then.
+    func begin(_ make: @escaping @Sendable (Transfer) -> URLSessionTask) {
+        SessionTaskLine.async { [self] in
+            guard state.withLock({ $0.end == nil }) else { return }
+            let task = make(self)
+            state.withLock { $0.wire = .running(task) }
+            task.resume()
+        }
+    }
+
+    /// Ends the transfer: cancels the session task if it is not done.
+    func close() {
+        let (isDone, alarms) = state.withLock { state in
+            let alarms = state.close()
+            if case .done = state.wire { return (true, alarms) }
+            return (false, alarms)
+        }
+        for alarm in alarms { DeadlineHeap.shared.cancel(alarm) }
+        guard !isDone else { return }
+        SessionTaskLine.async { [self] in
+            let running: (task: URLSessionTask, settled: DispatchSemaphore)? = state.withLock { state in
+                guard case .running(let task) = state.wire else { return nil }
+                let settled = DispatchSemaphore(value: 0)
+                state.wire = .cancelling(settled)
+                return (task, settled)
+            }
+            guard let running else { return }
+            SessionTaskLine.cancel(running.task)
+            running.settled.signal()
+        }
+    }
+
+    // MARK: The delegate side
+
+    func receive(_ response: URLResponse) {
+        let head = ResponseHead(response)
+        guard head.status == 0 || head.status >= 200 else { return state.withLock { $0.restartIdleTime() } }
+        let length = head.declaredLength
+        guard update({ $0.receive(head, length: length) }) else { return }
+        schedule(after: Self.headPatience) { transfer in transfer.update { $0.makeHeadDue() } }
+    }
+
+    func receive(_ data: Data) {
+        switch update({ $0.receive(data) }) {
+        case .none:
+            break
+        case .write(let data, let sink):
+            do { try sink.write(data) } catch { finish(.failed(error, phase: .body)) }
+        case .spill(let data, let file):
+            do {
+                let file = try file ?? TemporaryFile()
+                try file.append(data)
+                update { $0.spilled(data.count, into: file) }
+            } catch {
+                let failed = RequestError(
+                    .fileFailed, stage: .transfer, underlying: error,
+                    reason: "bytes that could not be delivered yet could not be kept in the temporary folder")
+                finish(.failed(failed, phase: .body))
+            }
+        }
+    }
+
+    func sent(_ total: Int64) {
+        update { $0.sent(total) }
+    }
+
+    /// The session task is done; nothing comes after this. `nil` is success.
+    func complete(_ error: (any Error)?, response: URLResponse?) {
+        // For a redirect without a target, and after some errors, Foundation on Linux reports no response but keeps it.
+        if let response, state.withLock({ $0.head == nil }) { receive(response) }
+        let wire = update { state in
+            if let error {
+                let (failure, phase) = URLErrorClassification.failure(error)
+                state.finish(.failed(failure, phase: phase))
+            } else if state.head == nil {
+                let missing = RequestError(.connectionLost, stage: .transfer, reason: "no response came")
+                state.finish(.failed(missing, phase: nil))
+            } else {
+                state.finish(.whole)
+            }
+            defer { state.wire = .done }
+            return state.wire
+        }
+        // Foundation on Linux forgets the task when this returns, and must not before a `cancel()` that is under way has
+        // taken effect, or it traps. The limit is a safeguard: the cancel waits for nothing that waits for us.
+        if case .cancelling(let settled) = wire { _ = settled.wait(timeout: .now() + 1) }
+    }
+
+    /// The whole response has arrived, though Foundation goes on to ask for credentials.
+    func completeUnauthorized() {
+        finish(.whole)
+    }
+
+    func finish(_ ending: TransferState.Ending) {
+        update { $0.finish(ending) }
+    }
+
+    /// Refuses a redirect, so that its response is delivered. Not after a cancel: Foundation on Linux traps when an answer
+    /// comes to a task that is being cancelled. The closure only enqueues, so it may be called under the lock.
+    func refuseRedirect(_ answer: (URLRequest?) -> Void) {
+        state.withLock { state in
+            if case .running = state.wire { answer(nil) }
+        }
+    }
+
+    // MARK: The Task
+
+    /// Waits for the next event.
+    func next() async -> TransferState.Event {
+        await withUnsafeContinuation { continuation in
+            let event = state.withLock { state in
+                let event = state.nextEvent()
+                if event == nil { state.waiter = continuation }
+                return event
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+    }
+
+    func cancel() {
+        finish(.cancelled)
+        close()
+    }
+
+    func accept(_ sink: TransferState.Sink) {
+        state.withLock { $0.accept(sink) }
+    }
+
+    func handOver(to file: FileSink) -> Inbox.Pieces? {
+        state.withLock { $0.handOver(to: file) }
+    }
+
+    /// Drops the body and reads on within the limits of a rejected one.
+    func reject() {
+        guard state.withLock({ $0.reject() }) else { return }
+        schedule(after: limits.errorBodyTimeLimit) { $0.finish(.cut) }
+    }
+
+    func takeBody() -> Data {
+        state.withLock { $0.takeBody() }
+    }
+
+    var progress: TransferProgress { state.withLock { $0.progress } }
+    var bodyPrefix: Data { state.withLock { $0.bodyPrefix } }
+    var reached: TransferFailure.Phase { state.withLock { $0.reached } }
+
+    /// What can be measured from outside.
+    var timings: TransferTimings {
+        let (firstByte, progress) = state.withLock { ($0.firstByte, $0.progress) }
+        var timings = TransferTimings()
+        timings.firstByte = firstByte.map { start.duration(to: $0) }
+        timings.total = start.duration(to: .now)
+        timings.bytesSent = progress.bytesSent
+        return timings
+    }
+
+    // MARK: Time
+
+    /// Ends the transfer when no byte moved for a limit.
+    func watchIdleTime(_ limit: Duration, first delay: Duration? = nil) {
+        schedule(after: delay ?? limit) { transfer in
+            guard let rest = transfer.update({ $0.checkIdleTime(limit) }) else { return }
+            transfer.watchIdleTime(limit, first: rest)
+        }
+    }
+
+    private func schedule(after delay: Duration, _ action: @escaping @Sendable (Transfer) -> Void) {
+        let time = ContinuousClock.now + min(delay, .seconds(Int32.max))
+        let alarm = DeadlineHeap.shared.schedule(at: time) { [weak self] in
+            if let self { action(self) }
+        }
+        if !state.withLock({ $0.add(alarm) }) { DeadlineHeap.shared.cancel(alarm) }
+    }
+
+    /// Changes the state and wakes the Task if that gave it something to hear.
+    @discardableResult
+    private func update<Result>(_ change: (inout TransferState) -> Result) -> Result {
+        let (result, wake) = state.withLock { state in
+            let result = change(&state)
+            guard let waiter = state.waiter, let event = state.nextEvent() else {
+                return (result, nil as (UnsafeContinuation<TransferState.Event, Never>, TransferState.Event)?)
+            }
+            state.waiter = nil
+            return (result, (waiter, event))
+        }
+        if let (waiter, event) = wake { waiter.resume(returning: event) }
+        return result
+    }
+}

@@ -1,0 +1,126 @@
+/// Says what an error of URLSession means.
+///
+/// On Linux most failures have the code -1 (``URLError/Code/unknown``), and some a misleading one; what happened stands in
+/// the text that libcurl gave, so the text is asked first. Elsewhere the texts do not occur and the code decides. The first
+/// line that matches counts:
+///
+/// | text of libcurl (7.81 to 8.x, OpenSSL or GnuTLS) | code | surely not sent |
+/// |---|---|---|
+/// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT aborted` | `proxyFailed` | yes |
+/// | `resolve host` | `cannotResolveHost` | yes |
+/// | `certificate required`, `alert bad certificate`, `alert certificate` | `clientCertificateRejected` | |
+/// | `certificate problem`, `certificate subject name`, `certificate verification failed`, `certificate has expired`, `self-signed certificate`, `self signed certificate`, `issuer certificate`, `Peer certificate`, `peer certificate` | `untrustedCertificate` | yes |
+/// | `transfer closed with`, `hunked`, `content unencoding`, `content encoding` | `truncatedBody` | |
+/// | `writing header`, `HTTP/0.9`, `HTTP version`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Nul byte in header`, `response headers`, `without colon` | `malformedResponse` | |
+/// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2 framing`, `Connection died`, `rewind` | `connectionLost` | |
+/// | `SSL connect`, `SSL_connect`, `TLS connect`, `handshake`, `SSL routines` | `secureConnectionFailed` | yes |
+/// | `timed out`, `Timeout`, `timeout` | `timedOut` | if it says `connect` |
+/// | `Failed to connect`, `Couldn't connect`, `Could not connect`, `Connection refused`, `No route to host`, `is unreachable`, `open socket`, `create socket` | `cannotConnect` | yes |
+/// | `aborted by`, `read function`, `local data` | `unencodableBody` | |
+///
+/// | `URLError.Code` without such a text | code | surely not sent |
+/// |---|---|---|
+/// | `fileDoesNotExist`, `noPermissionsToReadFile`, `fileIsDirectory` | `unencodableBody` | yes |
+/// | `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `notConnectedToInternet` and its kin, `badURL`, `unsupportedURL`, those of the server's certificate, `secureConnectionFailed` | that of the same name | yes |
+/// | `badURL` for an IPv6 literal (Foundation up to 6.3 on Linux) | `unsupported` | yes |
+/// | any other | as ``RequestError/Code`` says | |
+enum URLErrorClassification {
+    /// The failure and, where the error tells, how far the transfer came: `connect` means surely not sent.
+    static func failure(_ error: any Error) -> (any Error, TransferFailure.Phase?) {
+        guard let error = error as? URLError else {
+            // Foundation on Linux fails a malformed `data:` URL with an error that is not bridged.
+            let isBadURL = (error as NSError).domain == NSURLErrorDomain && (error as NSError).code == NSURLErrorBadURL
+            let failure = RequestError(isBadURL ? .badURL : .unknown, stage: .transfer, underlying: error)
+            return (failure, isBadURL ? .connect : nil)
+        }
+        // That it was cancelled by somebody else is told as it is: the operation then ends as cancelled, too.
+        guard error.code != .cancelled else { return (error, nil) }
+        let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        let found = line(for: text) ?? line(for: error)
+        return (
+            RequestError(found.code, stage: .transfer, underlying: error, reason: found.reason),
+            found.isBeforeSending ? .connect : nil
+        )
+    }
+
+    private struct Line {
+        let code: RequestError.Code
+        var isBeforeSending = false
+        var reason: String?
+    }
+
+    private static func line(for text: String) -> Line? {
+        guard let found = texts.first(where: { $0.fragments.contains(where: text.contains) }) else { return nil }
+        let isBeforeSending = found.isBeforeSending || found.code == .timedOut && text.contains("onnect")
+        return Line(code: found.code, isBeforeSending: isBeforeSending, reason: text)
+    }
+
+    private static func line(for error: URLError) -> Line {
+        switch error.code {
+        case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory:
+            return Line(code: .unencodableBody, isBeforeSending: true, reason: "the file of the body cannot be read")
+        case .badURL where error.failingURL?.host?.contains(":") == true:
+            return Line(
+                code: .unsupported, isBeforeSending: true,
+                reason: "Foundation on Linux cannot request an IPv6 literal; use CurlTransport or a host name")
+        case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet, .dataNotAllowed,
+            .internationalRoamingOff, .callIsActive, .badURL, .unsupportedURL, .secureConnectionFailed,
+            .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+            .serverCertificateHasUnknownRoot:
+            return Line(code: RequestError.Code(error), isBeforeSending: true)
+        default:
+            return Line(code: RequestError.Code(error))
+        }
+    }
+
+    private struct Texts {
+        let code: RequestError.Code
+        var isBeforeSending = false
+        let fragments: [String]
+    }
+
+    private static let texts = [
+        Texts(
+            code: .proxyFailed, isBeforeSending: true,
+            fragments: [
+                "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT aborted",
+            ]),
+        Texts(code: .cannotResolveHost, isBeforeSending: true, fragments: ["resolve host"]),
+        Texts(
+            code: .clientCertificateRejected,
+            fragments: ["certificate required", "alert bad certificate", "alert certificate"]),
+        Texts(
+            code: .untrustedCertificate, isBeforeSending: true,
+            fragments: [
+                "certificate problem", "certificate subject name", "certificate verification failed",
+                "certificate has expired", "self-signed certificate", "self signed certificate", "issuer certificate",
+                "Peer certificate", "peer certificate",
+            ]),
+        Texts(
+            code: .truncatedBody,
+            fragments: ["transfer closed with", "hunked", "content unencoding", "content encoding"]),
+        Texts(
+            code: .malformedResponse,
+            fragments: [
+                "writing header", "HTTP/0.9", "HTTP version", "Invalid status line", "Weird server reply",
+                "Content-Length", "Nul byte in header", "response headers", "without colon",
+            ]),
+        Texts(
+            code: .connectionLost,
+            fragments: [
+                "SSL_read", "SSL_write", "Recv failure", "Send failure", "Empty reply", "Failure when receiving",
+                "Failed sending", "HTTP/2 stream", "HTTP2 framing", "Connection died", "rewind",
+            ]),
+        Texts(
+            code: .secureConnectionFailed, isBeforeSending: true,
+            fragments: ["SSL connect", "SSL_connect", "TLS connect", "handshake", "SSL routines"]),
+        Texts(code: .timedOut, fragments: ["timed out", "Timeout", "timeout"]),
+        Texts(
+            code: .cannotConnect, isBeforeSending: true,
+            fragments: [
+                "Failed to connect", "Couldn't connect", "Could not connect", "Connection refused", "No route to host",
+                "is unreachable", "open socket", "create socket",
+            ]),
+        Texts(code: .unencodableBody, fragments: ["aborted by", "read function", "local data"]),
+    ]
+}
