@@ -39,6 +39,7 @@ let package = Package(
             name: "urlrequest",
             dependencies: [
                 "RequestOperations",
+                .target(name: "RequestOperationsTesting", condition: .when(traits: ["CommandLineTool"])),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLineTool"])),
@@ -68,6 +69,10 @@ let package = Package(
         .testTarget(
             name: "StressTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "urlrequestTests",
+            dependencies: ["urlrequest", "RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

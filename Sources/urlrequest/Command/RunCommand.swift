@@ -1,0 +1,129 @@
+#if CommandLineTool
+    import ArgumentParser
+    import RequestOperations
+
+    /// The command `urlrequest run`.
+    struct RunCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run",
+            abstract: "Makes a request of each URL or input line and prints a line for each result.",
+            discussion: """
+                A line of the input is a URL, or a JSON object with the keys "url" and, as needed, "method", "headers" \
+                (an object whose values are strings or arrays of strings) and "body" (a string, or an object or array \
+                that is sent as JSON). Empty lines make no request. A line of an object overrides the options \
+                --method, --header of the same name, and --data.
+
+                Results are printed as they come: status ("-" if no response came), URL, bytes of the body, attempts \
+                and seconds from the submission to the end; or the same and more as JSON. A status other than 2xx is a \
+                failure. Of a refused body the bytes that were read are counted. Requests that were submitted when \
+                the run is ended by a signal are printed as well, as cancelled.
+
+                A failed attempt is followed by another, after a backoff or when the server's Retry-After says, if its \
+                method is idempotent (or it has an Idempotency-Key) or it surely did not reach the server, and its \
+                failure is a passing one: a time-out, a lost connection, status 408, 425, 429, 500, 502, 503 or 504.
+
+                A saved body is named after its URL; of several with one name, the later ones get a number.
+
+                Exit status: 0 all requests succeeded; 1 some failed; 2 an argument or a line could not be used; \
+                130 after Ctrl-C, 143 after SIGTERM: both cancel what is under way and print the summary, and a second \
+                one ends at once; 141 standard output was closed.
+                """)
+
+        @Argument(help: "URLs to request, before those of the input.")
+        var urls: [String] = []
+
+        @Option(help: "Reads URLs and JSON objects, one a line, from a file or, for -, from standard input.")
+        var input: String?
+
+        @Option(
+            help: "The largest number of attempts in flight. (default: 64)", transform: { try OptionValue.count($0, in: 1...100_000) }
+        )
+        var concurrency = 64
+
+        @Option(
+            help: "The largest number of attempts in flight to one scheme, host and port. (default: no limit)",
+            transform: { try OptionValue.count($0, in: 1...100_000) })
+        var perHost: Int?
+
+        @Option(
+            help: "How many retries may follow the first attempt of a request. (default: 3)",
+            transform: { try OptionValue.count($0, in: 0...1_000_000) })
+        var retries = 3
+
+        @Option(
+            help: "The longest time of one attempt, in seconds; connecting takes at most 15 of them. (default: 30)",
+            transform: OptionValue.seconds)
+        var timeout = Duration.seconds(30)
+
+        @Option(
+            help: "The longest time of one request, all its attempts included, in seconds. (default: no limit)",
+            transform: OptionValue.seconds)
+        var deadline: Duration?
+
+        @Option(
+            parsing: .unconditional, help: "The method. (default: POST for a request with a body, else GET)",
+            transform: OptionValue.method)
+        var method: String?
+
+        @Option(
+            name: .customLong("header"), parsing: .unconditionalSingleValue,
+            help: ArgumentHelp("A header field of every request; can be given several times.", valueName: "K: V"),
+            transform: { try HeaderField(line: $0) })
+        var headers: [HeaderField] = []
+
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp(
+                "The body of every request, or after @ the file that holds it.", valueName: "string|@file"),
+            transform: OptionValue.body)
+        var data: RequestBody?
+
+        @Option(help: ArgumentHelp("Saves the bodies of successful responses in a directory.", valueName: "dir"))
+        var outputDirectory: String?
+
+        @Option(help: "What carries the requests.")
+        var transport = TransportChoice.platform
+
+        @Option(help: ArgumentHelp("Writes a report of the whole run, as JSON, at the end.", valueName: "file.json"))
+        var report: String?
+
+        @Flag(help: "Prints each result as a JSON object.")
+        var json = false
+
+        @Flag(help: "Shows no progress on standard error, only messages and the summary.")
+        var noProgress = false
+
+        func validate() throws {
+            guard !urls.isEmpty || input != nil else { throw ValidationError("Give at least one URL, or --input.") }
+        }
+
+        func run() async throws {
+            let settings: RunSettings
+            do { settings = try makeSettings() } catch let error as UnusableInput {
+                Console().print("urlrequest: \(error.reason)\n")
+                throw ExitCode(ExitStatus.unusable)
+            }
+            throw ExitCode(await RequestRun(settings).run())
+        }
+
+        private func makeSettings() throws -> RunSettings {
+            var settings = RunSettings()
+            settings.urls = urls
+            settings.input = try input.map(LineSource.init)
+            settings.concurrency = concurrency
+            settings.perHost = perHost
+            settings.retries = retries
+            settings.timeout = timeout
+            settings.deadline = deadline
+            settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
+            settings.transport = transport
+            settings.report = try report.map(ReportFile.init)
+            settings.outputDirectory = try outputDirectory.map(OutputDirectory.init)
+            settings.format = json ? .json : .text
+            settings.showsProgress = !noProgress
+            return settings
+        }
+    }
+
+    extension TransportChoice: ExpressibleByArgument {}
+#endif

@@ -1,0 +1,44 @@
+#if CommandLineTool
+    import ArgumentParser
+    import RequestOperations
+
+    /// The command `urlrequest`.
+    struct Tool: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "urlrequest",
+            abstract: "Makes many HTTP requests, each of them persistent.",
+            version: "0.1.0",
+            subcommands: [RunCommand.self, DemoCommand.self])
+
+        /// Runs the command that the arguments name and returns the exit status.
+        static func runCommand() async -> Int32 {
+            // A write to a pipe that nobody reads is to fail, not to end the process in the middle of its work.
+            signal(SIGPIPE, SIG_IGN)
+            guard Descriptors.secureStandardOnes() else { return ExitStatus.outputClosed }
+            Descriptors.raiseLimit()
+            do {
+                var command = try parseAsRoot()
+                if var asynchronous = command as? any AsyncParsableCommand {
+                    try await asynchronous.run()
+                } else {
+                    try command.run()
+                }
+                return ExitStatus.success
+            } catch {
+                return report(error)
+            }
+        }
+
+        /// Prints what an error says, help and version on standard output, and returns its exit status.
+        private static func report(_ error: any Error) -> Int32 {
+            let code = exitCode(for: error)
+            let message = fullMessage(for: error)
+            if !message.isEmpty { Console(code.isSuccess ? STDOUT_FILENO : STDERR_FILENO).print(message + "\n") }
+            return code == .validationFailure ? ExitStatus.unusable : code.rawValue
+        }
+    }
+
+    extension UnusableInput: CustomStringConvertible {
+        var description: String { reason }
+    }
+#endif

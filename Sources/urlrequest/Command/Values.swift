@@ -1,0 +1,39 @@
+import RequestOperations
+
+/// Reads the values of options. Each throws ``UnusableInput``, with half a sentence, for what it cannot use.
+enum OptionValue {
+    /// A time in seconds, which may have a fraction: more than zero, at most a year.
+    static func seconds(_ text: String) throws -> Duration {
+        let digits = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
+        guard digits, let value = Double(text), value > 0, value <= 31_536_000 else {
+            throw UnusableInput("it is a time in seconds, more than 0 and at most 31536000")
+        }
+        return .seconds(value)
+    }
+
+    /// A whole number within bounds.
+    static func count(_ text: String, in bounds: ClosedRange<Int>) throws -> Int {
+        guard let value = Int(text), bounds.contains(value) else {
+            throw UnusableInput("it is a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+        }
+        return value
+    }
+
+    /// A method.
+    static func method(_ text: String) throws -> String {
+        guard text.isToken else { throw UnusableInput("a method is a token (RFC 9110)") }
+        return text
+    }
+
+    /// A body: text, or after `@` the path of a file, which is read while it is sent.
+    static func body(_ text: String) throws -> RequestBody {
+        guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }
+        let path = String(text.dropFirst())
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+            throw UnusableInput("\(path): \(errorText(errno))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw UnusableInput("\(path) is not a regular file") }
+        return .file(URL(fileURLWithPath: path))
+    }
+}

@@ -1,0 +1,66 @@
+import RequestOperations
+
+/// Where an argument or line stands, for messages.
+enum InputOrigin: Equatable, CustomStringConvertible {
+    /// The argument of this number, from 1.
+    case argument(Int)
+    /// The line of this number, from 1.
+    case line(Int)
+
+    var description: String {
+        switch self {
+        case .argument(let number): "argument \(number)"
+        case .line(let number): "line \(number)"
+        }
+    }
+}
+
+/// A file, or standard input, that lines are read from.
+struct LineSource: Sendable {
+    /// The name as it was given.
+    let name: String
+
+    private let descriptor: Int32
+    /// The length of a regular file.
+    private let length: Int64?
+
+    /// Opens a source.
+    ///
+    /// - Parameter name: The path of a file, or `-` for standard input.
+    /// - Throws: ``UnusableInput``.
+    init(_ name: String) throws {
+        self.name = name
+        descriptor = name == "-" ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw UnusableInput("\(name): \(errorText(errno))") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw UnusableInput("\(name): \(errorText(errno))") }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw UnusableInput("\(name): \(errorText(EISDIR))") }
+        length = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    }
+
+    /// A reader from where the source stands.
+    func reader() -> LineReader {
+        LineReader { [descriptor] buffer in try readSome(from: descriptor, into: buffer) }
+    }
+
+    /// How much of the source some bytes are; `nil` where its length is not known.
+    func fraction(ofBytes count: Int64) -> Double? {
+        length.map { $0 > 0 ? min(Double(count) / Double($0), 1) : 1 }
+    }
+}
+
+/// Reads at least a byte, or nothing at the end.
+private func readSome(from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count >= 0 { return count }
+        switch errno {
+        case EINTR: continue
+        case EAGAIN:
+            // Whoever shares the descriptor made it non-blocking.
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&waiting, 1, -1)
+        default: throw UnusableInput(errorText(errno))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import RequestOperations
+
+/// What is told of a run while it goes on.
+struct ProgressLine {
+    /// The requests that have ended.
+    var done = 0
+    var failed = 0
+    var retries = 0
+
+    /// How many requests there are in all, where that is known or can be told from the part of the input that was read.
+    var total: Int?
+
+    /// Requests that end in a second, lately.
+    var rate = 0.0
+
+    /// The line for a terminal, no wider than it.
+    func bar(width: Int) -> String {
+        let text = figures.joined(separator: "  ")
+        // The last column is left empty: some terminals would begin another line.
+        let room = min(width - 1 - text.count - 3, 40)
+        guard let total, total > 0, room >= 10 else { return String(text.prefix(max(width - 1, 0))) }
+        let filled = min(done * room / total, room)
+        return "[\(String(repeating: "█", count: filled))\(String(repeating: "·", count: room - filled))] \(text)"
+    }
+
+    /// The line for a log.
+    var sentence: String { "urlrequest: \(figures.joined(separator: ", "))\n" }
+
+    private var figures: [String] {
+        var figures = [
+            total.map { "\(done) of \($0)" } ?? "\(done) done", "\(readable(rate: rate))/s", "\(failed) failed",
+            "\(retries) \(retries == 1 ? "retry" : "retries")",
+        ]
+        if let timeLeft { figures.append("\(clock(timeLeft)) left") }
+        return figures
+    }
+
+    private var timeLeft: Int? {
+        guard let total, rate > 0, total > done else { return nil }
+        let seconds = Double(total - done) / rate
+        return seconds < 1e8 ? Int(seconds.rounded(.up)) : nil
+    }
+
+    private func clock(_ seconds: Int) -> String {
+        let twoDigits = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+        return hours > 0
+            ? "\(hours):\(twoDigits(minutes)):\(twoDigits(seconds % 60))" : "\(minutes):\(twoDigits(seconds % 60))"
+    }
+}
+
+/// The rate at which a count grew over the last seconds.
+struct RecentRate {
+    private var samples: [(time: Duration, count: Int)] = [(.zero, 0)]
+    private let span: Duration
+
+    init(over span: Duration = .seconds(5)) {
+        self.span = span
+    }
+
+    /// Takes a sample, at a time not before the last one's, and returns the growth per second since the oldest sample
+    /// within the span.
+    mutating func sample(_ count: Int, at time: Duration) -> Double {
+        samples.append((time, count))
+        while samples.count > 2, samples[1].time <= time - span { samples.removeFirst() }
+        let passed = (time - samples[0].time).inSeconds
+        return passed > 0 ? Double(count - samples[0].count) / passed : 0
+    }
+}

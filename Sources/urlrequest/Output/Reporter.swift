@@ -1,0 +1,167 @@
+import RequestOperations
+
+/// The one who prints: results, messages, progress, the summary and the report, one after another on its queue.
+// Unchecked: everything that changes is touched on `queue` only, or is behind a lock of its own.
+final class Reporter: @unchecked Sendable {
+    /// The queue that results are to be recorded on.
+    let queue = DispatchQueue(label: "urlrequest.Reporter")
+
+    private let settings: RunSettings
+    private let results = ResultWriter(to: STDOUT_FILENO)
+    private let console = Console()
+    private let resultsShareTerminal: Bool
+    private let began = (date: Date(), instant: ContinuousClock.now)
+    private let input: Locked<InputState>
+    private var tally = Tally()
+    private var rate = RecentRate()
+    private var isFlushPlanned = false
+    private var onOutputLost: (@Sendable (StopReason) -> Void)?
+    private var timer: (any DispatchSourceTimer)?
+
+    /// How far the input was read.
+    private struct InputState {
+        var requests = 0
+        /// The part of the input that these requests were; `nil` where it is not known.
+        var fraction: Double?
+    }
+
+    /// Makes a reporter; nothing is printed before ``start(onOutputLost:)``.
+    init(_ settings: RunSettings) {
+        self.settings = settings
+        resultsShareTerminal = console.isTerminal && isatty(STDOUT_FILENO) == 1
+        input = Locked(
+            InputState(requests: settings.urls.count, fraction: settings.input == nil ? 1 : nil))
+    }
+
+    /// Begins to show progress.
+    ///
+    /// - Parameter onOutputLost: Called once if results cannot be written any more.
+    func start(onOutputLost: @escaping @Sendable (StopReason) -> Void) {
+        queue.sync { self.onOutputLost = onOutputLost }
+        guard settings.showsProgress else { return }
+        let interval = console.isTerminal ? DispatchTimeInterval.milliseconds(100) : .seconds(5)
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { [self] in showProgress() }
+        timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(20))
+        timer.activate()
+        queue.sync { self.timer = timer }
+    }
+
+    // MARK: Results
+
+    /// Counts and prints a result. On the ``queue``.
+    func record(_ outcome: Outcome) {
+        tally.add(outcome)
+        guard let format = settings.format else { return }
+        results.append(format.line(outcome))
+        if results.isFull { return flush() }
+        // Behind the results that are waiting for the queue already: they go out in one piece, and nothing waits for
+        // results that have not come.
+        guard !isFlushPlanned else { return }
+        isFlushPlanned = true
+        queue.async { [self] in
+            isFlushPlanned = false
+            flush()
+        }
+    }
+
+    /// Counts a retry that began.
+    func countRetry() {
+        queue.async { self.tally.retries += 1 }
+    }
+
+    /// Waits at most a second more for somebody to read the results.
+    func hurry() {
+        results.hurry()
+    }
+
+    private func flush() {
+        if resultsShareTerminal { console.clear() }
+        switch results.flush() {
+        case nil: break
+        case EPIPE: onOutputLost?(.outputClosed)
+        case let number?:
+            console.print("urlrequest: standard output: \(errorText(number))\n")
+            onOutputLost?(.outputFailed(number))
+        }
+    }
+
+    // MARK: Input
+
+    /// Tells of an argument or line that makes no request, and blocks until it is told.
+    func cannotUse(_ origin: InputOrigin, _ error: any Error) {
+        queue.sync {
+            tally.unusable += 1
+            console.print("urlrequest: \(origin): \(reason(error))\n")
+        }
+    }
+
+    /// The input was read up to a number of requests.
+    func inputAdvanced(to requests: Int, fraction: Double?) {
+        input.withLock { $0 = InputState(requests: requests, fraction: fraction) }
+    }
+
+    /// The input was read to its end.
+    func inputEnded() {
+        input.withLock { $0.fraction = 1 }
+    }
+
+    /// The input cannot be read further.
+    func inputFailed(_ error: any Error) {
+        queue.sync {
+            tally.unusable += 1
+            console.print("urlrequest: the input cannot be read: \(reason(error))\n")
+        }
+        inputEnded()
+    }
+
+    private func reason(_ error: any Error) -> String {
+        (error as? UnusableInput)?.reason ?? "\(error)"
+    }
+
+    // MARK: Progress
+
+    private func showProgress() {
+        let line = progress()
+        if console.isTerminal { console.draw(line.bar(width: console.width)) } else { console.print(line.sentence) }
+    }
+
+    private func progress() -> ProgressLine {
+        let input = input.withLock { $0 }
+        let done = tally.completed + tally.cancelled
+        let total = input.fraction.flatMap { $0 > 0 ? Int((Double(input.requests) / $0).rounded()) : nil }
+        return ProgressLine(
+            done: done, failed: tally.failed, retries: tally.retries, total: total.map { max($0, done) },
+            rate: rate.sample(done, at: began.instant.duration(to: .now)))
+    }
+
+    // MARK: The end
+
+    /// Prints what is left, the summary and the report, and returns the exit status of the run.
+    func finish(stopped reason: @escaping @Sendable () -> StopReason?) async -> Int32 {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in continuation.resume(returning: end(stopped: reason)) }
+        }
+    }
+
+    private func end(stopped reason: () -> StopReason?) -> Int32 {
+        timer?.cancel()
+        flush()
+        console.clear()
+        let duration = began.instant.duration(to: .now)
+        // The last flush may be what finds that nobody reads.
+        let reason = reason()
+        var status = ExitStatus.of(tally, stopped: reason)
+        if reason != .outputClosed {
+            console.print(Summary(tally: tally, duration: duration, stopped: reason).description)
+        }
+        if let report = settings.report {
+            let document = ReportDocument(settings, tally, began: began.date, duration: duration, exitStatus: status)
+            do { try report.write(document.encoded()) } catch {
+                console.print("urlrequest: the report cannot be written: \(error.localizedDescription)\n")
+                if status == ExitStatus.success { status = ExitStatus.failure }
+            }
+        }
+        return status
+    }
+}

@@ -1,0 +1,34 @@
+import RequestOperations
+
+/// The file descriptors of the process.
+enum Descriptors {
+    /// Sees to it that the standard descriptors are taken, before anything else is opened: a socket that got the number
+    /// of a closed standard output would receive the results.
+    ///
+    /// - Returns: Whether standard output was open.
+    static func secureStandardOnes() -> Bool {
+        let isOutputOpen = fcntl(STDOUT_FILENO, F_GETFD) >= 0
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // Opens the lowest free number, which is this one. A closed input stays unreadable.
+            _ = open("/dev/null", O_WRONLY)
+        }
+        return isOutputOpen
+    }
+
+    /// Raises the number of files and sockets that the process may have open as far as it may by itself. Where that fails
+    /// the run goes on with what there is.
+    static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 1 << 20)
+        setrlimit(files, &limit)
+    }
+
+    #if canImport(Darwin)
+        private static let files = RLIMIT_NOFILE
+    #elseif canImport(Glibc)
+        private static let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let files = Int32(RLIMIT_NOFILE)
+    #endif
+}

@@ -1,0 +1,70 @@
+import RequestOperations
+
+/// What became of one request.
+struct Outcome: Sendable {
+    /// Why a request failed.
+    struct Failure: Sendable, Equatable {
+        /// The name of the error's code.
+        let code: String
+        /// One line, without credentials.
+        let message: String
+
+        /// The failure of a request that was in flight, or waiting, when the run was ended.
+        static let cancelled = Failure(code: "cancelled", message: "the run was ended")
+    }
+
+    /// The number of the argument or line, from 1.
+    let id: Int
+
+    /// The URL that was asked for.
+    let url: String
+
+    /// The status of the last attempt's response; `nil` if none came.
+    let status: Int?
+
+    /// The bytes of the last attempt's body, after decoding.
+    let bytes: Int64
+
+    /// How many attempts were begun.
+    let attempts: Int
+
+    /// The time from the submission to the end.
+    let seconds: Duration
+
+    /// Why it failed; `nil` for a success.
+    let error: Failure?
+}
+
+extension Outcome {
+    /// What became of an operation that has ended.
+    init(of operation: InputOperation, _ result: Result<Int64, any Error>, seconds: Duration) {
+        let attempts = operation.attempts
+        id = operation.input.id
+        url = operation.input.url
+        self.attempts = attempts.count
+        self.seconds = seconds
+        switch result {
+        case .success(let size):
+            status = attempts.last?.status
+            bytes = size
+            error = nil
+        case .failure(let failure as RequestError):
+            status = failure.head.flatMap { $0.isHTTP ? $0.status : nil }
+            bytes = max(operation.received, failure.bytesRead)
+            error = Failure(code: failure.code.description, message: failure.description)
+        case .failure:
+            status = attempts.last?.status
+            bytes = operation.received
+            error = .cancelled
+        }
+    }
+}
+
+extension RequestError {
+    /// How many bytes of a refused response were read: all that the transport counted, or those that were kept.
+    fileprivate var bytesRead: Int64 {
+        let kept = Int64(bodyPrefix.count)
+        guard kept > 0, head?.field("Content-Encoding") == nil else { return kept }
+        return max(kept, attempts.last?.timings?.bytesReceived ?? 0)
+    }
+}

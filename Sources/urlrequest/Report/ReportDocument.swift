@@ -1,0 +1,77 @@
+import RequestOperations
+
+/// The report of a run as JSON. Durations are in seconds; of header fields only the names are told.
+struct ReportDocument: Encodable {
+    private struct Configuration: Encodable {
+        let arguments: Int
+        let input: String?
+        let concurrency: Int
+        let perHost: Int?
+        let retries: Int
+        let timeout: Double
+        let deadline: Double?
+        let method: String?
+        let headers: [String]
+        let transport: String
+    }
+
+    private struct Latency: Encodable {
+        let p50: Double
+        let p90: Double
+        let p95: Double
+        let p99: Double
+        let max: Double
+    }
+
+    private let configuration: Configuration
+    private let began: Date
+    private let seconds: Double
+    private let requests: Int
+    private let succeeded: Int
+    private let failed: Int
+    private let cancelled: Int
+    private let unusable: Int
+    private let attempts: Int
+    private let retries: Int
+    private let bytes: Int64
+    private let requestsPerSecond: Double
+    private let statuses: [String: Int]
+    private let errors: [String: Int]
+    private let latency: Latency
+    private let exitStatus: Int32
+
+    /// Makes the report of a run that has ended.
+    init(_ settings: RunSettings, _ tally: Tally, began: Date, duration: Duration, exitStatus: Int32) {
+        configuration = Configuration(
+            arguments: settings.urls.count, input: settings.input?.name, concurrency: settings.concurrency,
+            perHost: settings.perHost, retries: settings.retries, timeout: settings.timeout.inSeconds,
+            deadline: settings.deadline?.inSeconds, method: settings.template.method,
+            headers: settings.template.fields.map(\.name), transport: settings.transport.rawValue)
+        self.began = began
+        seconds = duration.inSeconds
+        requests = tally.completed + tally.cancelled
+        succeeded = tally.succeeded
+        failed = tally.failed
+        cancelled = tally.cancelled
+        unusable = tally.unusable
+        attempts = tally.attempts
+        retries = tally.retries
+        bytes = tally.bytes
+        requestsPerSecond = Double(tally.completed) / max(duration.inSeconds, 1e-6)
+        statuses = Dictionary(uniqueKeysWithValues: tally.statuses.map { (String($0), $1) })
+        errors = tally.errors
+        let percentile = { tally.latency.percentile($0).inSeconds }
+        latency = Latency(
+            p50: percentile(0.5), p90: percentile(0.9), p95: percentile(0.95), p99: percentile(0.99),
+            max: tally.latency.maximum.inSeconds)
+        self.exitStatus = exitStatus
+    }
+
+    /// The document's bytes.
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(self) + Data("\n".utf8)
+    }
+}

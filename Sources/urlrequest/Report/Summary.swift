@@ -1,0 +1,83 @@
+import RequestOperations
+
+/// The sums of a run in a few lines for people.
+struct Summary: CustomStringConvertible {
+    let tally: Tally
+    let duration: Duration
+    let stopped: StopReason?
+
+    var description: String {
+        var lines = [counts]
+        if tally.completed > 0 {
+            lines.append("latency: " + latency)
+            if !tally.statuses.isEmpty { lines.append("statuses: " + listed(tally.statuses) { "\($1) × \($0)" }) }
+            if !tally.errors.isEmpty { lines.append("failures: " + listed(tally.errors) { "\($1) \($0)" }) }
+        }
+        if tally.unusable > 0 {
+            lines.append("unusable: \(counted(tally.unusable, "line or argument", "lines or arguments"))")
+        }
+        return lines.map { "urlrequest: \($0)\n" }.joined()
+    }
+
+    private var counts: String {
+        var line =
+            switch stopped {
+            case .signal(SIGINT): "interrupted: "
+            case .signal: "terminated: "
+            case .outputClosed, .outputFailed, nil: ""
+            }
+        line += "\(counted(tally.completed, "request", "requests")) in \(readable(duration)): "
+        line += "\(tally.succeeded) succeeded, \(tally.failed) failed"
+        if tally.cancelled > 0 { line += ", \(tally.cancelled) cancelled" }
+        line += "; \(counted(tally.retries, "retry", "retries"))"
+        line += "; \(readable(rate: Double(tally.completed) / max(duration.inSeconds, 1e-6))) requests/s"
+        return line + "; \(readable(bytes: tally.bytes))"
+    }
+
+    private var latency: String {
+        [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)]
+            .map { name, fraction in "\(name) \(readable(tally.latency.percentile(fraction)))" }
+            .joined(separator: ", ") + ", max \(readable(tally.latency.maximum))"
+    }
+
+    private func listed<Key: Comparable>(_ counts: [Key: Int], _ item: (Key, Int) -> String) -> String {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { item($0.key, $0.value) }.joined(separator: ", ")
+    }
+
+    private func counted(_ count: Int, _ one: String, _ many: String) -> String {
+        "\(count) \(count == 1 ? one : many)"
+    }
+}
+
+/// A duration in the unit that suits it, with three digits: `412 µs`, `12.3 ms`, `1.05 s`.
+func readable(_ duration: Duration) -> String {
+    let seconds = duration.inSeconds
+    return switch seconds {
+    case ..<0.001: "\(duration.microseconds) µs"
+    case ..<1: threeDigits(seconds * 1000) + " ms"
+    default: threeDigits(seconds) + " s"
+    }
+}
+
+/// A rate with three digits.
+func readable(rate: Double) -> String {
+    threeDigits(rate)
+}
+
+/// A number of bytes in the unit that suits it: `12 B`, `1.5 kB`, `3.21 GB`.
+func readable(bytes: Int64) -> String {
+    guard bytes >= 1000 else { return "\(bytes) B" }
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+    var value = Double(bytes) / 1000
+    var unit = 0
+    while value >= 1000 {
+        value /= 1000
+        unit += 1
+    }
+    return "\(threeDigits(value)) \(units[unit])"
+}
+
+private func threeDigits(_ value: Double) -> String {
+    let decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2
+    return String(format: "%.\(decimals)f", value)
+}

@@ -1,0 +1,40 @@
+import RequestOperations
+
+/// The sums of a run: as large for a million requests as for one.
+struct Tally {
+    private(set) var succeeded = 0
+    private(set) var failed = 0
+    private(set) var cancelled = 0
+    private(set) var attempts = 0
+    private(set) var bytes: Int64 = 0
+    private(set) var statuses: [Int: Int] = [:]
+    private(set) var errors: [String: Int] = [:]
+    private(set) var latency = Histogram()
+
+    /// How many retries were begun.
+    var retries = 0
+
+    /// How many arguments and lines could not be used.
+    var unusable = 0
+
+    /// The requests that came to their own end.
+    var completed: Int { succeeded + failed }
+
+    /// Adds a result.
+    mutating func add(_ outcome: Outcome) {
+        attempts += outcome.attempts
+        bytes += outcome.bytes
+        if outcome.error == .cancelled {
+            cancelled += 1
+            return
+        }
+        if let error = outcome.error {
+            failed += 1
+            errors[error.code, default: 0] += 1
+        } else {
+            succeeded += 1
+        }
+        if let status = outcome.status { statuses[status, default: 0] += 1 }
+        latency.record(outcome.seconds)
+    }
+}

@@ -1,0 +1,85 @@
+import RequestOperations
+
+/// The place where the input waits for the requests, and the end of the run for both.
+///
+/// The thread that reads the input blocks here; requests pass from any thread.
+// Unchecked: `admission` and `ending` are touched under `condition` only.
+final class Gate: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var admission: Admission
+    private var ending = Ending.awaitedByNobody
+
+    private enum Ending {
+        case awaitedByNobody
+        case awaited(CheckedContinuation<Void, Never>)
+        case reached
+    }
+
+    init(limits: Admission.Limits) {
+        admission = Admission(limits: limits)
+    }
+
+    /// Whether the run was stopped.
+    var isStopped: Bool { locked { $0.isStopped } }
+
+    /// Offers a request of the input, and blocks while there is no room for it.
+    func offer(_ request: InputRequest) -> Admission.Verdict {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            let verdict = admission.offer(request)
+            guard verdict == .wait else { return verdict }
+            condition.wait()
+        }
+    }
+
+    /// A submitted request begins to wait for its next attempt; returns the request to submit in its place.
+    func beganWaiting(_ request: InputRequest) -> InputRequest? {
+        locked { $0.beganWaiting(request) }
+    }
+
+    /// A submitted request begins an attempt; whether it had waited for it.
+    func beganAttempt(_ request: InputRequest) -> Bool {
+        locked { $0.beganAttempt(request) }
+    }
+
+    /// A submitted request has ended; returns the request to submit in its place.
+    func ended(_ request: InputRequest) -> InputRequest? {
+        locked { $0.ended(request) }
+    }
+
+    /// The input has come to its end.
+    func endInput() {
+        locked { $0.endInput() }
+    }
+
+    /// Lets nothing more through.
+    func stop() {
+        locked { $0.stop() }
+    }
+
+    /// Returns when the input has ended, or the run was stopped, and every submitted request has ended. Called once.
+    func idle() async {
+        await withCheckedContinuation { continuation in
+            condition.lock()
+            let isReached = if case .reached = ending { true } else { false }
+            if !isReached { ending = .awaited(continuation) }
+            condition.unlock()
+            if isReached { continuation.resume() }
+        }
+    }
+
+    private func locked<Result>(_ change: (inout Admission) -> Result) -> Result {
+        condition.lock()
+        let result = change(&admission)
+        if admission.isStopped || admission.hasRoom { condition.signal() }
+        var waiter: CheckedContinuation<Void, Never>?
+        if admission.isIdle {
+            if case .awaited(let continuation) = ending { waiter = continuation }
+            ending = .reached
+        }
+        condition.unlock()
+        waiter?.resume()
+        return result
+    }
+}

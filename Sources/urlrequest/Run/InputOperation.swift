@@ -1,0 +1,91 @@
+import RequestOperations
+
+/// One request of the input as an operation whose value is the number of bytes of the body.
+///
+/// The body of an accepted response is saved or dropped piece by piece; it is never in memory as a whole.
+// Unchecked as its superclass is: all state of this class is in `state`.
+final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
+    /// Hears of the waits of an operation.
+    protocol Observer: AnyObject, Sendable {
+        /// The operation begins to wait for its next attempt.
+        func beganWaiting(_ operation: InputOperation)
+
+        /// The operation begins an attempt.
+        func beganAttempt(_ operation: InputOperation)
+    }
+
+    private struct State {
+        var received: Int64 = 0
+        var file: SavedFile?
+    }
+
+    /// What the operation was made from.
+    let input: InputRequest
+
+    private let directory: OutputDirectory?
+    private let observer: any Observer
+    private let state = Locked(State())
+
+    /// Makes an operation.
+    ///
+    /// - Parameters:
+    ///   - input: The request.
+    ///   - configuration: How it is made.
+    ///   - directory: Where an accepted body is saved; `nil` drops it.
+    ///   - observer: Hears of waits.
+    init(
+        _ input: InputRequest, configuration: RequestConfiguration, savingIn directory: OutputDirectory?,
+        observer: any Observer
+    ) {
+        self.input = input
+        self.directory = directory
+        self.observer = observer
+        super.init(input.request, decoder: ResponseDecoder { $0.bodySize }, configuration: configuration)
+    }
+
+    /// The bytes of the body that arrived in the last attempt.
+    var received: Int64 { state.withLock { $0.received } }
+
+    /// Removes what an attempt that came to nothing has left in the directory.
+    func discardFile() {
+        let file = state.withLock { state in
+            defer { state.file = nil }
+            return state.file
+        }
+        file?.discard()
+    }
+
+    /// The original request; tells the observer that an attempt begins.
+    override func process(_ request: URLRequest) async throws -> URLRequest {
+        state.withLock { $0.received = 0 }
+        observer.beganAttempt(self)
+        return try await super.process(request)
+    }
+
+    /// A stream of the response's body to its file or to nowhere.
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        let file = directory.map { SavedFile(in: $0) }
+        state.withLock { $0.file = file }
+        return TransportTask(
+            request, body: input.body,
+            destination: .stream { [state] piece in
+                state.withLock { $0.received += Int64(piece.count) }
+                try await file?.append(piece)
+            })
+    }
+
+    /// The length of the body, when its file stands under its name.
+    override func decode(_ response: TransportResponse) async throws -> Int64 {
+        let file = state.withLock { $0.file }
+        try await file?.save(as: FileName(of: input.request.url))
+        return try await super.decode(response)
+    }
+
+    /// The policy's decision; a retry begins a wait.
+    override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        discardFile()
+        let decision = await super.retryDecision(after: failure)
+        if case .retry = decision { observer.beganWaiting(self) }
+        return decision
+    }
+}

@@ -1,0 +1,76 @@
+import RequestOperations
+
+/// The file of one body: hidden while it grows, then named, or removed.
+// Unchecked: `state` is touched on the directory's queue only.
+final class SavedFile: @unchecked Sendable {
+    private enum State {
+        case unopened
+        case open(descriptor: Int32, name: String)
+        case ended
+    }
+
+    private let directory: OutputDirectory
+    private var state = State.unopened
+
+    /// Makes a file that is opened when its first bytes come.
+    init(in directory: OutputDirectory) {
+        self.directory = directory
+    }
+
+    /// Writes the next bytes.
+    func append(_ piece: Data) async throws {
+        try await directory.perform { [self] in try write(piece, to: opened().descriptor) }
+    }
+
+    /// Gives the file its name. A body without bytes makes an empty file.
+    func save(as name: FileName) async throws {
+        try await directory.perform { [self] in
+            let (descriptor, hidden) = try opened()
+            state = .ended
+            guard close(descriptor) == 0 else {
+                let failure = directory.failure("a file cannot be closed")
+                directory.remove(hidden)
+                throw failure
+            }
+            do { try directory.publish(hidden, as: name) } catch {
+                directory.remove(hidden)
+                throw error
+            }
+        }
+    }
+
+    /// Removes the file, unless it has its name.
+    func discard() {
+        directory.performLater { [self] in
+            if case .open(let descriptor, let hidden) = state {
+                close(descriptor)
+                directory.remove(hidden)
+            }
+            state = .ended
+        }
+    }
+
+    private func opened() throws -> (descriptor: Int32, name: String) {
+        switch state {
+        case .unopened:
+            let file = try directory.makeFile()
+            state = .open(descriptor: file.descriptor, name: file.name)
+            return file
+        case .open(let descriptor, let name): return (descriptor, name)
+        // Whoever still writes to a file that was discarded was left behind.
+        case .ended: throw CancellationError()
+        }
+    }
+
+    private func write(_ piece: Data, to descriptor: Int32) throws {
+        var rest = piece[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw directory.failure("a body cannot be written")
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
