@@ -90,10 +90,11 @@ public struct TransportTask: Sendable {
     /// a changed task through the transport that it is given.
     public static func custom(
         _ request: URLRequest,
-        perform: @escaping @Sendable (
-            _ task: TransportTask, _ transport: any Transport,
-            _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
-        ) async throws -> TransportResponse
+        perform:
+            @escaping @Sendable (
+                _ task: TransportTask, _ transport: any Transport,
+                _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
+            ) async throws -> TransportResponse
     ) -> TransportTask {
         var task = TransportTask(request)
         task.execution = .perform(perform)

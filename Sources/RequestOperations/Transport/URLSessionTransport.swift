@@ -1,7 +1,9 @@
 public final class URLSessionTransport: Transport {
     public static let shared = URLSessionTransport()
     init() {}
-    public func perform(_ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void) async throws -> TransportResponse {
+    public func perform(_ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void) async throws
+        -> TransportResponse
+    {
         fatalError()
     }
 }
