@@ -121,6 +121,9 @@ extension TransportCapability {
     /// The first bytes of a rejected body are those after decompression.
     public static let decodedErrorBodies = Self("decoded error bodies", in: "Rejected responses")
 
+    /// At `errorBodyLimit` 0 the connection is closed at once, whatever has arrived.
+    public static let unreadRejections = Self("error bodies not read at all", in: "Rejected responses")
+
     // MARK: Time
 
     /// The limits of connecting and idling are kept to fractions of a second.
@@ -133,6 +136,11 @@ extension TransportCapability {
     public static let connectLimit = Self("a limit of connecting", in: "Time")
     /// Cancelling at any point ends the transfer and its connection at once.
     public static let cancellation = Self("cancellation that reaches the wire", in: "Time")
+
+    /// Cancelling ends a transfer whose body's source waits.
+    public static let sourceCancellation = Self("cancellation while a source waits", in: "Time")
+    /// A transfer that ends early closes its connection at once, though bytes flow.
+    public static let closingInFlow = Self("connections closed while bytes flow", in: "Time")
 
     // MARK: Connections
 
@@ -165,6 +173,8 @@ extension TransportCapability {
     public static let truncatedBodies = Self("truncated bodies", in: "Errors")
     /// An answer that is not HTTP.
     public static let malformedHeads = Self("malformed heads", in: "Errors")
+    /// A head that breaks off is no head.
+    public static let brokenOffHeads = Self("heads that break off", in: "Errors")
     /// A head that never ends is refused.
     public static let endlessHeads = Self("endless heads", in: "Errors")
 

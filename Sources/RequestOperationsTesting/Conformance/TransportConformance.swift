@@ -19,7 +19,8 @@ public enum TransportConformance {
         + TransportExpectation.memory + TransportExpectation.codings + TransportExpectation.sizeLimits
         + TransportExpectation.files + TransportExpectation.streams
         + TransportExpectation.uploads + TransportExpectation.uploadSources + TransportExpectation.rejectedHeads
-        + TransportExpectation.timeLimits + TransportExpectation.cancellation + TransportExpectation.connections
+        + TransportExpectation.timeLimits + TransportExpectation.cancellation + TransportExpectation.earlyEnds
+        + TransportExpectation.connections
         + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
 
     /// How many expectations are checked at the same time in this process, whoever asks. Some measure time and some
