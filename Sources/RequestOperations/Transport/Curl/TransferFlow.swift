@@ -24,16 +24,13 @@
             let (upload, smallBody) = try Self.body(of: task, request)
             bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             let limits = task.limits ?? TransferLimits()
-            var isInMemory = false
-            if case .memory = task.destination { isInMemory = true }
             var isLarge = false
             if case .file = task.destination { isLarge = true }
             let easy = driver.handles.take()
             easy.prepare(
                 request, body: upload, smallBody: smallBody, isLarge: isLarge, connectLimit: limits.connect)
             transfer = CurlTransfer(
-                driver: driver, easy: easy, request: request, limits: .init(limits, isInMemory: isInMemory),
-                upload: upload, wantsProgress: task.onProgress != nil, submitted: submitted)
+                driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload, wantsProgress: task.onProgress != nil, submitted: submitted)
             transfer.progress.bytesToSend = bytesToSend
             self.task = task
             self.driver = driver
@@ -97,7 +94,7 @@
         /// What the Task has found out so far.
         private struct Progression {
             var head: ResponseHead?
-            var sink: FileSink?
+            var sink: CurlFileSink?
             /// Why the Task ended the transfer, or did not want the response.
             var rejection: (any Error)?
         }
@@ -126,7 +123,7 @@
                 case .memory:
                     delivery = .memory
                 case .file(let url):
-                    let sink = try FileSink(url)
+                    let sink = try CurlFileSink(url)
                     state.sink = sink
                     delivery = .file(sink)
                 case .stream:
@@ -187,12 +184,11 @@
             _ head: ResponseHead, _ state: inout Progression, _ timings: TransferTimings
         ) async throws -> TransportResponse {
             let kept = transfer.kept
+            if let limit = transfer.limits.body, transfer.received > limit {
+                throw RequestError(.bodyTooLarge, stage: .transfer, reason: "the body has more than \(limit) bytes")
+            }
             switch task.destination {
             case .memory:
-                if let kept, let limit = (task.limits ?? TransferLimits()).maximumBodySize, kept.count > limit {
-                    throw RequestError(
-                        .bodyTooLarge, stage: .transfer, reason: "the body has more than \(limit) bytes")
-                }
                 return TransportResponse(head: head, body: kept?.takeData() ?? Data(), timings: timings)
             case .file(let url):
                 if let kept, !kept.isEmpty { try state.sink?.write(kept.bytes) }

@@ -3,7 +3,7 @@
 
     /// The file that an accepted response is written to: created or emptied at once, removed unless it is finished.
     // Unchecked: written by the driver thread, and by the Task when the driver is done, which `TransferMachine` sees to.
-    final class FileSink: @unchecked Sendable {
+    final class CurlFileSink: @unchecked Sendable {
         let url: URL
         private var file: Int32
         private var isFinished = false
