@@ -167,7 +167,7 @@
         }
 
         /// Writes what was kept before the head was accepted, then new bytes.
-        private func write(_ kept: ReceiveBuffer, _ bytes: UnsafeRawBufferPointer, to sink: CurlFileSink) -> Bool {
+        private func write(_ kept: ReceiveBuffer, _ bytes: UnsafeRawBufferPointer, to sink: FileSink) -> Bool {
             do {
                 if !kept.isEmpty {
                     try sink.write(kept.bytes)

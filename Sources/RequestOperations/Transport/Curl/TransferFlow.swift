@@ -94,7 +94,7 @@
         /// What the Task has found out so far.
         private struct Progression {
             var head: ResponseHead?
-            var sink: CurlFileSink?
+            var sink: FileSink?
             /// Why the Task ended the transfer, or did not want the response.
             var rejection: (any Error)?
         }
@@ -123,7 +123,7 @@
                 case .memory:
                     delivery = .memory
                 case .file(let url):
-                    let sink = try CurlFileSink(url)
+                    let sink = try FileSink(url)
                     state.sink = sink
                     delivery = .file(sink)
                 case .stream:

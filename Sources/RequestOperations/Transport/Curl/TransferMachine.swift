@@ -29,7 +29,7 @@
         /// Where the bytes of an accepted response go.
         enum Delivery {
             case memory
-            case file(CurlFileSink)
+            case file(FileSink)
             /// Through a buffer that the Task empties.
             case stream(ReceiveBuffer, isPaused: Bool)
         }
@@ -58,7 +58,7 @@
             case keep
             /// As `keep`, and from now on without asking.
             case keepAll
-            case write(CurlFileSink)
+            case write(FileSink)
             case offered
             case discard
             case pause
