@@ -16,12 +16,13 @@ enum Content {
 
     /// `text` in the gzip coding (RFC 1952), by zlib.
     static let gzip = encoded(
-        "H4sIAAAAAAACA+3HyQHAEAAAsJWUusZB2X+EbuGV/BKemN5cautjrm+f4O7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7"
-            + "u7X/wOLtB0FAEAAAA==")
+        "H4sIAAAAAAACA+3HyQHAEAAAsJWUusZB2X+EbuGV/BKemN5cautjrm+f4O7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u"
+            + "7u7X/wOLtB0FAEAAAA==")
 
     /// `text` in the deflate coding (RFC 1950), by zlib.
     static let deflate = encoded(
-        "eNrtx8kBwBAAALCVlLrGQdl/hG7hlfwSnpjeXGrrY65vn+Du7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u1/8DTA6JAA==")
+        "eNrtx8kBwBAAALCVlLrGQdl/hG7hlfwSnpjeXGrrY65vn+Du7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u1/8DTA6J"
+            + "AA==")
 
     /// `text` in the br coding (RFC 7932), by Google's encoder.
     static let brotli = encoded("G/8/+OXBMdRmDT8ejAFUvQEAJBY1j6yevQc=")

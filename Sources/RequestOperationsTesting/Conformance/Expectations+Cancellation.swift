@@ -60,7 +60,7 @@ extension TransportExpectation {
             }
             try await expectCancellation(of: transfer)
             try expect("The number of pieces", pieces.count, is: 0)
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
         },
         TransportExpectation("Cancelling while the consumer works closes the connection at once", .cancellation) {
             trial in
@@ -75,7 +75,7 @@ extension TransportExpectation {
             defer { mayEnd.give() }
             try expect(await works.isGiven(within: .seconds(10)), "The consumer got nothing.")
             transfer.cancel()
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
             mayEnd.give()
             try await expectCancelled(transfer)
         },
@@ -182,14 +182,15 @@ private func expectCancellation(of transfer: Task<TransportResponse, any Error>)
 }
 
 extension TransportTrial {
-    /// Expects that a cancel ends the transfer and, within a second, the one connection.
+    /// Expects that a cancel ends the transfer and, within a second, its connection.
     fileprivate func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
         let instant = ContinuousClock.now
         try await expectCancelled(transfer)
-        let connection = try await closedConnection()
-        let byClient = connection.end == .closedByPeer || connection.end == .resetByPeer
-        try expect(byClient, "The connection ended otherwise than by the client.")
-        let time = connection.endInstant.map(instant.duration) ?? .zero
-        try expect(time < .seconds(1), "The connection was closed \(time) after the cancel.")
+        for connection in try await closedConnections() {
+            let byClient = connection.end == .closedByPeer || connection.end == .resetByPeer
+            try expect(byClient, "The connection ended otherwise than by the client.")
+            let time = connection.endInstant.map(instant.duration) ?? .zero
+            try expect(time < .seconds(1), "The connection was closed \(time) after the cancel.")
+        }
     }
 }

@@ -159,7 +159,7 @@ extension TransportExpectation {
             }
             let failure = try await trial.failure(of: task)
             guard failure.error is Rejection else { throw failure.error }
-            let sent = try await trial.closedConnection().bytesSent
+            let sent = try await trial.closedConnections().map(\.bytesSent).reduce(0, +)
             try expect(sent < 24 << 20, "\(sent >> 20) MiB were sent while the consumer was at the first piece.")
         },
         TransportExpectation("A slow consumer loses nothing", .streamedBodies) { trial in
@@ -190,7 +190,7 @@ extension TransportExpectation {
             try expect("The status in the failure", failure.head?.status, is: 200)
             try expect("The phase", failure.phase, is: .body)
             try expect("The number of pieces", pieces.count, is: 1)
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
         },
     ]
 }

@@ -77,7 +77,7 @@ extension TransportExpectation {
             trial.server.route(
                 "/", LoopbackServer.Response([.verbatim(Data("HTTP/1.1 200 OK\r\n".utf8)), .repeatForever(line)]))
             try await trial.expectFailure(of: .data(trial.request()), .malformedResponse, in: .head)
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
         },
         TransportExpectation("A head that breaks off fails the transfer before onHead", .malformedHeads) { trial in
             trial.server.route("/", .closing(.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Cut: ye".utf8))))

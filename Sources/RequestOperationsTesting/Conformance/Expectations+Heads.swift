@@ -91,7 +91,12 @@ extension TransportExpectation {
     /// The fields of a response, in the forms in which servers send them.
     static let fields: [TransportExpectation] = [
         TransportExpectation("Several fields of one name are read as one value, in order", .heads) { trial in
-            trial.server.route("/", .status(200, fields: ["X-List": "a", "X-Other": "o", "x-list": "b, c"]))
+            trial.server.route("/", .status(200, fields: ["X-List": "a", "X-Other": "o", "X-List": "b, c"]))
+            try expect("The joined value", try await trial.get().head.field("x-list"), is: "a, b, c")
+        },
+        TransportExpectation("A name in several spellings is one name", .respelledFields) { trial in
+            trial.server.route(
+                "/", .status(200, fields: ["X-List": "a", "X-Other": "o", "x-list": "b", "X-LIST": "c"]))
             try expect("The joined value", try await trial.get().head.field("X-List"), is: "a, b, c")
         },
         TransportExpectation("Several fields of one name stay apart", .repeatedFields) { trial in

@@ -7,13 +7,13 @@ extension TransportExpectation {
             trial.server.route("/", .stall)
             let failure = try await trial.timeOut(of: .data(trial.request()), idle: .milliseconds(300), in: .head)
             try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: true)
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
         },
         TransportExpectation("A body that stalls trips the idle limit, its head is kept", .timeLimits) { trial in
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
             let failure = try await trial.timeOut(of: .data(trial.request()), idle: .milliseconds(300), in: .body)
             try expect("The status in the failure", failure.head?.status, is: 200)
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
         },
         TransportExpectation("An upload that nobody reads trips the idle limit", .uploadTimeLimits) { trial in
             trial.server.route("/", .withoutReadingBody(.stall))
@@ -21,7 +21,7 @@ extension TransportExpectation {
             let task = TransportTask.upload(
                 trial.request(method: "POST"), from: .stream(source.stream(length: 64 << 20)))
             _ = try await trial.timeOut(of: task, idle: .milliseconds(300), in: .request)
-            _ = try await trial.closedConnection()
+            try await trial.closedConnections()
         },
         TransportExpectation("A body that drips does not trip the idle limit", .timeLimits) { trial in
             trial.server.route("/", .drip(Content.pattern(80), chunk: 10, every: .milliseconds(150)))

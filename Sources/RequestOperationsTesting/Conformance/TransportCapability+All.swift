@@ -14,6 +14,8 @@ extension TransportCapability {
     public static let protocolVersion = Self("version of the protocol", in: "Heads")
     /// Several fields of one name stay several: `Set-Cookie` needs it.
     public static let repeatedFields = Self("fields of one name kept apart", in: "Heads")
+    /// Fields whose names differ in case only are fields of one name.
+    public static let respelledFields = Self("names of fields in several spellings", in: "Heads")
     /// Fields keep the order in which they arrived.
     public static let fieldOrder = Self("order of fields", in: "Heads")
     /// Obsolete line folding is read (RFC 9112, section 5.2).
@@ -52,8 +54,10 @@ extension TransportCapability {
 
     /// A body of declared length arrives in memory, byte for byte.
     public static let memoryBodies = Self("bodies in memory", in: "Bodies")
-    /// The chunked coding is read, its trailers do no harm (RFC 9112, section 7.1).
-    public static let chunkedBodies = Self("chunked bodies and trailers", in: "Bodies")
+    /// The chunked coding is read (RFC 9112, section 7.1).
+    public static let chunkedBodies = Self("chunked bodies", in: "Bodies")
+    /// The trailers of a chunked body do no harm (RFC 9112, section 7.1.2).
+    public static let trailers = Self("trailers", in: "Bodies")
     /// A body without a length ends with its connection (RFC 9112, section 6.3).
     public static let closeDelimitedBodies = Self("bodies ended by the connection", in: "Bodies")
     /// HEAD, 204 and 304 have no body, whatever their fields say.
@@ -140,6 +144,8 @@ extension TransportCapability {
     public static let deadConnections = Self("kept connections that the server closed", in: "Connections")
     /// A safe request that a reused connection swallowed is sent once more.
     public static let replays = Self("one free replay of a safe request", in: "Connections")
+    /// The timings tell that a request was sent once more.
+    public static let replayReports = Self("a report of that replay", in: "Connections")
     /// A request that is not idempotent is never sent twice.
     public static let unsafeReplays = Self("no replay of an unsafe request", in: "Connections")
     /// A request that a fresh connection swallowed is not sent again.
@@ -166,6 +172,8 @@ extension TransportCapability {
 
     /// Redirects are responses; they are followed above the transports.
     public static let redirects = Self("redirects left alone", in: "Neutrality")
+    /// A redirect without a `Location` is a response.
+    public static let redirectsToNowhere = Self("redirects without a Location", in: "Neutrality")
     /// 401 and 407 are responses.
     public static let challenges = Self("challenges left alone", in: "Neutrality")
     /// Cookies, credentials and responses are not kept.

@@ -8,10 +8,10 @@ import Foundation
 /// print(report)            // what was missed, and why
 /// ```
 ///
-/// A transport need not be able to do everything, but it has to say what it cannot, and why. Missing an expectation that
-/// was not declared as lacking counts as a fault, and so does meeting one that was: a stale declaration misleads its reader.
+/// A transport need not be able to do everything, but it has to say what it cannot, and why. An expectation that is missed
+/// though nothing was declared is a fault, and so is a declaration that nothing misses: it misleads its reader.
 /// The suite imports no test library; in Swift Testing, parameterise a test over ``expectations`` and expect that
-/// ``TransportOutcome/fault`` of each ``check(_:of:lacking:timeLimit:)`` is `nil`.
+/// ``TransportOutcome/miss`` of each ``check(_:of:timeLimit:)`` is `nil`.
 public enum TransportConformance {
     /// All expectations, in the order of the published matrix.
     public static let expectations: [TransportExpectation] =
@@ -32,27 +32,24 @@ public enum TransportConformance {
     /// - Parameters:
     ///   - expectation: What to check.
     ///   - transport: The transport. It may be shared with other checks that run at the same time.
-    ///   - lacking: The capabilities that the transport does not have, each with the reason. None by default.
     ///   - timeLimit: How long the check may take, once it has begun; beyond it the expectation is missed. 30 seconds by
     ///     default.
     /// - Returns: What came of it.
     public static func check(
-        _ expectation: TransportExpectation, of transport: any Transport,
-        lacking: [TransportCapability: String] = [:], timeLimit: Duration = .seconds(30)
+        _ expectation: TransportExpectation, of transport: any Transport, timeLimit: Duration = .seconds(30)
     ) async -> TransportOutcome {
-        await check(expectation, lacking: lacking, timeLimit: timeLimit) { _ in transport }
+        await check(expectation, timeLimit: timeLimit) { _ in transport }
     }
 
     /// Checks one expectation as above, of a transport that is made for the server of the check.
     package static func check(
-        _ expectation: TransportExpectation, lacking: [TransportCapability: String] = [:],
-        timeLimit: Duration = .seconds(30), of makeTransport: @Sendable (LoopbackServer) -> any Transport
+        _ expectation: TransportExpectation, timeLimit: Duration = .seconds(30),
+        of makeTransport: @Sendable (LoopbackServer) -> any Transport
     ) async -> TransportOutcome {
         await places.take()
-        let miss = await miss(of: expectation, timeLimit, makeTransport)
-        places.give()
+        defer { places.give() }
         return TransportOutcome(
-            expectation: expectation, miss: miss, reasonForLack: lacking[expectation.capability])
+            expectation: expectation, miss: await miss(of: expectation, timeLimit, makeTransport))
     }
 
     /// Checks expectations, several at the same time.
@@ -66,13 +63,21 @@ public enum TransportConformance {
         _ transport: any Transport, lacking: [TransportCapability: String] = [:],
         expectations: [TransportExpectation] = expectations
     ) async -> TransportReport {
+        await run(expectations, lacking: lacking) { _ in transport }
+    }
+
+    /// Checks expectations as above, of transports that are made for the server of each check.
+    package static func run(
+        _ expectations: [TransportExpectation], lacking: [TransportCapability: String] = [:],
+        of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
+    ) async -> TransportReport {
         await withTaskGroup(of: (Int, TransportOutcome).self) { group in
             for (index, expectation) in expectations.enumerated() {
-                group.addTask { (index, await check(expectation, of: transport, lacking: lacking)) }
+                group.addTask { (index, await check(expectation, of: makeTransport)) }
             }
             var outcomes: [Int: TransportOutcome] = [:]
             for await (index, outcome) in group { outcomes[index] = outcome }
-            return TransportReport(outcomes: expectations.indices.compactMap { outcomes[$0] })
+            return TransportReport(expectations.indices.compactMap { outcomes[$0] }, lacking: lacking)
         }
     }
 

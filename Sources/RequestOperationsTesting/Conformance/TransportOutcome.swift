@@ -1,4 +1,4 @@
-/// What came of checking one expectation.
+/// What came of checking one expectation of a transport.
 public struct TransportOutcome: Sendable, CustomStringConvertible {
     /// What was checked.
     public let expectation: TransportExpectation
@@ -6,42 +6,48 @@ public struct TransportOutcome: Sendable, CustomStringConvertible {
     /// Why the transport does not meet the expectation, a sentence; `nil` if it does.
     public let miss: String?
 
-    /// Why the transport is said to lack the capability; `nil` if it is not.
-    public let reasonForLack: String?
-
-    /// What is wrong, a sentence, where the transport and its declaration disagree: an expectation was missed that was not
-    /// declared as lacking, or one was met that was. `nil` if all is well.
-    public var fault: String? {
-        switch (miss, reasonForLack) {
-        case (let miss?, nil):
-            "“\(expectation.name)” (\(expectation.capability)) was missed: \(miss)"
-        case (nil, let reason?):
-            "“\(expectation.name)” is met, but “\(expectation.capability)” is declared as lacking: \(reason)"
-        case (nil, nil), (.some, .some):
-            nil
-        }
-    }
-
-    /// The expectation and what came of it, one line.
+    /// The claim and what came of it, one line.
     public var description: String {
-        if let fault { return "fault: \(fault)" }
-        if let reasonForLack { return "lacking: \(expectation.name) (\(reasonForLack))" }
-        return "met: \(expectation.name)"
+        guard let miss else { return "met: \(expectation.name)" }
+        return "missed: “\(expectation.name)” (\(expectation.capability)): \(miss)"
     }
 }
 
-/// What came of checking several expectations of one transport.
+/// What came of checking many expectations of one transport, against what it declares to lack.
 public struct TransportReport: Sendable, CustomStringConvertible {
-    /// What came of each.
+    /// What came of each expectation.
     public let outcomes: [TransportOutcome]
 
+    /// What the transport declares to lack, each with the reason.
+    public let lacking: [TransportCapability: String]
+
+    /// Makes a report.
+    public init(_ outcomes: [TransportOutcome], lacking: [TransportCapability: String]) {
+        self.outcomes = outcomes
+        self.lacking = lacking
+    }
+
     /// What is wrong, sentence by sentence; empty if the transport conforms.
-    public var faults: [String] { outcomes.compactMap(\.fault) }
+    ///
+    /// There are two faults: an expectation was missed whose capability was not declared as lacking, and a capability was
+    /// declared as lacking all of whose expectations were met.
+    public var faults: [String] {
+        let undeclared = outcomes.filter { $0.miss != nil && lacking[$0.expectation.capability] == nil }
+        return undeclared.map(\.description) + staleDeclarations
+    }
+
+    private var staleDeclarations: [String] {
+        let missed = Set(outcomes.filter { $0.miss != nil }.map(\.expectation.capability))
+        let checked = Set(outcomes.map(\.expectation.capability))
+        return lacking.filter { checked.contains($0.key) && !missed.contains($0.key) }
+            .map { "declared as lacking, and yet there: \($0.key) (\($0.value))" }.sorted()
+    }
 
     /// One line for each fault, and a last one that counts.
     public var description: String {
-        let lacking = outcomes.count { $0.reasonForLack != nil && $0.fault == nil }
-        let met = outcomes.count { $0.miss == nil && $0.reasonForLack == nil }
-        return (faults + ["\(met) met, \(lacking) lacking, \(faults.count) faults"]).joined(separator: "\n")
+        let met = outcomes.count { $0.miss == nil }
+        let lines =
+            faults + ["\(met) of \(outcomes.count) met, \(lacking.count) declared as lacking, \(faults.count) faults"]
+        return lines.joined(separator: "\n")
     }
 }

@@ -109,12 +109,21 @@ extension TransportTrial {
 
 // What the server and the folder show afterwards.
 extension TransportTrial {
-    /// The first connection, when it has ended; a sentence is thrown if that takes more than five seconds.
-    func closedConnection() async throws -> LoopbackServer.ConnectionRecord {
-        guard let closed = try? await server.connectionsClosed(atLeast: 1, timeout: .seconds(5)) else {
+    /// The connections that were made, when all have ended; a sentence is thrown if that takes more than five seconds.
+    @discardableResult
+    func closedConnections() async throws -> [LoopbackServer.ConnectionRecord] {
+        let count = server.connections.count
+        guard count > 0 else { return [] }
+        guard let closed = try? await server.connectionsClosed(atLeast: count, timeout: .seconds(5)) else {
             throw ConformanceFailure("The connection was still open 5 s later.")
         }
-        return closed[0]
+        return closed
+    }
+
+    /// Expects that no more than one connection was made.
+    func expectOneConnection() throws {
+        let count = server.connections.count
+        try expect(count <= 1, "\(count) connections were made, not one.")
     }
 
     /// The names of the files in the folder, sorted.
