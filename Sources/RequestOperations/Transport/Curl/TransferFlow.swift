@@ -158,12 +158,16 @@
             let failure = transfer.failure(to: request.url)
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> TransferFailure {
-                TransferFailure(
+                state.sink?.discard()
+                return TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
             }
-            if case .stopped(.aborted)? = transfer.outcome, Task.isCancelled { throw CancellationError() }
+            if case .stopped(.aborted)? = transfer.outcome, Task.isCancelled {
+                state.sink?.discard()
+                throw CancellationError()
+            }
             if let rejection = state.rejection { throw failed(rejection, .body) }
             if let failure { throw failed(failure, transfer.phase) }
             guard let head = state.head else {
