@@ -18,6 +18,19 @@ enum TransportChoice: String, CaseIterable, Sendable {
 
     /// The transport for so many attempts at a time.
     func transport(forConnections count: Int) -> any Transport {
-        PlatformTransport.shared
+        switch self {
+        case .curl: PlatformTransport.shared
+        case .urlsession: Self.sessionTransport(forConnections: count)
+        }
+    }
+
+    /// The shared transport has fewer connections to one host than there may be attempts in flight.
+    private static func sessionTransport(forConnections count: Int) -> URLSessionTransport {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = count
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.urlCredentialStorage = nil
+        return URLSessionTransport(configuration: configuration)
     }
 }
