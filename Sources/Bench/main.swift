@@ -51,3 +51,9 @@ for _ in 0..<2 {
     done.wait()
     }
 }
+final class Sub: URLRequestOperation<Data>, @unchecked Sendable {
+    override func process(_ request: URLRequest) async throws -> URLRequest { try await super.process(request) }
+    override func decode(_ response: TransportResponse) async throws -> Data { response.body }
+    override func retryDecision(after failure: AttemptFailure) async -> RetryDecision { .stop }
+}
+let sub = Sub(URLRequest(url: url), decoder: .data, configuration: c)

@@ -22,7 +22,8 @@ public struct RequestError: Error, Sendable {
     /// before it, what woke it. Empty on the error of a single attempt.
     public internal(set) var attempts: [Attempt]
 
-    /// One sentence that says more than the code: which field, which limit. Without credentials.
+    /// One sentence that says more than the code: which field, which limit. Without credentials, and without what the
+    /// server sent.
     public let reason: String?
 
     /// Makes an error, for a stage, a decision or a transport of your own.
@@ -81,7 +82,8 @@ extension RequestError: CustomStringConvertible {
             line += ": \(type(of: underlying))"
         }
         if attempts.count > 1 { line += " (\(attempts.count) attempts)" }
-        return line
+        // One line even if a reason of yours is several.
+        return line.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }
 
@@ -92,7 +94,7 @@ extension RequestError: LocalizedError {
 
 extension RequestError {
     /// The error of a stage as one of ours: a ``RequestError`` stays itself, a transport's failure gives up its cause, and
-    /// anything else is wrapped. The only place where errors are wrapped.
+    /// anything else is wrapped, as ``Code/undecodable`` if the decoder threw it. The only place where errors are wrapped.
     init(wrapping error: any Error, stage: Stage) {
         switch error {
         case let error as RequestError:

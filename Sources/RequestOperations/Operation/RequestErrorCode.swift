@@ -71,7 +71,7 @@ extension RequestError.Code {
     public static let malformedResponse = Self("malformedResponse")
     /// The body is empty and the value's type has no empty form.
     public static let emptyBody = Self("emptyBody")
-    /// The decoder failed.
+    /// The decoder failed; its error is in ``RequestError/underlying``.
     public static let undecodable = Self("undecodable")
     /// The response could not be written to its file.
     public static let fileFailed = Self("fileFailed")
@@ -87,7 +87,8 @@ extension RequestError.Code {
 
     // MARK: The operation
 
-    /// A stage of your own code threw an error that is not a ``RequestError``; it is in ``RequestError/underlying``.
+    /// A stage of your own code other than the decoder threw an error that is not a ``RequestError``; it is in
+    /// ``RequestError/underlying``.
     public static let stageFailed = Self("stageFailed")
     /// The limiter's line was full.
     public static let slotRejected = Self("slotRejected")

@@ -41,7 +41,7 @@ final class TaskContext: Sendable {
             return
         }
         // Were the second Task awaited, it would take on the priority of the first.
-        body.resume(with: .success { onTask(Task(priority: priority, operation: run)) })
+        body.resume(with: .success { onTask(Task(priority: priority) { await run() }) })
     }
 }
 

@@ -4,9 +4,9 @@ extension Task where Success == Void, Failure == Never {
     static func startingHere(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) -> Task {
         #if compiler(>=6.2)
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                return Task.immediateDetached(priority: priority, operation: body)
+                return Task.immediateDetached(priority: priority) { await body() }
             }
         #endif
-        return Task.detached(priority: priority, operation: body)
+        return Task.detached(priority: priority) { await body() }
     }
 }

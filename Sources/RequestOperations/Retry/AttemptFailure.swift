@@ -67,7 +67,8 @@ public struct AttemptFailure: Sendable {
         self.date = date
     }
 
-    /// The code of the error; ``RequestError/Code/stageFailed`` for one that is not ours.
+    /// The code of the error; for one that is not ours ``RequestError/Code/undecodable`` if the decoder threw it, else
+    /// ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code {
         RequestError(wrapping: error, stage: stage).code
     }

@@ -10,7 +10,8 @@
 /// | 7 and on | 20 s | 21600 s |
 ///
 /// Full jitter draws uniformly from zero to that delay (Brooker, "Exponential backoff and jitter", AWS, 2015). A delay is
-/// never negative, NaN or above ``maximum``, whatever the parameters and the number of the retry.
+/// never negative, NaN or above ``maximum``, whatever the parameters and the number of the retry. Without jitter it is
+/// exactly what was asked for, to the nanosecond.
 public struct Backoff: Sendable, Hashable {
     /// How randomness enters a delay.
     public enum Jitter: Sendable, Hashable {
@@ -25,7 +26,7 @@ public struct Backoff: Sendable, Hashable {
     private enum Curve: Sendable, Hashable {
         case exponential(initial: Double, factor: Double)
         case linear(initial: Double, increment: Double)
-        case table([Double])
+        case table([Duration])
         case decorrelated(initial: Double)
     }
 
@@ -47,7 +48,8 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - initial: The delay before the first retry. 0.5 s by default.
-    ///   - factor: The growth from retry to retry. 2 by default; below 1 the delays shrink.
+    ///   - factor: The growth from retry to retry. 2 by default; below 1 the delays shrink, a negative one counts as 0, one
+    ///     that is not finite as 1.
     ///   - maximum: The largest delay. 20 s by default.
     ///   - jitter: Full by default.
     public static func exponential(
@@ -65,7 +67,7 @@ public struct Backoff: Sendable, Hashable {
     ///   - delays: The delays before jitter.
     ///   - jitter: Full by default.
     public static func table(_ delays: [Duration], jitter: Jitter = .full) -> Backoff {
-        Backoff(.table(delays.map(\.inSeconds)), maximum: delays.max() ?? .zero, jitter: jitter)
+        Backoff(.table(delays), maximum: delays.max() ?? .zero, jitter: jitter)
     }
 
     /// The same delay before every retry.
@@ -103,7 +105,9 @@ public struct Backoff: Sendable, Hashable {
     }
 
     /// 1, 3, 60, 3600 and 21600 s with full jitter: the table of the URLRequestOperation that this package succeeds.
-    public static let ancestor = Backoff.table([.seconds(1), .seconds(3), .seconds(60), .seconds(3600), .seconds(21600)])
+    public static let ancestor = Backoff.table([
+        .seconds(1), .seconds(3), .seconds(60), .seconds(3600), .seconds(21600),
+    ])
 
     /// The delay before a retry.
     ///
@@ -112,39 +116,47 @@ public struct Backoff: Sendable, Hashable {
     ///   - random: Where the jitter comes from.
     public func delay(beforeRetry retry: Int, using random: RandomSource = .system) -> Duration {
         let step = max(retry, 1)
-        let cap = maximum.inSeconds
-        let delay =
+        let delay: Duration =
             switch curve {
-            case .exponential(let initial, let factor): initial * pow(factor, Double(step - 1))
-            case .linear(let initial, let increment): initial + increment * Double(step - 1)
-            case .table(let delays): delays.isEmpty ? 0 : delays[min(step, delays.count) - 1]
-            case .decorrelated(let initial): decorrelated(initial: initial, cap: cap, steps: step, random)
+            // 0 × ∞ is the only way to NaN, an initial delay of zero: it counts as zero.
+            case .exponential(let initial, let factor): .rounded(seconds: initial * pow(factor, Double(step - 1)))
+            case .linear(let initial, let increment): .rounded(seconds: initial + increment * Double(step - 1))
+            case .table(let delays): delays.isEmpty ? .zero : delays[min(step, delays.count) - 1]
+            case .decorrelated(let initial): decorrelated(initial: initial, steps: step, random)
             }
-        // 0 × ∞ is the only way to NaN: an initial delay of zero.
-        return .seconds(jittered(delay.isNaN ? 0 : min(max(delay, 0), cap), random))
+        return jittered(min(max(delay, .zero), maximum), random)
     }
 
-    private func jittered(_ delay: Double, _ random: RandomSource) -> Double {
-        switch jitter {
-        case .full: delay * random.next()
-        case .equal: delay / 2 + delay / 2 * random.next()
-        case .none: delay
-        }
+    private func jittered(_ delay: Duration, _ random: RandomSource) -> Duration {
+        let share =
+            switch jitter {
+            case .full: random.next()
+            case .equal: 0.5 + random.next() / 2
+            case .none: 1.0
+            }
+        return share == 1 ? delay : min(.rounded(seconds: delay.inSeconds * share), delay)
     }
 
     /// The series is walked from its start, so that the function stays pure; after 32 steps its distribution is settled.
-    private func decorrelated(initial: Double, cap: Double, steps: Int, _ random: RandomSource) -> Double {
+    private func decorrelated(initial: Double, steps: Int, _ random: RandomSource) -> Duration {
+        let cap = maximum.inSeconds
         var delay = initial
         for _ in 0..<min(steps, 32) {
             delay = min(cap, initial + (max(delay * 3, initial) - initial) * random.next())
         }
-        return delay
+        return .rounded(seconds: delay)
     }
 }
 
 extension Duration {
     /// The duration in seconds.
-    package var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    package var inSeconds: Double { self / .seconds(1) }
+
+    /// A number of seconds, rounded to the nanosecond: so 0.3 is 300 milliseconds, which it is not to the attosecond. NaN
+    /// and negative numbers are zero; beyond 285 years it is whole seconds, at most those of 292 thousand million years.
+    package static func rounded(seconds: Double) -> Duration {
+        guard seconds > 0 else { return .zero }
+        guard seconds < 9e9 else { return .seconds(Int64(min(seconds, 9e18))) }
+        return .nanoseconds(Int64((seconds * 1e9).rounded()))
     }
 }

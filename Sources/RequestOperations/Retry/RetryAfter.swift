@@ -14,7 +14,7 @@ public enum RetryAfter {
             // A number that overflows asks for longer than anyone waits, as the largest that fits does.
             return .seconds(min(Int64(value) ?? .max, longest))
         }
-        return HTTPDate.parse(value, now: now).map { .seconds(max($0.timeIntervalSince(now), 0)) }
+        return HTTPDate.parse(value, now: now).map { .rounded(seconds: $0.timeIntervalSince(now)) }
     }
 
     /// Three thousand years, far inside what a `Duration` holds.
@@ -25,41 +25,46 @@ public enum RetryAfter {
 enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     ///
-    /// - Parameter now: A year of two digits that lies more than 50 years after it means the century before.
+    /// That the weekday is the right one is not checked.
+    ///
+    /// - Parameter now: A year of two digits is the latest one for which the date does not lie more than 50 years after it.
     static func parse(_ text: String, now: Date) -> Date? {
         let words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
-        switch words.count {
-        case 6 where words[5] == "GMT":
-            // A weekday comes before both forms; only the obsolete one has a year of two digits.
-            return date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
-        case 5:
-            return date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
-        default:
-            return nil
+        guard let weekday = words.first, weekdays.contains(String(weekday.prefix(3))) else { return nil }
+        return switch words.count {
+        // Only the obsolete one of both forms has a year of two digits.
+        case 6 where words[5] == "GMT": date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
+        case 5: date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
+        default: nil
         }
     }
 
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private static func date(day: String, month: String, year: String, time: String, now: Date) -> Date? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2...2) }
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map {
+            number(String($0), digits: 2...2)
+        }
         guard let day = number(day, digits: 1...2), (1...31).contains(day),
             let month = months.firstIndex(of: month),
             let digits = number(year, digits: year.count == 2 ? 2...2 : 4...4),
             clock.count == 3, let hour = clock[0], hour < 24, let minute = clock[1], minute < 60,
             let second = clock[2], second <= 60
         else { return nil }
-        let fullYear = year.count == 2 ? century(of: digits, now: now) : digits
-        let components = DateComponents(
-            year: fullYear, month: month + 1, day: day, hour: hour, minute: minute, second: min(second, 59))
-        guard let date = calendar.date(from: components), calendar.component(.day, from: date) == day else { return nil }
-        return date
-    }
-
-    private static func century(of twoDigits: Int, now: Date) -> Int {
-        let thisYear = calendar.component(.year, from: now)
-        let year = thisYear - thisYear % 100 + twoDigits
-        return year > thisYear + 50 ? year - 100 : year
+        func date(in year: Int) -> Date? {
+            let components = DateComponents(
+                year: year, month: month + 1, day: day, hour: hour, minute: minute, second: min(second, 59))
+            guard let date = calendar.date(from: components), calendar.component(.day, from: date) == day else {
+                return nil
+            }
+            // The leap second is the one after 59.
+            return second == 60 ? date + 1 : date
+        }
+        guard year.count == 2 else { return date(in: digits) }
+        guard let latest = calendar.date(byAdding: .year, value: 50, to: now) else { return nil }
+        let century = calendar.component(.year, from: now) / 100 * 100
+        return [century + 100, century, century - 100].lazy.compactMap { date(in: $0 + digits) }.first { $0 <= latest }
     }
 
     private static func number(_ text: String, digits: ClosedRange<Int>) -> Int? {

@@ -9,12 +9,11 @@ public struct RetryPolicy: Sendable {
     /// The delays. ``Backoff/exponential(initial:factor:maximum:jitter:)`` with its defaults by default.
     public var backoff: Backoff
 
-    /// The longest time from the operation's beginning to the beginning of its last attempt; `nil` is none. 300 s by
-    /// default.
+    /// The time from the operation's beginning within which its last attempt must begin; `nil` is none. 300 s by default.
     public var elapsedLimit: Duration? = .seconds(300)
 
     /// The methods that may be sent again although the server may have acted on them already (RFC 9110, section 9.2.2,
-    /// and QUERY). Compared without regard to case. A request with an `Idempotency-Key` field counts as well.
+    /// and QUERY). Compared without regard to case. A request with an `Idempotency-Key` counts as well.
     public var idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
 
     /// The statuses worth another attempt. 408, 425, 429, 500, 502, 503 and 504 by default.
@@ -33,8 +32,8 @@ public struct RetryPolicy: Sendable {
     /// Whether a `Retry-After` field takes the place of the backoff. `true` by default.
     public var honoursRetryAfter = true
 
-    /// The longest `Retry-After` that is waited for; a longer one fails the request at once with
-    /// ``RequestError/Code/retryAfterTooLong``. 300 s by default.
+    /// The longest `Retry-After` that is waited for; a longer one, or one beyond the deadline or the ``elapsedLimit``,
+    /// fails the request at once with ``RequestError/Code/retryAfterTooLong``. 300 s by default.
     public var maximumRetryAfter: Duration = .seconds(300)
 
     /// Observers that may end a wait early. None by default.
@@ -58,48 +57,63 @@ public struct RetryPolicy: Sendable {
     ///   - random: Where the jitter comes from.
     public func decision(after failure: AttemptFailure, using random: RandomSource) -> RetryDecision {
         guard failure.attempt <= maximumRetries else { return .stop }
-        guard isTransientFailure(failure) else { return .stop }
+        let left = timeLeft(after: failure)
+        guard left > .zero else { return .stop }
+        guard isTransient(failure) else { return .stop }
         // What surely did not reach the server can be sent again whatever the method.
         guard !failure.requestMayHaveBeenProcessed || isIdempotent(failure.request) else { return .stop }
+        // Only now, lest the reason hide that of a failure which would not be retried anyway.
         guard failure.bodyIsReplayable else {
             return .fail(
-                RequestError(
-                    .bodyNotReplayable, stage: failure.stage, underlying: failure.error, head: failure.head,
-                    reason: "the body's stream cannot be opened a second time for a retry"))
+                failure.error(
+                    .bodyNotReplayable, reason: "the body's stream cannot be opened a second time for a retry"))
         }
-        let delay: Duration
-        if honoursRetryAfter, let asked = failure.retryAfter {
-            guard asked <= maximumRetryAfter, asked < failure.timeLeft ?? .seconds(Int64.max) else {
-                return .fail(
-                    RequestError(
-                        .retryAfterTooLong, stage: failure.stage, underlying: failure.error, head: failure.head,
-                        reason: "the server asks to wait \(asked)"))
-            }
-            delay = asked
-        } else {
-            delay = backoff.delay(beforeRetry: failure.backoffStep, using: random)
+        guard honoursRetryAfter, let asked = failure.retryAfter else {
+            let delay = backoff.delay(beforeRetry: failure.backoffStep, using: random)
+            // An attempt that would begin after the last moment is not waited for.
+            return delay < left ? .retry(after: delay, or: earlyRetryObservers) : .stop
         }
-        // An attempt that would begin after the last moment is not waited for.
-        guard delay < failure.timeLeft ?? .seconds(Int64.max) else { return .stop }
-        guard failure.elapsed + delay <= elapsedLimit ?? .seconds(Int64.max) else { return .stop }
-        return .retry(after: delay, or: earlyRetryObservers)
+        guard asked <= maximumRetryAfter, asked < left else {
+            return .fail(failure.error(.retryAfterTooLong, reason: "the server asks to wait \(asked)"))
+        }
+        return .retry(after: asked, or: earlyRetryObservers)
     }
 
-    private func isTransientFailure(_ failure: AttemptFailure) -> Bool {
-        guard let error = failure.error as? RequestError else { return isTransient?(failure.error) ?? false }
-        if error.code == .unacceptableStatus { return statuses.contains(failure.head?.status ?? 0) }
-        return codes.contains(error.code)
+    /// The time in which the next attempt must begin.
+    private func timeLeft(after failure: AttemptFailure) -> Duration {
+        let untilLimit = elapsedLimit.map { $0 - failure.elapsed } ?? .seconds(Int64.max)
+        return min(untilLimit, failure.timeLeft ?? .seconds(Int64.max))
+    }
+
+    private func isTransient(_ failure: AttemptFailure) -> Bool {
+        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? false }
+        return code == .unacceptableStatus ? statuses.contains(failure.head?.status ?? 0) : codes.contains(code)
     }
 
     private func isIdempotent(_ request: URLRequest) -> Bool {
         // A request without a method is a GET.
         let method = request.httpMethod ?? "GET"
-        return idempotentMethods.contains(method) || idempotentMethods.contains { $0.uppercased() == method.uppercased() }
-            || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
+        return idempotentMethods.contains(method)
+            || idempotentMethods.contains { $0.uppercased() == method.uppercased() }
+            || request.value(forHTTPHeaderField: "Idempotency-Key")?.isEmpty == false
     }
 }
 
 extension AttemptFailure {
+    /// The code of an error of this package's or a transport's; `nil` for one that a stage of the user's threw.
+    fileprivate var codeOfOurs: RequestError.Code? {
+        switch error {
+        case is RequestError, is TransferFailure: code
+        case is URLError where stage == .transfer: code
+        default: nil
+        }
+    }
+
+    /// An error that takes the place of this failure's and keeps it as its cause.
+    fileprivate func error(_ code: RequestError.Code, reason: String) -> RequestError {
+        RequestError(code, stage: stage, underlying: error, head: head, reason: reason)
+    }
+
     /// The delay that the response's `Retry-After` asks for, if it has a usable one.
     public var retryAfter: Duration? {
         head?.field("Retry-After").flatMap { RetryAfter.delay($0, now: date) }

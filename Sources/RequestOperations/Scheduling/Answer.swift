@@ -4,7 +4,9 @@
 final class Answer<Value: Sendable>: Sendable {
     private enum State {
         case open
-        case awaited(UnsafeContinuation<Value, any Error>)
+        // A checked continuation: ThreadSanitizer does not see that resuming an unsafe one comes before what its Task does
+        // next, if it is resumed just before it is awaited.
+        case awaited(CheckedContinuation<Value, any Error>)
         case given(Result<Value, any Error>)
         /// Nothing is kept: the value may hold on to who holds this.
         case delivered
@@ -15,7 +17,7 @@ final class Answer<Value: Sendable>: Sendable {
     /// Gives the answer; whether it was the first.
     @discardableResult
     func resume(with result: Result<Value, any Error>) -> Bool {
-        let (isFirst, waiter): (Bool, UnsafeContinuation<Value, any Error>?) = state.withLock { state in
+        let (isFirst, waiter): (Bool, CheckedContinuation<Value, any Error>?) = state.withLock { state in
             switch state {
             case .open:
                 state = .given(result)
@@ -33,7 +35,7 @@ final class Answer<Value: Sendable>: Sendable {
 
     var value: Value {
         get async throws {
-            try await withUnsafeThrowingContinuation { continuation in
+            try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Value, any Error>? = state.withLock { state in
                     guard case .given(let result) = state else {
                         state = .awaited(continuation)

@@ -48,11 +48,12 @@ public struct ResponseValidation: Sendable {
         }
         return ResponseValidation { head in
             guard head.isHTTP, head.mayHaveContent else { return }
-            let text = head.field("Content-Type")
-            guard let text, let type = MediaType(text), ranges.contains(where: { $0.includes(type) }) else {
+            let type = head.field("Content-Type").flatMap(MediaType.init)
+            guard let type, ranges.contains(where: { $0.includes(type) }) else {
+                // The type that came stands in the head; a description never quotes what a server sent.
                 throw RequestError(
                     .unacceptableContentType, stage: .validate, head: head,
-                    reason: text.map { "the content type is '\($0)'" } ?? "there is no content type")
+                    reason: "accepted is \(accepted.joined(separator: ", "))")
             }
         }
     }
@@ -68,6 +69,15 @@ public struct ResponseValidation: Sendable {
 
 extension ResponseHead {
     fileprivate var mayHaveContent: Bool {
-        ![204, 205, 304].contains(status) && field("Content-Length") != "0"
+        ![204, 205, 304].contains(status) && !declaresNoContent
+    }
+
+    /// A length that was sent several times is one if it is always the same (RFC 9110, section 8.6).
+    private var declaresNoContent: Bool {
+        guard let length = field("Content-Length") else { return false }
+        return length.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
+            let digits = part.trimmingCharacters(in: .whitespaces)
+            return !digits.isEmpty && digits.allSatisfy { $0 == "0" }
+        }
     }
 }

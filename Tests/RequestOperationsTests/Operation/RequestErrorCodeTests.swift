@@ -1,0 +1,61 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct RequestErrorCodeTests {
+    static let all: [RequestError.Code] = [
+        .badURL, .unsupportedScheme, .invalidField, .unencodableBody, .bodyNotReplayable, .unsupported, .timedOut,
+        .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .secureConnectionFailed,
+        .untrustedCertificate, .clientCertificateRejected, .pinningFailed, .proxyFailed, .unacceptableStatus,
+        .unacceptableContentType, .bodyTooLarge, .truncatedBody, .malformedResponse, .emptyBody, .undecodable,
+        .fileFailed, .tooManyRedirects, .redirectLoop, .insecureRedirect, .stageFailed, .slotRejected,
+        .retryAfterTooLong, .unknown,
+    ]
+
+    @Test func everyCodeHasANameOfItsOwn() {
+        #expect(Set(Self.all.map(\.description)).count == Self.all.count)
+        #expect(Set(Self.all).count == Self.all.count)
+    }
+
+    @Test(arguments: all)
+    func aNameIsFitForALabel(code: RequestError.Code) {
+        #expect(code.description.allSatisfy { $0.isASCII && $0.isLetter })
+    }
+
+    @Test func aCodeCatchesErrorsOfItsOwnOnly() {
+        func caught(_ error: any Error) -> String {
+            do { throw error } catch RequestError.Code.timedOut { return "timedOut" } catch { return "other" }
+        }
+        #expect(caught(RequestError(.timedOut, stage: .decode)) == "timedOut")
+        #expect(caught(RequestError(.badURL, stage: .decode)) == "other")
+        #expect(caught(URLError(.timedOut)) == "other")
+    }
+
+    @Test func codesOfYourOwnAreEqualByName() {
+        #expect(RequestError.Code("mine") == RequestError.Code("mine"))
+        #expect(RequestError.Code("mine") != RequestError.Code("yours"))
+    }
+
+    @Test(
+        arguments: [
+            (.timedOut, .timedOut), (.cannotFindHost, .cannotResolveHost), (.dnsLookupFailed, .cannotResolveHost),
+            (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .notConnected),
+            (.dataNotAllowed, .notConnected), (.internationalRoamingOff, .notConnected), (.callIsActive, .notConnected),
+            (.networkConnectionLost, .connectionLost), (.secureConnectionFailed, .secureConnectionFailed),
+            (.serverCertificateUntrusted, .untrustedCertificate), (.serverCertificateHasBadDate, .untrustedCertificate),
+            (.serverCertificateNotYetValid, .untrustedCertificate),
+            (.serverCertificateHasUnknownRoot, .untrustedCertificate),
+            (.clientCertificateRejected, .clientCertificateRejected),
+            (.clientCertificateRequired, .clientCertificateRejected), (.badURL, .badURL),
+            (.unsupportedURL, .unsupportedScheme), (.httpTooManyRedirects, .tooManyRedirects),
+            (.dataLengthExceedsMaximum, .bodyTooLarge), (.badServerResponse, .malformedResponse),
+            (.cannotParseResponse, .malformedResponse), (.cannotDecodeRawData, .truncatedBody),
+            (.cannotDecodeContentData, .truncatedBody), (.requestBodyStreamExhausted, .unencodableBody),
+            (.cannotCreateFile, .fileFailed), (.cannotOpenFile, .fileFailed), (.cannotCloseFile, .fileFailed),
+            (.cannotWriteToFile, .fileFailed), (.cannotRemoveFile, .fileFailed), (.cannotMoveFile, .fileFailed),
+            (.unknown, .unknown), (.userAuthenticationRequired, .unknown), (.cancelled, .unknown),
+        ] as [(URLError.Code, RequestError.Code)])
+    func anErrorOfFoundationsHasACode(theirs: URLError.Code, ours: RequestError.Code) {
+        #expect(RequestError.Code(URLError(theirs)) == ours)
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct RequestErrorTests {
+    // A literal that is a URL.
+    private static let url = URL(string: "https://user:secret@a.example:8443/path/secret?token=secret#secret")!
+
+    private static let head = ResponseHead(
+        status: 503, url: url, fields: [("Set-Cookie", "secret"), ("Content-Type", "text/secret")])
+
+    private struct Leaky: Error, CustomStringConvertible {
+        var description: String { "secret" }
+    }
+
+    // MARK: Description
+
+    @Test func theDescriptionIsOneLineOfCodeStageStatusHostAndReason() {
+        let error = RequestError(.unacceptableStatus, stage: .validate, head: Self.head, reason: "because")
+        #expect(error.description == "unacceptableStatus in validate, status 503, a.example: because")
+        #expect(error.localizedDescription == error.description)
+    }
+
+    @Test func theDescriptionHasNoQueryFieldValueBodyOrCause() throws {
+        let body = Data("secret".utf8)
+        let errors = [
+            RequestError(.unknown, stage: .decode, underlying: Leaky(), head: Self.head, bodyPrefix: body),
+            RequestError(
+                wrapping: TransferFailure(Leaky(), head: Self.head, bodyPrefix: body, phase: .body), stage: .transfer),
+            RequestError(wrapping: Leaky(), stage: .process),
+        ]
+        for error in errors { #expect(!error.description.contains("secret")) }
+    }
+
+    @Test func noRejectionOfAHeadQuotesIt() throws {
+        let validations: [ResponseValidation] = [.successfulStatus, .contentType(["application/json"])]
+        for validation in validations {
+            let error = #expect(throws: RequestError.self) { try validation.validate(Self.head) }
+            #expect(error?.description.contains("secret") == false)
+        }
+    }
+
+    @Test func theDescriptionIsOneLineWhateverTheReason() {
+        let error = RequestError(.unknown, stage: .wait, reason: "one\ntwo\r\nthree\u{2028}four")
+        #expect(!error.description.contains { $0.isNewline })
+    }
+
+    @Test func theDescriptionNamesTheTypeOfACauseThatHasNoReason() {
+        let error = RequestError(wrapping: Leaky(), stage: .process)
+        #expect(error.description == "stageFailed in process: Leaky")
+    }
+
+    @Test func theDescriptionCountsSeveralAttempts() {
+        var error = RequestError(.timedOut, stage: .transfer)
+        #expect(!error.description.contains("attempt"))
+        error.attempts = (1...3).map { Attempt(number: $0, began: .zero, waited: .zero, wokenBy: nil) }
+        #expect(error.description.hasSuffix("(3 attempts)"))
+    }
+
+    // MARK: Wrapping
+
+    @Test func anErrorOfOursIsNotWrapped() {
+        let error = RequestError(wrapping: RequestError(.badURL, stage: .process), stage: .transfer)
+        #expect(error.code == .badURL && error.stage == .process && error.underlying == nil)
+    }
+
+    @Test func aTransferFailureGivesUpItsCauseWithHeadAndBody() {
+        let failure = TransferFailure(
+            RequestError(.connectionLost, stage: .transfer), head: Self.head, bodyPrefix: Data("x".utf8), phase: .body)
+        let error = RequestError(wrapping: failure, stage: .transfer)
+        #expect(error.code == .connectionLost && error.head?.status == 503 && error.bodyPrefix == Data("x".utf8))
+    }
+
+    @Test func theHeadAndBodyOfTheCauseComeBeforeThoseOfTheFailure() {
+        let inner = RequestError(
+            .unacceptableStatus, stage: .validate, head: ResponseHead(status: 404, url: Self.url),
+            bodyPrefix: Data("inner".utf8))
+        let failure = TransferFailure(inner, head: Self.head, bodyPrefix: Data("outer".utf8), phase: .body)
+        let error = RequestError(wrapping: failure, stage: .transfer)
+        #expect(error.head?.status == 404 && error.bodyPrefix == Data("inner".utf8))
+    }
+
+    @Test func atMostFourKilobytesOfABodyAreKept() {
+        let body = Data(repeating: 1, count: 5000)
+        #expect(RequestError(.unknown, stage: .decode, bodyPrefix: body).bodyPrefix.count == 4096)
+        let failure = TransferFailure(Leaky(), bodyPrefix: body, phase: .body)
+        #expect(RequestError(wrapping: failure, stage: .transfer).bodyPrefix.count == 4096)
+    }
+
+    @Test(arguments: RequestError.Stage.allCases)
+    func aForeignErrorIsUndecodableInTheDecoderAndAFailureOfItsStageElsewhere(stage: RequestError.Stage) {
+        let error = RequestError(wrapping: Leaky(), stage: stage)
+        #expect(error.code == (stage == .decode ? .undecodable : .stageFailed))
+        #expect(error.stage == stage && error.underlying is Leaky)
+    }
+
+    @Test func anErrorOfFoundationsIsKeptAsTheCause() {
+        let error = RequestError(wrapping: URLError(.timedOut), stage: .transfer)
+        #expect(error.code == .timedOut && (error.underlying as? URLError)?.code == .timedOut)
+    }
+}

@@ -1,0 +1,122 @@
+import RequestOperations
+import Testing
+
+@Suite struct RetryAfterTests {
+    /// 1994-11-06 08:49:37 GMT, the date of RFC 9110's examples.
+    private static let example = Date(timeIntervalSince1970: 784_111_777)
+
+    private static func date(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0) -> Date {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(secondsFromGMT: 0)!  // Zero is a valid offset.
+        // All arguments are dates that exist.
+        return calendar.date(
+            from: DateComponents(year: year, month: month, day: day, hour: hour, minute: minute))!
+    }
+
+    // MARK: Seconds
+
+    @Test(arguments: [
+        ("0", 0), ("1", 1), ("120", 120), ("000007", 7), (" 5 ", 5), ("\t5\t", 5), ("21600", 21600),
+    ])
+    func digitsAreSeconds(value: String, seconds: Int) {
+        #expect(RetryAfter.delay(value, now: Self.example) == .seconds(seconds))
+    }
+
+    @Test(arguments: ["99999999999", "9223372036854775807", "9223372036854775808", String(repeating: "9", count: 400)])
+    func anOverflowingNumberIsVeryLong(value: String) throws {
+        let delay = try #require(RetryAfter.delay(value, now: Self.example))
+        #expect(delay > .seconds(3_000_000_000) && delay <= .seconds(100_000_000_000))
+    }
+
+    @Test(arguments: [
+        "", " ", "-1", "+1", "1.5", "1,5", "1e3", "0x10", "soon", "12 s", "120, 60", "٣", "１", "1\n2", "NaN", "-", ",",
+        "∞",
+        "--", "1;2", "\"5\"",
+    ])
+    func whatIsNeitherDigitsNorADateIsIgnored(value: String) {
+        #expect(RetryAfter.delay(value, now: Self.example) == nil)
+    }
+
+    // MARK: Dates
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "  Sun, 06 Nov 1994 08:49:37 GMT ",
+    ])
+    func aDateOfEachFormIsTheTimeUntilIt(value: String) {
+        #expect(RetryAfter.delay(value, now: Self.example - 90) == .seconds(90))
+    }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT",
+    ])
+    func aDateInThePastMeansNow(value: String) {
+        #expect(RetryAfter.delay(value, now: Self.example + 1) == .zero)
+    }
+
+    @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT"])
+    func thisVerySecondMeansNow(value: String) {
+        #expect(RetryAfter.delay(value, now: Self.example) == .zero)
+    }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0100",
+        "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",
+        "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 29 Feb 2023 08:49:37 GMT",
+        "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 32 Dec 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
+        "Sun, 06 Nov 194 08:49:37 GMT", "Sun, 06 Nov 19945 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+        "Sun, 06 Nov 1994 -8:49:37 GMT", "Sun, 06 Nov 1994 08:49:37: GMT", "1994-11-06T08:49:37Z",
+        "06 Nov 1994 08:49:37 GMT",
+        "Never, 06 Nov 1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
+    ])
+    func whatIsNoDateOfHTTPIsIgnored(value: String) {
+        #expect(RetryAfter.delay(value, now: Self.example) == nil)
+    }
+
+    @Test func theLeapDayOfALeapYearIsADate() {
+        #expect(RetryAfter.delay("Thu, 29 Feb 2024 00:00:10 GMT", now: Self.date(2024, 2, 29)) == .seconds(10))
+    }
+
+    @Test func aLeapSecondIsTheSecondAfterTheLast() {
+        #expect(
+            RetryAfter.delay("Sat, 31 Dec 2016 23:59:60 GMT", now: Self.date(2016, 12, 31, 23, 59)) == .seconds(60))
+    }
+
+    @Test func theLastDateOfFourDigitsIsFarAway() throws {
+        let delay = try #require(RetryAfter.delay("Fri, 31 Dec 9999 23:59:59 GMT", now: Self.example))
+        #expect(delay > .seconds(250_000_000_000))
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])
+    func aSenselessPresentDoesNotTrap(now: Double) {
+        let now = Date(timeIntervalSince1970: now)
+        for value in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"] {
+            #expect(RetryAfter.delay(value, now: now) ?? .zero >= .zero)
+        }
+    }
+
+    // MARK: Years of two digits
+
+    @Test(
+        arguments: [
+            // At most 50 years ahead: the future.
+            ("Monday, 01-Jan-76 00:00:00 GMT", 2026, 1, 2, 2076),
+            // More than 50 years ahead, by months: the past, which means now.
+            ("Thursday, 31-Dec-76 00:00:00 GMT", 2026, 1, 2, nil),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 2026, 1, 2, nil),
+            // Across the turn of the century.
+            ("Friday, 01-Jan-00 00:00:00 GMT", 2099, 12, 31, 2100),
+            ("Friday, 01-Jan-10 00:00:00 GMT", 2080, 1, 1, 2110),
+            ("Friday, 31-Dec-99 00:00:00 GMT", 2100, 1, 1, nil),
+        ] as [(String, Int, Int, Int, Int?)])
+    func aYearOfTwoDigitsIsTheLatestWithinFiftyYears(
+        value: String, year: Int, month: Int, day: Int, expected: Int?
+    ) throws {
+        let now = Self.date(year, month, day)
+        let delay = try #require(RetryAfter.delay(value, now: now))
+        let until = expected.map { Self.date($0, 1, 1).timeIntervalSince(now) } ?? 0
+        #expect(delay == .seconds(until))
+    }
+}

@@ -1,0 +1,308 @@
+import RequestOperations
+import Testing
+
+@Suite struct RetryPolicyTests {
+    private static let url = URL(string: "https://a.example/x")!  // A literal that is a URL.
+
+    private static func request(_ method: String? = "GET", _ fields: [String: String] = [:]) -> URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.allHTTPHeaderFields = fields
+        return request
+    }
+
+    private static func failure(
+        _ error: any Error = RequestError(.timedOut, stage: .transfer), attempt: Int = 1, method: String? = "GET",
+        stage: RequestError.Stage = .transfer, mayHaveBeenProcessed: Bool = true, isReplayable: Bool = true,
+        elapsed: Duration = .zero, timeLeft: Duration? = nil
+    ) -> AttemptFailure {
+        AttemptFailure(
+            error, attempt: attempt, request: request(method), stage: stage,
+            requestMayHaveBeenProcessed: mayHaveBeenProcessed, bodyIsReplayable: isReplayable, elapsed: elapsed,
+            timeLeft: timeLeft)
+    }
+
+    private static func status(
+        _ status: Int, retryAfter: String? = nil, method: String = "GET", elapsed: Duration = .zero,
+        timeLeft: Duration? = nil
+    ) -> AttemptFailure {
+        let head = ResponseHead(
+            status: status, url: url, fields: retryAfter.map { [("Retry-After", $0)] } ?? [], version: .http1_1)
+        return AttemptFailure(
+            RequestError(.unacceptableStatus, stage: .validate, head: head), request: request(method), stage: .validate,
+            elapsed: elapsed, timeLeft: timeLeft)
+    }
+
+    private enum Outcome: Equatable {
+        case stop
+        case retry(Duration)
+        case fail(RequestError.Code)
+        case other
+    }
+
+    private static func outcome(_ policy: RetryPolicy, _ failure: AttemptFailure) -> Outcome {
+        switch policy.decision(after: failure, using: RandomSource(seed: 1)) {
+        case .stop: .stop
+        case .retry(let delay, _, false, nil): .retry(delay)
+        case .fail(let error as RequestError): .fail(error.code)
+        case .retry, .fail: .other
+        }
+    }
+
+    /// The defaults without jitter.
+    private static func exact(_ edit: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
+        var policy = RetryPolicy(backoff: .exponential(jitter: .none))
+        edit(&policy)
+        return policy
+    }
+
+    // MARK: Attempts
+
+    @Test(arguments: [(1, true), (2, true), (3, true), (4, false), (5, false), (Int.max, false)])
+    func threeRetriesFollowTheFirstAttempt(attempt: Int, isRetried: Bool) {
+        let outcome = Self.outcome(Self.failure(attempt: attempt))
+        #expect((outcome != .stop) == isRetried)
+    }
+
+    @Test(arguments: [0, -1, Int.min])
+    func aPolicyWithoutRetriesStopsAtOnce(maximum: Int) {
+        #expect(Self.outcome(RetryPolicy(maximumRetries: maximum), Self.failure()) == .stop)
+    }
+
+    @Test func theDelayIsThatOfTheBackoffsStepNotOfTheAttempt() {
+        let failure = AttemptFailure(
+            RequestError(.timedOut, stage: .transfer), attempt: 3, request: Self.request(), backoffStep: 1)
+        #expect(Self.outcome(failure) == .retry(.milliseconds(500)))
+    }
+
+    // MARK: Time
+
+    @Test(arguments: [(0, true), (299, true), (300, false), (301, false)])
+    func theLastAttemptBeginsWithinTheElapsedLimit(elapsed: Int, isRetried: Bool) {
+        let outcome = Self.outcome(Self.failure(elapsed: .seconds(elapsed)))
+        #expect((outcome != .stop) == isRetried)
+    }
+
+    @Test func aBackoffThatWouldPassTheElapsedLimitIsNotWaitedFor() {
+        #expect(Self.outcome(Self.failure(elapsed: .milliseconds(299_400))) == .retry(.milliseconds(500)))
+        #expect(Self.outcome(Self.failure(elapsed: .milliseconds(299_600))) == .stop)
+    }
+
+    @Test func withoutAnElapsedLimitTimeDoesNotMatter() {
+        let policy = Self.exact { $0.elapsedLimit = nil }
+        #expect(Self.outcome(policy, Self.failure(elapsed: .seconds(Int64.max))) == .retry(.milliseconds(500)))
+    }
+
+    @Test(arguments: [(501, true), (500, false), (499, false), (0, false), (-1, false)])
+    func aBackoffThatWouldPassTheDeadlineIsNotWaitedFor(millisecondsLeft: Int, isRetried: Bool) {
+        let outcome = Self.outcome(Self.failure(timeLeft: .milliseconds(millisecondsLeft)))
+        #expect((outcome != .stop) == isRetried)
+    }
+
+    @Test func aPassedLimitStopsBeforeAnythingElseIsSaid() {
+        #expect(Self.outcome(Self.failure(isReplayable: false, elapsed: .seconds(301))) == .stop)
+        #expect(Self.outcome(Self.status(503, retryAfter: "900", timeLeft: .zero)) == .stop)
+    }
+
+    // MARK: What is worth it
+
+    static let transient: Set<RequestError.Code> = [
+        .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
+    ]
+
+    @Test(arguments: RequestErrorCodeTests.all)
+    func onlyTransientCodesAreRetried(code: RequestError.Code) {
+        let outcome = Self.outcome(Self.failure(RequestError(code, stage: .transfer)))
+        #expect((outcome != .stop) == Self.transient.contains(code))
+    }
+
+    @Test(arguments: Array(100...599))
+    func onlyTransientStatusesAreRetried(status: Int) {
+        let outcome = Self.outcome(Self.status(status))
+        #expect((outcome != .stop) == [408, 425, 429, 500, 502, 503, 504].contains(status))
+    }
+
+    @Test func anErrorOfAStageIsPermanent() {
+        struct Mine: Error {}
+        #expect(Self.outcome(Self.failure(Mine(), stage: .process)) == .stop)
+        #expect(Self.outcome(Self.failure(URLError(.timedOut), stage: .process)) == .stop)
+    }
+
+    @Test func anErrorOfAStageThatThePolicyListsIsTransient() {
+        struct Mine: Error {}
+        let policy = Self.exact { $0.isTransient = { $0 is Mine } }
+        #expect(Self.outcome(policy, Self.failure(Mine(), stage: .process)) == .retry(.milliseconds(500)))
+    }
+
+    @Test func theJudgeOfForeignErrorsIsNotAskedAboutOurs() {
+        let policy = Self.exact { $0.isTransient = { _ in true } }
+        #expect(Self.outcome(policy, Self.failure(RequestError(.badURL, stage: .transfer))) == .stop)
+    }
+
+    @Test func anErrorOfOursOutOfAStageKeepsItsCode() {
+        let error = RequestError(.connectionLost, stage: .transfer)
+        #expect(Self.outcome(Self.failure(error, stage: .process)) == .retry(.milliseconds(500)))
+    }
+
+    @Test func aTransportsFailureIsJudgedByItsCause() {
+        let lost = TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
+        let untrusted = TransferFailure(RequestError(.untrustedCertificate, stage: .transfer), phase: .connect)
+        #expect(Self.outcome(Self.failure(lost)) == .retry(.milliseconds(500)))
+        #expect(Self.outcome(Self.failure(untrusted)) == .stop)
+    }
+
+    @Test func anErrorOfFoundationsOutOfTheTransferIsJudgedByItsCode() {
+        #expect(Self.outcome(Self.failure(URLError(.networkConnectionLost))) == .retry(.milliseconds(500)))
+        #expect(Self.outcome(Self.failure(URLError(.serverCertificateUntrusted))) == .stop)
+    }
+
+    // MARK: Methods
+
+    @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY", "get", "Put", "query"])
+    func anIdempotentMethodIsRetriedWhateverItsCase(method: String) {
+        #expect(Self.outcome(Self.failure(method: method)) != .stop)
+    }
+
+    @Test(arguments: ["POST", "PATCH", "CONNECT", "LOCK", "post", ""])
+    func anotherMethodIsNotRetriedOnceItMayHaveBeenProcessed(method: String) {
+        #expect(Self.outcome(Self.failure(method: method)) == .stop)
+    }
+
+    @Test(arguments: ["POST", "PATCH", "LOCK"])
+    func anyMethodIsRetriedThatSurelyDidNotReachTheServer(method: String) {
+        #expect(Self.outcome(Self.failure(method: method, mayHaveBeenProcessed: false)) != .stop)
+    }
+
+    @Test func anIdempotencyKeyMakesAnyMethodIdempotent() {
+        let failure = AttemptFailure(
+            RequestError(.timedOut, stage: .transfer), request: Self.request("POST", ["idempotency-key": "\"k\""]))
+        #expect(Self.outcome(failure) != .stop)
+    }
+
+    @Test func anEmptyIdempotencyKeyIsNone() {
+        let failure = AttemptFailure(
+            RequestError(.timedOut, stage: .transfer), request: Self.request("POST", ["Idempotency-Key": ""]))
+        #expect(Self.outcome(failure) == .stop)
+    }
+
+    @Test func methodsCanBeAddedInAnyCase() {
+        let policy = Self.exact { $0.idempotentMethods.insert("propFind") }
+        #expect(Self.outcome(policy, Self.failure(method: "PROPFIND")) != .stop)
+    }
+
+    // MARK: Bodies
+
+    @Test func aBodyThatCannotBeSentAgainFailsWithThatReasonAndKeepsTheCause() {
+        let decision = RetryPolicy().decision(
+            after: Self.failure(isReplayable: false), using: RandomSource(seed: 1))
+        guard case .fail(let error as RequestError) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(error.code == .bodyNotReplayable)
+        #expect((error.underlying as? RequestError)?.code == .timedOut)
+    }
+
+    @Test func aFailureThatIsNotRetriedAnywayKeepsItsOwnReason() {
+        #expect(Self.outcome(Self.failure(RequestError(.badURL, stage: .transfer), isReplayable: false)) == .stop)
+        #expect(Self.outcome(Self.failure(method: "POST", isReplayable: false)) == .stop)
+        #expect(Self.outcome(Self.failure(attempt: 4, isReplayable: false)) == .stop)
+    }
+
+    // MARK: Retry-After
+
+    @Test(arguments: [429, 503, 500])
+    func retryAfterTakesThePlaceOfTheBackoff(status: Int) {
+        #expect(Self.outcome(Self.status(status, retryAfter: "7")) == .retry(.seconds(7)))
+    }
+
+    @Test func retryAfterZeroMeansNow() {
+        #expect(Self.outcome(Self.status(503, retryAfter: "0")) == .retry(.zero))
+    }
+
+    @Test(arguments: ["", "-1", "soon", "1.5", "7, 9"])
+    func anUnusableRetryAfterLeavesTheBackoff(value: String) {
+        #expect(Self.outcome(Self.status(503, retryAfter: value)) == .retry(.milliseconds(500)))
+    }
+
+    @Test func aDateIsComparedWithWhenTheFailureWasSeen() {
+        let head = ResponseHead(
+            status: 503, url: Self.url, fields: [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")])
+        let failure = AttemptFailure(
+            RequestError(.unacceptableStatus, stage: .validate, head: head), request: Self.request(),
+            date: Date(timeIntervalSince1970: 784_111_777 - 12))
+        #expect(Self.outcome(failure) == .retry(.seconds(12)))
+    }
+
+    @Test func aPolicyCanDisregardRetryAfter() {
+        let policy = Self.exact { $0.honoursRetryAfter = false }
+        #expect(Self.outcome(policy, Self.status(503, retryAfter: "7")) == .retry(.milliseconds(500)))
+    }
+
+    @Test(arguments: [("300", true), ("301", false), ("99999999999999999999999", false)])
+    func aRetryAfterBeyondThePolicysMaximumFailsAtOnceAndSaysSo(value: String, isRetried: Bool) {
+        let policy = Self.exact { $0.elapsedLimit = nil }
+        let outcome = Self.outcome(policy, Self.status(503, retryAfter: value))
+        #expect(outcome == (isRetried ? .retry(.seconds(300)) : .fail(.retryAfterTooLong)))
+    }
+
+    @Test(arguments: [(8, true), (7, false), (6, false)])
+    func aRetryAfterBeyondTheDeadlineFailsAtOnceAndSaysSo(left: Int, isRetried: Bool) {
+        let outcome = Self.outcome(Self.status(503, retryAfter: "7", timeLeft: .seconds(left)))
+        #expect(outcome == (isRetried ? .retry(.seconds(7)) : .fail(.retryAfterTooLong)))
+    }
+
+    @Test(arguments: [(292, true), (293, false)])
+    func aRetryAfterBeyondTheElapsedLimitFailsAtOnceAndSaysSo(elapsed: Int, isRetried: Bool) {
+        let outcome = Self.outcome(Self.status(503, retryAfter: "7", elapsed: .seconds(elapsed)))
+        #expect(outcome == (isRetried ? .retry(.seconds(7)) : .fail(.retryAfterTooLong)))
+    }
+
+    @Test func aRetryAfterOfAFailureThatIsNotRetriedAnywayIsNotMentioned() {
+        #expect(Self.outcome(Self.status(404, retryAfter: "9999")) == .stop)
+        #expect(Self.outcome(Self.status(503, retryAfter: "9999", method: "POST")) == .stop)
+    }
+
+    @Test func theErrorOfATooLongRetryAfterKeepsTheHead() {
+        let decision = RetryPolicy().decision(
+            after: Self.status(503, retryAfter: "9999"), using: RandomSource(seed: 1))
+        guard case .fail(let error as RequestError) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(error.head?.status == 503)
+        #expect((error.underlying as? RequestError)?.code == .unacceptableStatus)
+    }
+
+    // MARK: The decision
+
+    @Test func theDecisionBringsThePolicysObservers() {
+        struct Never: EarlyRetryObserver {
+            func wait(after failure: AttemptFailure) async throws { throw CancellationError() }
+        }
+        var policy = RetryPolicy()
+        policy.earlyRetryObservers = [Never(), Never()]
+        for failure in [Self.failure(), Self.status(503, retryAfter: "1")] {
+            guard case .retry(_, let observers, _, _) = policy.decision(after: failure, using: .system) else {
+                Issue.record("no retry")
+                return
+            }
+            #expect(observers.count == 2)
+        }
+    }
+
+    @Test func theSameSeedGivesTheSameDecision() {
+        let policy = RetryPolicy()
+        func delay(_ random: RandomSource) -> Duration? {
+            if case .retry(let delay, _, _, _) = policy.decision(after: Self.failure(attempt: 3), using: random) {
+                delay
+            } else {
+                nil
+            }
+        }
+        let first = delay(RandomSource(seed: 3))
+        #expect(first != nil && first == delay(RandomSource(seed: 3)))
+    }
+
+    private static func outcome(_ failure: AttemptFailure) -> Outcome { outcome(exact(), failure) }
+}
