@@ -144,7 +144,9 @@ extension ScriptedTransport.Answer {
         }
     }
 
-    private static func accept(_ head: ResponseHead, body: Data = Data(), _ onHead: (ResponseHead) throws -> Void) throws {
+    private static func accept(_ head: ResponseHead, body: Data = Data(), _ onHead: (ResponseHead) throws -> Void)
+        throws
+    {
         do { try onHead(head) } catch {
             throw TransferFailure(error, head: head, bodyPrefix: body.prefix(4096), phase: .body)
         }

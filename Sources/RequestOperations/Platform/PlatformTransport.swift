@@ -1,5 +1,10 @@
 /// The transport of a configuration that names none.
 public enum PlatformTransport {
-    /// ``URLSessionTransport/shared``.
-    public static var shared: any Transport { URLSessionTransport.shared }
+    #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+        /// ``CurlTransport/shared`` here, on Linux with glibc; ``URLSessionTransport/shared`` on other systems.
+        public static var shared: any Transport { CurlTransport.shared }
+    #else
+        /// ``URLSessionTransport/shared`` here; `CurlTransport.shared` on Linux with glibc.
+        public static var shared: any Transport { URLSessionTransport.shared }
+    #endif
 }

@@ -7,7 +7,8 @@ struct MediaType: Sendable, Hashable {
     /// The parameters; names in lower case.
     let parameters: [String: String]
 
-    /// Reads a type, or gives `nil` for what is not one. An empty parameter (`text/plain;`) is tolerated.
+    /// Reads a type, or gives `nil` for what is not one. A parameter that is empty (`text/plain;`) or cannot be read is
+    /// passed over, as browsers do.
     init?(_ text: String) {
         var parser = FieldParser(text)
         guard let type = parser.token(), parser.take("/"), let subtype = parser.token() else { return nil }
@@ -15,10 +16,11 @@ struct MediaType: Sendable, Hashable {
         var parameters: [String: String] = [:]
         while !parser.isAtEnd {
             guard parser.take(";") else { return nil }
-            guard let name = parser.token() else { continue }
-            guard parser.take("="), let value = parser.tokenOrQuotedString() else { return nil }
-            // The first of several counts, as browsers have it.
-            parameters[name.lowercased()] = parameters[name.lowercased()] ?? value
+            if let name = parser.token(), parser.take("="), let value = parser.tokenOrQuotedString(), parser.isAt(";") {
+                // The first of several counts, as browsers have it.
+                parameters[name.lowercased()] = parameters[name.lowercased()] ?? value
+            }
+            parser.skip(to: ";")
         }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
@@ -42,25 +44,35 @@ struct FieldParser {
     private var rest: Substring.UnicodeScalarView
 
     init(_ text: String) {
-        rest = Substring(text).unicodeScalars
-        skipSpace()
+        rest = Substring(text.trimmingCharacters(in: .whitespaces)).unicodeScalars
     }
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Takes one delimiter and the space after it, if it stands next.
+    /// Takes a delimiter, if it stands next; space is tolerated on both sides of a semicolon only.
     mutating func take(_ delimiter: Unicode.Scalar) -> Bool {
+        if delimiter == ";" { skipSpace() }
         guard rest.first == delimiter else { return false }
         rest.removeFirst()
-        skipSpace()
+        if delimiter == ";" { skipSpace() }
         return true
+    }
+
+    /// Whether a delimiter or the end comes next, after any space.
+    mutating func isAt(_ delimiter: Unicode.Scalar) -> Bool {
+        skipSpace()
+        return rest.isEmpty || rest.first == delimiter
+    }
+
+    /// Goes on to the next delimiter, or to the end.
+    mutating func skip(to delimiter: Unicode.Scalar) {
+        rest = rest.drop { $0 != delimiter }
     }
 
     mutating func token() -> String? {
         let token = rest.prefix(while: \.isTokenScalar)
         guard !token.isEmpty else { return nil }
         rest = rest[token.endIndex...]
-        skipSpace()
         return String(Substring(token))
     }
 
@@ -74,7 +86,6 @@ struct FieldParser {
         while let scalar = rest.popFirst() {
             switch scalar {
             case "\"":
-                skipSpace()
                 return String(value)
             case "\\":
                 guard let escaped = rest.popFirst() else { return nil }

@@ -1,8 +1,10 @@
 /// How redirects are followed: plain data, one function above all transports.
 ///
 /// The rules are those of RFC 9110, section 15.4: 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into
-/// a GET, 307 and 308 keep the method and send the body again from its source. A redirect without a `Location` is an
-/// ordinary response. The validation sees the last head only.
+/// a GET, 307 and 308 keep the method and send the body again from its source. A redirect without a `Location` that can be
+/// read, or with several different ones, is an ordinary response. The validation sees the last head only.
+///
+/// User and password in a `Location` are never used; those in the URL of the request go along within its origin only.
 public struct RedirectPolicy: Sendable, Hashable {
     /// How many redirects one attempt follows; one more fails as ``RequestError/Code/tooManyRedirects``. 10 by default.
     /// At 0 redirects are not followed: the redirecting response is an ordinary one.
@@ -12,8 +14,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// `false` by default.
     public var allowsInsecure: Bool
 
-    /// The fields that are dropped when a redirect leads to another origin (scheme, host or port). `Authorization`,
-    /// `Cookie` and `Proxy-Authorization` by default; compared without regard to case.
+    /// The fields that are dropped when a redirect leads to another origin (scheme, host or port), as `Host` and `Origin`
+    /// always are. `Authorization`, `Cookie` and `Proxy-Authorization` by default; compared without regard to case.
     public var credentialFields: Set<String>
 
     /// Makes a policy; each parameter has the default given at its property.
@@ -32,9 +34,9 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Where a response redirects to, or `nil` if it is no redirect that this policy follows.
     func target(of head: ResponseHead) -> URL? {
         guard maximum > 0, [301, 302, 303, 307, 308].contains(head.status),
-            let location = head.field("Location"), let target = URL(location: location, relativeTo: head.url)
+            let location = head.location
         else { return nil }
-        return target
+        return URL(location: location, relativeTo: head.url)
     }
 
     /// The task that follows a redirect.
@@ -52,7 +54,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         let from = Origin(head.url)
         let to = Origin(target)
         guard to.scheme == "http" || to.scheme == "https" else {
-            throw refused(.unsupportedScheme, "a redirect led to the scheme '\(to.scheme)'")
+            throw refused(.unsupportedScheme, "a redirect led to another scheme than http and https")
         }
         guard allowsInsecure || from.scheme != "https" || to.scheme == "https" else {
             throw refused(.insecureRedirect, "a redirect led from https to http")
@@ -67,7 +69,7 @@ public struct RedirectPolicy: Sendable, Hashable {
             next.request.httpMethod = task.request.httpMethod == "HEAD" ? "HEAD" : "GET"
             next.dropBody()
         }
-        if from != to { next.request.removeFields(credentialFields) }
+        if from != to { next.request.removeFields(credentialFields.union(["Host", "Origin"])) }
         let hop = Hop(next.request)
         guard !visited.contains(hop) else { throw refused(.redirectLoop, "the redirects run in a circle") }
         return next
@@ -81,14 +83,14 @@ public struct RedirectPolicy: Sendable, Hashable {
         }
     }
 
-    /// One request of a chain of redirects.
+    /// One request of a chain of redirects, as the server sees it: without the fragment.
     struct Hop: Hashable {
         let method: String
-        let url: URL?
+        let url: Substring?
 
         init(_ request: URLRequest) {
             method = request.httpMethod ?? "GET"
-            url = request.url
+            url = request.url?.absoluteString.prefix { $0 != "#" }
         }
     }
 }
@@ -106,21 +108,28 @@ struct Origin: Hashable, Sendable {
     }
 }
 
+extension ResponseHead {
+    /// The value of the `Location`, if there is one only (or several that are the same).
+    fileprivate var location: String? {
+        let values = Set(fields.lazy.filter { $0.name.lowercased() == "location" }.map(\.value))
+        return values.count == 1 ? values.first?.trimmingCharacters(in: .whitespaces) : nil
+    }
+}
+
 extension URL {
-    /// The target of a `Location` value; without a fragment of its own it takes over that of the request (RFC 9110,
-    /// section 10.2.2).
+    /// The target of a `Location` value. Without a fragment of its own it takes over that of the request (RFC 9110,
+    /// section 10.2.2); user and password are those of the request within its origin, else none.
     fileprivate init?(location: String, relativeTo base: URL) {
-        guard let resolved = URL(string: location, relativeTo: base)?.absoluteURL, resolved.host != nil else {
-            return nil
-        }
-        guard resolved.fragment == nil, let fragment = base.fragment,
-            var components = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
-        else {
-            self = resolved
-            return
-        }
-        components.fragment = fragment
-        self = components.url ?? resolved
+        guard let resolved = URL(string: location, relativeTo: base)?.absoluteURL, resolved.host != nil,
+            var target = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
+        else { return nil }
+        let source = URLComponents(url: base, resolvingAgainstBaseURL: true)
+        let staysAtOrigin = Origin(base) == Origin(resolved)
+        target.percentEncodedUser = staysAtOrigin ? source?.percentEncodedUser : nil
+        target.percentEncodedPassword = staysAtOrigin ? source?.percentEncodedPassword : nil
+        target.percentEncodedFragment = target.percentEncodedFragment ?? source?.percentEncodedFragment
+        guard let url = target.url else { return nil }
+        self = url
     }
 }
 
@@ -130,7 +139,7 @@ extension TransportTask {
         request.httpBody = nil
         request.removeFields([
             "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
-            "Transfer-Encoding", "Digest", "Content-Digest", "Repr-Digest", "Expect",
+            "Last-Modified", "Transfer-Encoding", "Digest", "Content-Digest", "Repr-Digest", "Expect",
         ])
     }
 }

@@ -57,13 +57,17 @@ public struct RequestAdapter: Sendable {
     /// Places a relative URL under a base; an absolute URL stays as it is.
     ///
     /// Paths are joined: `/user/x` under `https://a.example/api` is `https://a.example/api/user/x`, as is `user/x`. The
-    /// request's query is kept; the base's comes before it.
+    /// request's query is kept; the base's comes before it. A relative URL that names a host (`//b.example/x`) fails as
+    /// ``RequestError/Code/badURL``: neither host can be what was meant.
     ///
     /// - Parameter base: An absolute URL.
     public static func baseURL(_ base: URL) -> RequestAdapter {
         edit { request in
             guard let url = request.url, url.scheme == nil else { return }
-            request.url = url.placed(under: base)
+            guard url.host == nil, let placed = url.placed(under: base) else {
+                throw RequestError(.badURL, stage: .process, reason: "the URL cannot be placed under a base")
+            }
+            request.url = placed
         }
     }
 }
@@ -80,7 +84,7 @@ extension URL {
                 (head.hasSuffix("/") ? String(head.dropLast()) : head)
                 + (tail.hasPrefix("/") ? tail : "/" + tail)
         }
-        let queries = [joined.percentEncodedQuery, relative.percentEncodedQuery].compactMap { $0 }
+        let queries = [joined.percentEncodedQuery ?? "", relative.percentEncodedQuery ?? ""].filter { !$0.isEmpty }
         joined.percentEncodedQuery = queries.isEmpty ? nil : queries.joined(separator: "&")
         joined.percentEncodedFragment = relative.percentEncodedFragment
         return joined.url

@@ -54,17 +54,21 @@ extension ResponseDecoder where Value == String {
     /// The body as text.
     ///
     /// A byte that is not valid in the charset, or a charset that is not known, fails as
-    /// ``RequestError/Code/undecodable``: text is never replaced or guessed.
+    /// ``RequestError/Code/undecodable``: text is never replaced or guessed. A byte order mark is not part of the text;
+    /// UTF-16 and UTF-32 without one are big-endian (RFC 2781, section 4.3).
     ///
     /// - Parameter encoding: The encoding for a response that declares no charset. UTF-8 if not given.
     public static func string(default encoding: String.Encoding) -> ResponseDecoder {
         ResponseDecoder { response in
+            guard !response.body.isEmpty else { return "" }
             let charset = response.head.field("Content-Type").flatMap { MediaType($0)?.parameters["charset"] }
             guard let declared = charset.map(String.Encoding.init(charset:)) ?? encoding else {
-                throw RequestError(.undecodable, stage: .decode, reason: "the charset is not known")
+                throw RequestError(
+                    .undecodable, stage: .decode, head: response.head, reason: "the charset is not known")
             }
-            guard let text = String(data: response.body, encoding: declared) else {
-                throw RequestError(.undecodable, stage: .decode, reason: "the body is not valid in its charset")
+            guard let text = String(response.body, in: declared) else {
+                throw RequestError(
+                    .undecodable, stage: .decode, head: response.head, reason: "the body is not valid in its charset")
             }
             return text
         }
@@ -102,7 +106,8 @@ extension ResponseDecoder where Value: Decodable {
     private static func emptyValue(for response: TransportResponse) throws -> Value? {
         guard response.body.isEmpty else { return nil }
         guard let type = Value.self as? any EmptyRepresentable.Type, let value = type.emptyValue as? Value else {
-            throw RequestError(.emptyBody, stage: .decode, reason: "\(Value.self) has no empty form")
+            throw RequestError(
+                .emptyBody, stage: .decode, head: response.head, reason: "\(Value.self) has no empty form")
         }
         return value
     }
@@ -136,13 +141,58 @@ extension String.Encoding {
         self = encoding
     }
 
+    /// Those that Foundation decodes rightly on every platform: on Linux Mac OS Roman comes out wrong and EUC-JP not at
+    /// all.
     private static let charsets: [String: String.Encoding] = [
         "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
         "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "latin2": .isoLatin2,
         "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
-        "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254, "macintosh": .macOSRoman,
+        "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
         "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
         "utf-32": .utf32, "utf-32le": .utf32LittleEndian, "utf-32be": .utf32BigEndian,
-        "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+        "shift_jis": .shiftJIS, "iso-2022-jp": .iso2022JP,
     ]
+}
+
+extension String {
+    /// Text in an encoding, or `nil` if the bytes are not valid in it: Foundation drops an odd byte at the end and guesses
+    /// the byte order.
+    fileprivate init?(_ bytes: Data, in encoding: String.Encoding) {
+        let mark = encoding.marks.first { bytes.starts(with: $0.bytes) }
+        let text = bytes.dropFirst(mark?.bytes.count ?? 0)
+        guard text.count.isMultiple(of: encoding.unitSize) else { return nil }
+        self.init(data: text, encoding: mark?.encoding ?? encoding.withoutMark)
+    }
+}
+
+extension String.Encoding {
+    /// The byte order marks that text in this encoding may begin with, and the encoding of what follows.
+    fileprivate var marks: [(bytes: [UInt8], encoding: String.Encoding)] {
+        switch self {
+        case .utf8: [([0xEF, 0xBB, 0xBF], .utf8)]
+        case .utf16: Self.utf16BigEndian.marks + Self.utf16LittleEndian.marks
+        case .utf16BigEndian: [([0xFE, 0xFF], self)]
+        case .utf16LittleEndian: [([0xFF, 0xFE], self)]
+        case .utf32: Self.utf32BigEndian.marks + Self.utf32LittleEndian.marks
+        case .utf32BigEndian: [([0, 0, 0xFE, 0xFF], self)]
+        case .utf32LittleEndian: [([0xFF, 0xFE, 0, 0], self)]
+        default: []
+        }
+    }
+
+    fileprivate var withoutMark: String.Encoding {
+        switch self {
+        case .utf16: .utf16BigEndian
+        case .utf32: .utf32BigEndian
+        default: self
+        }
+    }
+
+    fileprivate var unitSize: Int {
+        switch self {
+        case .utf16, .utf16BigEndian, .utf16LittleEndian: 2
+        case .utf32, .utf32BigEndian, .utf32LittleEndian: 4
+        default: 1
+        }
+    }
 }

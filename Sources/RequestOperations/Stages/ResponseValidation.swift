@@ -69,6 +69,15 @@ public struct ResponseValidation: Sendable {
 
 extension ResponseHead {
     fileprivate var mayHaveContent: Bool {
-        ![204, 205, 304].contains(status) && field("Content-Length") != "0"
+        ![204, 205, 304].contains(status) && !declaresNoContent
+    }
+
+    /// A length that was sent several times is one if it is always the same (RFC 9110, section 8.6).
+    private var declaresNoContent: Bool {
+        guard let length = field("Content-Length") else { return false }
+        return length.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
+            let digits = part.trimmingCharacters(in: .whitespaces)
+            return !digits.isEmpty && digits.allSatisfy { $0 == "0" }
+        }
     }
 }

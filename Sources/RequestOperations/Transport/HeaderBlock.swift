@@ -1,7 +1,8 @@
 /// The field lines of one response as the bytes that arrived, parsed when asked.
 ///
-/// Lines end with CRLF or LF; a line that begins with a space or a tab continues the one before it (obsolete folding,
-/// RFC 9112, section 5.2); a line without a colon is skipped.
+/// Lines end with CRLF or LF. A line that begins with a space or a tab continues the one before it (obsolete folding,
+/// RFC 9112, section 5.2). A line without a name and a colon is skipped, with its continuations. A CR or NUL within a line
+/// becomes a space (RFC 9110, section 5.5).
 package struct HeaderBlock: Sendable {
     private let bytes: [UInt8]
 
@@ -11,63 +12,69 @@ package struct HeaderBlock: Sendable {
 
     package var fields: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
-        forEachLine { line in
-            if let first = line.first, first == .space || first == .tab {
-                guard let last = fields.indices.last else { return true }
-                fields[last].value += " " + text(trimmed(line))
-            } else if let colon = line.firstIndex(of: .colon) {
-                fields.append((text(trimmed(line[..<colon])), text(trimmed(line[(colon + 1)...]))))
-            }
-            return true
+        forEachField { name, value in
+            fields.append((text(name), text(value)))
+        } continuation: { value in
+            append(value, to: &fields[fields.count - 1].value)
         }
         return fields
     }
 
     /// The values of a name joined by `", "`, found without making a string of any other field.
     package func value(of name: String) -> String? {
-        let wanted = Array(name.utf8)
-        var value: String?
-        var continuesMatch = false
-        forEachLine { line in
-            if let first = line.first, first == .space || first == .tab {
-                if continuesMatch { value?.append(" " + text(trimmed(line))) }
-            } else {
-                continuesMatch = nameEquals(line, wanted)
-                if continuesMatch {
-                    let found = text(trimmed(line[(line.startIndex + wanted.count + 1)...]))
-                    value = value.map { "\($0), \(found)" } ?? found
-                }
-            }
-            return true
+        var values: [String] = []
+        var isMatch = false
+        forEachField { candidate, value in
+            isMatch = candidate.elementsEqual(name.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+            if isMatch { values.append(text(value)) }
+        } continuation: { value in
+            if isMatch { append(value, to: &values[values.count - 1]) }
         }
-        return value
+        return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    private func forEachLine(_ body: (ArraySlice<UInt8>) -> Bool) {
+    /// Goes through the fields in order, each followed by its continuations; names and values are without space around.
+    private func forEachField(
+        _ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void,
+        continuation: (_ value: ArraySlice<UInt8>) -> Void
+    ) {
+        var isInField = false
         var start = bytes.startIndex
         while start < bytes.endIndex {
-            let newline = bytes[start...].firstIndex(of: .lineFeed) ?? bytes.endIndex
-            let end = newline > start && bytes[newline - 1] == .carriageReturn ? newline - 1 : newline
-            if end > start, !body(bytes[start..<end]) { return }
-            start = newline + 1
+            let end = bytes[start...].firstIndex(of: .lineFeed) ?? bytes.endIndex
+            let line = bytes[start..<end]
+            start = end + 1
+            guard let first = line.first, !line.allSatisfy(\.isCarriageReturn) else { continue }
+            if first == .space || first == .tab {
+                if isInField { continuation(trimmed(line)) }
+                continue
+            }
+            let colon = line.firstIndex(of: .colon) ?? line.startIndex
+            let name = trimmed(line[..<colon])
+            isInField = !name.isEmpty
+            if isInField { body(name, trimmed(line[(colon + 1)...])) }
         }
     }
 
-    private func nameEquals(_ line: ArraySlice<UInt8>, _ wanted: [UInt8]) -> Bool {
-        guard line.count > wanted.count, line[line.startIndex + wanted.count] == .colon else { return false }
-        return zip(line, wanted).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+    private func append(_ continuation: ArraySlice<UInt8>, to value: inout String) {
+        guard !continuation.isEmpty else { return }
+        value += (value.isEmpty ? "" : " ") + text(continuation)
     }
 
     private func trimmed(_ slice: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var slice = slice
-        while let first = slice.first, first == .space || first == .tab { slice.removeFirst() }
-        while let last = slice.last, last == .space || last == .tab { slice.removeLast() }
+        while let first = slice.first, first.isBlank { slice.removeFirst() }
+        while let last = slice.last, last.isBlank { slice.removeLast() }
         return slice
     }
 
     private func text(_ slice: ArraySlice<UInt8>) -> String {
-        String(validating: slice, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(slice.map { Unicode.Scalar($0) }))
+        guard slice.contains(where: { $0 >= 0x80 || $0.isForbidden }) else {
+            return String(decoding: slice, as: UTF8.self)
+        }
+        let bytes = slice.map { $0.isForbidden ? .space : $0 }
+        return String(bytes: bytes, encoding: .utf8)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }
 
@@ -76,7 +83,13 @@ extension UInt8 {
     fileprivate static let tab = UInt8(ascii: "\t")
     fileprivate static let colon = UInt8(ascii: ":")
     fileprivate static let lineFeed = UInt8(ascii: "\n")
-    fileprivate static let carriageReturn = UInt8(ascii: "\r")
+
+    fileprivate var isCarriageReturn: Bool { self == UInt8(ascii: "\r") }
+
+    /// What no field may contain, and is read as a space.
+    fileprivate var isForbidden: Bool { isCarriageReturn || self == 0 }
+
+    fileprivate var isBlank: Bool { self == .space || self == .tab || isForbidden }
 
     fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

@@ -77,7 +77,7 @@ public struct BodyStream: Sendable {
     init(reading stream: InputStream) {
         let source = InputStreamSource(stream)
         self.init(length: nil, isReopenable: false) {
-            try source.open()
+            try await source.open()
             return Reader { try await source.read() }
         }
     }
@@ -92,8 +92,8 @@ private final class InputStreamSource: @unchecked Sendable {
         self.stream = stream
     }
 
-    func open() throws {
-        try queue.sync {
+    func open() async throws {
+        try await onQueue { [self] in
             guard stream.streamStatus == .notOpen else {
                 throw RequestError(.bodyNotReplayable, stage: .transfer)
             }
@@ -102,10 +102,12 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     func read() async throws -> Data? {
+        try await onQueue { [self] in try readPiece() }
+    }
+
+    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(with: Result { try readPiece() })
-            }
+            queue.async { continuation.resume(with: Result { try body() }) }
         }
     }
 

@@ -85,12 +85,19 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// The same head as Foundation's type, made at each call; `nil` for a response that is not HTTP.
+    /// The same head as Foundation's type, made at each call; `nil` for a response that is not HTTP. Several fields of a name
+    /// are joined by `", "` under the spelling of the first.
     public var httpURLResponse: HTTPURLResponse? {
         guard isHTTP else { return nil }
         if case .response(let response) = storage { return response }
-        let dictionary = Dictionary(
-            fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, second in "\(first), \(second)" })
+        var dictionary: [String: String] = [:]
+        var spellings: [String: String] = [:]
+        for (name, value) in fields {
+            // Foundation on Linux finds one spelling of a name only.
+            let spelling = spellings[name.lowercased(), default: name]
+            spellings[name.lowercased()] = spelling
+            dictionary[spelling] = dictionary[spelling].map { "\($0), \(value)" } ?? value
+        }
         return HTTPURLResponse(
             url: url, statusCode: status, httpVersion: version?.description, headerFields: dictionary)
     }

@@ -187,7 +187,7 @@ extension ServerState.Answer {
         return response.leavesBodyUnread
     }
 
-    fileprivate func response(to request: LoopbackServer.Request) -> LoopbackServer.Response {
+    func response(to request: LoopbackServer.Request) -> LoopbackServer.Response {
         switch self {
         case .response(let response): response
         case .handler(let handler): handler(request)

@@ -24,7 +24,7 @@ public final class LoopbackServer: Sendable {
     /// The port, on 127.0.0.1.
     public let port: Int
 
-    private let core: ServerCore
+    let core: ServerCore
     private let listeners: [Socket]
     /// Shut down by `stop`, which wakes the thread that accepts.
     private let alarm: Socket

@@ -65,6 +65,11 @@ struct ServerState: Sendable {
         guard !isStopped else { return nil }
         busyConnections.insert(connection)
         maximumConcurrentRequests = max(maximumConcurrentRequests, busyConnections.count)
+        return nextAnswer(for: target)
+    }
+
+    /// The answer whose turn it is in the script of the target's route.
+    mutating func nextAnswer(for target: String) -> Answer {
         let pathAndQuery = String(RequestHead.pathAndQuery(of: target))
         for key in [pathAndQuery, String(pathAndQuery.prefix { $0 != "?" })] {
             if let response = routes[key]?.next() { return .response(response) }

@@ -49,8 +49,11 @@ final class Socket: Sendable {
 
     // MARK: Making sockets
 
-    /// A socket that listens on a loopback address; port 0 lets the kernel choose.
-    static func listening(on address: LoopbackAddress, port: Int) throws(SocketError) -> Socket {
+    /// A socket that listens on a loopback address; port 0 lets the kernel choose. `backlog` connections wait to be
+    /// accepted before the kernel leaves further ones unanswered.
+    static func listening(
+        on address: LoopbackAddress, port: Int, backlog: Int32 = 4096
+    ) throws(SocketError) -> Socket {
         let family = address == .ipv4 ? AF_INET : AF_INET6
         let socket = Socket(owning: try makeStreamSocket(family))
         socket.set(SOL_SOCKET, SO_REUSEADDR, to: 1)
@@ -71,7 +74,19 @@ final class Socket: Sendable {
             bound = withSocketAddress(of: &endpoint) { bind(socket.descriptor, $0, $1) }
         }
         guard bound == 0 else { throw SocketError(call: "bind", errno: errno) }
-        guard listen(socket.descriptor, 4096) == 0 else { throw SocketError(call: "listen", errno: errno) }
+        guard listen(socket.descriptor, backlog) == 0 else { throw SocketError(call: "listen", errno: errno) }
+        return socket
+    }
+
+    /// A socket that has begun to connect to a port of 127.0.0.1. Nothing tells when, or whether, it is connected.
+    static func connecting(toPort port: Int) throws(SocketError) -> Socket {
+        let socket = Socket(owning: try makeStreamSocket(AF_INET))
+        var endpoint = sockaddr_in()
+        endpoint.sin_family = sa_family_t(AF_INET)
+        endpoint.sin_port = in_port_t(port).bigEndian
+        endpoint.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let begun = withSocketAddress(of: &endpoint) { connect(socket.descriptor, $0, $1) }
+        guard begun == 0 || errno == EINPROGRESS else { throw SocketError(call: "connect", errno: errno) }
         return socket
     }
 

@@ -74,8 +74,9 @@ struct Exchange {
                 throw self.failure(error, head)
             }
             try await awaitEnd(head) { _ in }
+            do { try sink.finish() } catch { throw self.failure(error, head) }
         } catch {
-            sink.remove()
+            sink.discard()
             throw error
         }
     }

@@ -1,0 +1,76 @@
+/// Which servers are trusted, and how this side identifies itself to them.
+///
+/// ```swift
+/// var trust = TrustPolicy.system
+/// trust.pinnedKeys = ["sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="]
+/// ```
+public struct TrustPolicy: Sendable, Hashable {
+    /// Which certificates are accepted as the roots of a server's chain. ``Roots/system`` by default.
+    public var roots: Roots
+
+    /// The public keys of which the server's must be one: each `sha256//` and the Base64 of the SHA-256 of the key's
+    /// `SubjectPublicKeyInfo` in DER. Checked beside the certificate; another key fails as
+    /// ``RequestError/Code/pinningFailed``. Empty, which allows every key, by default.
+    public var pinnedKeys: [String]
+
+    /// The certificate and key that are shown to a server that asks for one; `nil`, none, by default.
+    public var clientCertificate: ClientCertificate?
+
+    /// The lowest version of TLS that is spoken. ``TLSVersion/v1_2`` by default.
+    public var minimumTLSVersion: TLSVersion
+
+    /// Makes a policy; each parameter has the default given at its property.
+    public init(
+        roots: Roots = .system, pinnedKeys: [String] = [], clientCertificate: ClientCertificate? = nil,
+        minimumTLSVersion: TLSVersion = .v1_2
+    ) {
+        self.roots = roots
+        self.pinnedKeys = pinnedKeys
+        self.clientCertificate = clientCertificate
+        self.minimumTLSVersion = minimumTLSVersion
+    }
+
+    /// The system's roots, no pinning, no client certificate, TLS 1.2 or later.
+    public static let system = TrustPolicy()
+
+    /// Which certificates are accepted as the roots of a chain.
+    public enum Roots: Sendable, Hashable {
+        /// Those of the system.
+        case system
+        /// Those in a file of PEM certificates, and no others.
+        case file(URL)
+        /// These PEM certificates, and no others.
+        case pem(Data)
+        /// None is needed: certificates and host names are **not checked**, so that whoever is between this program and
+        /// the server can read and change everything. For tests on the own machine. Pinned keys are still checked.
+        case insecureTrustingEveryServer
+    }
+
+    /// A certificate with its private key.
+    public struct ClientCertificate: Sendable, Hashable {
+        /// The certificate, in PEM, with the chain up to the root if the server needs it.
+        public var certificate: Data
+        /// The private key, in PEM.
+        public var key: Data
+        /// The pass phrase of the key; `nil`, none, by default.
+        public var passphrase: String?
+
+        /// Makes an identity from PEM texts.
+        public init(certificate: Data, key: Data, passphrase: String? = nil) {
+            self.certificate = certificate
+            self.key = key
+            self.passphrase = passphrase
+        }
+    }
+
+    /// A version of TLS.
+    public enum TLSVersion: Int, Sendable, Hashable, Comparable {
+        /// TLS 1.2 (RFC 5246).
+        case v1_2 = 12
+        /// TLS 1.3 (RFC 8446).
+        case v1_3 = 13
+
+        /// Whether the first is the older.
+        public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
+    }
+}

@@ -1,0 +1,153 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// A request that has been checked and taken apart into what libcurl is told.
+    struct CurlRequest {
+        let url: URL
+        let text: String
+        let isSecure: Bool
+        /// Host and port as they stand in the URL, unless the host is an address: what has to be looked up.
+        let lookupName: String?
+        let method: String
+        /// The fields of the request as lines for libcurl.
+        private(set) var lines: [String] = []
+        /// Whether the library asks for compressed bodies and decodes them, which a request does that does not say itself
+        /// what it accepts.
+        private(set) var decodesBody = true
+        private(set) var hasContentType = false
+        private(set) var hasExpectation = false
+
+        /// Whether the method is safe (RFC 9110, section 9.2.1; QUERY), so that a request may be sent twice unasked.
+        var isSafe: Bool {
+            switch method {
+            case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true
+            default: false
+            }
+        }
+
+        /// - Throws: A `RequestError` with one of the codes `badURL`, `unsupportedScheme`, `invalidField`, `unsupported`.
+        init(_ request: URLRequest) throws {
+            guard let url = request.url else { throw Self.error(.badURL, "there is no URL") }
+            self.url = url
+            text = url.absoluteString
+            (isSecure, lookupName) = try Self.inspect(text)
+            method = request.httpMethod ?? "GET"
+            guard method.utf8.allSatisfy(\.isTokenCharacter), !method.isEmpty else {
+                throw Self.error(.invalidField, "the method is not a token")
+            }
+            guard method != "CONNECT" else { throw Self.error(.unsupported, "CONNECT is no request for a resource") }
+            if let fields = request.allHTTPHeaderFields, !fields.isEmpty { try add(fields) }
+        }
+
+        private mutating func add(_ fields: [String: String]) throws {
+            var isRange = false
+            for (name, value) in fields {
+                guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
+                    throw Self.error(.invalidField, "the name of a field is not a token")
+                }
+                guard value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
+                    throw Self.error(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
+                }
+                switch name.count {
+                case 14 where name.isSameField(as: "content-length"), 17 where name.isSameField(as: "transfer-encoding"):
+                    // What is really sent decides; two answers to where a body ends are an attack.
+                    continue
+                case 15 where name.isSameField(as: "accept-encoding"):
+                    decodesBody = false
+                case 12 where name.isSameField(as: "content-type"):
+                    hasContentType = true
+                case 6 where name.isSameField(as: "expect"):
+                    hasExpectation = true
+                case 5 where name.isSameField(as: "range"):
+                    isRange = true
+                default:
+                    break
+                }
+                // A line without a value after the colon would remove the field.
+                lines.append(value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "\(name);" : "\(name): \(value)")
+            }
+            if isRange, decodesBody {
+                // A part of a compressed body cannot be decompressed.
+                decodesBody = false
+                lines.append("Accept-Encoding: identity")
+            }
+        }
+
+        /// Checks scheme and host in the text of the URL, without taking it apart a second time.
+        private static func inspect(_ text: String) throws -> (isSecure: Bool, lookupName: String?) {
+            var text = text
+            return try text.withUTF8 { bytes in
+                let isSecure: Bool
+                let authority: Slice<UnsafeBufferPointer<UInt8>>
+                if bytes.hasCaseInsensitivePrefix("http://") {
+                    isSecure = false
+                    authority = bytes[7...].prefix { !$0.endsAuthority }
+                } else if bytes.hasCaseInsensitivePrefix("https://") {
+                    isSecure = true
+                    authority = bytes[8...].prefix { !$0.endsAuthority }
+                } else {
+                    throw schemeError(bytes)
+                }
+                let hostAndPort = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
+                guard let first = hostAndPort.first, first != UInt8(ascii: ":") else {
+                    throw error(.badURL, "the URL has no host")
+                }
+                let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
+                return (isSecure, isAddress ? nil : String(decoding: hostAndPort, as: UTF8.self))
+            }
+        }
+
+        private static func schemeError(_ bytes: UnsafeBufferPointer<UInt8>) -> RequestError {
+            guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+                bytes[..<colon].allSatisfy({ $0.isTokenCharacter })
+            else { return error(.badURL, "the URL has no scheme") }
+            let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+            guard scheme != "http", scheme != "https" else { return error(.badURL, "the URL has no host") }
+            return error(.unsupportedScheme, "the scheme '\(scheme)' is neither http nor https")
+        }
+
+        private static func error(_ code: RequestError.Code, _ reason: String) -> RequestError {
+            RequestError(code, stage: .transfer, reason: reason)
+        }
+    }
+
+    extension UnsafeBufferPointer<UInt8> {
+        fileprivate func hasCaseInsensitivePrefix(_ prefix: StaticString) -> Bool {
+            guard count >= prefix.utf8CodeUnitCount else { return false }
+            for index in 0..<prefix.utf8CodeUnitCount where (self[index] | 0x20) != (prefix.utf8Start[index] | 0x20) {
+                return false
+            }
+            return true
+        }
+    }
+
+    extension String {
+        /// Whether this is the name of a field, which is given in lowercase.
+        fileprivate func isSameField(as lowercased: String) -> Bool {
+            zip(utf8, lowercased.utf8).allSatisfy { ($0 | 0x20) == $1 }
+        }
+    }
+
+    extension UInt8 {
+        /// RFC 9110, section 5.6.2.
+        fileprivate var isTokenCharacter: Bool {
+            switch self {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+                UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+                true
+            default:
+                false
+            }
+        }
+
+        fileprivate var endsAuthority: Bool {
+            self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
+        }
+
+        fileprivate var isInIPv4Address: Bool {
+            (0x30...0x39).contains(self) || self == UInt8(ascii: ".") || self == UInt8(ascii: ":")
+        }
+    }
+#endif

@@ -1,0 +1,227 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Glibc
+
+    /// What happens to a transfer while libcurl works on it, on the driver thread.
+    extension CurlTransfer {
+        // MARK: Connection
+
+        /// A look-up begins; `false` ends the transfer.
+        func lookupBegins() -> Bool {
+            guard maySendAgain() else { return false }
+            isLookingUp = true
+            beginsToConnect()
+            return true
+        }
+
+        /// A socket is about to be connected, so the look-up is done; `false` ends the transfer.
+        func socketOpens() -> Bool {
+            guard maySendAgain() else { return false }
+            isLookingUp = false
+            beginsToConnect()
+            driver.lookupEnded(for: self)
+            return true
+        }
+
+        /// Where the number of connections is bounded, the time for connecting begins when the wait for a free one ends.
+        private func beginsToConnect() {
+            guard phase == .connect, deadlines.connect == nil, let limit = limits.connect else { return }
+            deadlines.connect = driver.now.adding(limit)
+            driver.sweep(by: driver.now.adding(limit))
+        }
+
+        /// The connection stands and the request is sent next; `false` ends the transfer.
+        func requestBegins() -> Bool {
+            guard maySendAgain() else { return false }
+            isLookingUp = false
+            driver.lookupEnded(for: self)
+            sends += 1
+            if sends == 1 {
+                // If libcurl finds the connection dead, what it sends again is the last time: not over another old one.
+                if !isSecure { easy?.askForFreshConnection() }
+            } else if head.status == 417 {
+                head.startAgain()
+            } else {
+                wasReplayed = true
+            }
+            phase = upload == nil ? .head : .request
+            deadlines.activity = driver.now
+            deadlines.sent = 0
+            if let idle = limits.idle { driver.sweep(by: driver.now.adding(idle)) }
+            return true
+        }
+
+        /// libcurl sends a request again, whatever its method, if the connection that it reused ends without an answer. That
+        /// is right for safe methods, once; another request may have been processed. One that was answered with 417
+        /// (Expectation Failed) was not, and is sent again without the expectation.
+        private func maySendAgain() -> Bool {
+            guard sends > 0 else { return true }
+            if sends == 1, isSafe || head.status == 417 { return true }
+            stop(.replayRefused)
+            return false
+        }
+
+        // MARK: Response
+
+        /// Takes a line of a head; `false` ends the transfer.
+        func receive(line: UnsafeRawBufferPointer) -> Bool {
+            deadlines.activity = driver.now
+            if phase == .request { phase = .head }
+            switch head.add(line) {
+            case .more:
+                return true
+            case .complete:
+                // A refused expectation is not the answer if libcurl then sends the request again.
+                if head.status != 417 { publishHead() }
+                return true
+            case .tooLarge:
+                stop(.headTooLarge)
+                return false
+            }
+        }
+
+        func publishHead() {
+            phase = .body
+            let received = head.received
+            exchange.withLock { $0.headArrived(received) }
+            driver.becomesReady(self)
+        }
+
+        enum Receipt {
+            case taken
+            case paused
+            case stopped
+        }
+
+        /// Takes bytes of the body.
+        func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
+            guard let start = bytes.baseAddress, !bytes.isEmpty else { return .taken }
+            deadlines.activity = driver.now
+            if phase != .body { publishHead() }
+            let kept = self.kept ?? makeBuffer()
+            if keepsAll { return keep(start, bytes.count, in: kept) }
+            switch exchange.withLock({ $0.bodyArrived(bytes, kept: kept, limit: keptLimit) }) {
+            case .keep:
+                kept.append(start, count: bytes.count)
+            case .keepAll:
+                guard lengthIsWithinLimit() else { return .stopped }
+                keepsAll = true
+                return keep(start, bytes.count, in: kept)
+            case .write(let sink):
+                guard write(kept, bytes, to: sink) else { return .stopped }
+            case .offered:
+                driver.becomesReady(self)
+            case .discard:
+                return discard(start, bytes.count, keptIn: kept)
+            case .pause:
+                isReceivingPaused = true
+                driver.becomesReady(self)
+                return .paused
+            case .abort:
+                stop(.aborted)
+                return .stopped
+            }
+            advance(by: bytes.count)
+            return .taken
+        }
+
+        private func makeBuffer() -> ReceiveBuffer {
+            let length = easy.map { rocurl_content_length($0.pointer) } ?? -1
+            // A small body is never paused for; of a large one, or of one of unknown length, little is read in advance.
+            keptLimit = (0...256 << 10).contains(length) ? 256 << 10 : 64 << 10
+            let buffer = ReceiveBuffer(expecting: Int(clamping: length))
+            kept = buffer
+            if wantsProgress, length >= 0, head.fields.value(of: "Content-Encoding") == nil {
+                progress.bytesToReceive = length
+            }
+            return buffer
+        }
+
+        private func keep(_ start: UnsafeRawPointer, _ count: Int, in kept: ReceiveBuffer) -> Receipt {
+            if let limit = limits.body, Int64(kept.count + count) > limit {
+                stop(.bodyTooLarge)
+                return .stopped
+            }
+            kept.append(start, count: count)
+            advance(by: count)
+            return .taken
+        }
+
+        /// Whether the declared length of a body that is not compressed is within the limit.
+        private func lengthIsWithinLimit() -> Bool {
+            guard let limit = limits.body, let easy, rocurl_content_length(easy.pointer) > limit,
+                head.fields.value(of: "Content-Encoding") == nil
+            else { return true }
+            stop(.bodyTooLarge)
+            return false
+        }
+
+        /// Writes what was kept before the head was accepted, then new bytes.
+        private func write(_ kept: ReceiveBuffer, _ bytes: UnsafeRawBufferPointer, to sink: FileSink) -> Bool {
+            do {
+                if !kept.isEmpty {
+                    try sink.write(kept.bytes)
+                    kept.removeAll()
+                }
+                try sink.write(bytes)
+                return true
+            } catch {
+                stop(.sinkFailed(error))
+                return false
+            }
+        }
+
+        private func discard(_ start: UnsafeRawPointer, _ count: Int, keptIn kept: ReceiveBuffer) -> Receipt {
+            if kept.count < TransferLimits.keptErrorBody { kept.append(start, count: count) }
+            received += Int64(count)
+            guard received <= limits.errorBody else {
+                stop(.drained)
+                return .stopped
+            }
+            return .taken
+        }
+
+        private func advance(by count: Int) {
+            received += Int64(count)
+            if wantsProgress {
+                progress.bytesReceived = received
+                driver.progressed(self)
+            }
+        }
+
+        // MARK: Request body
+
+        /// Fills a buffer with bytes of the body; the result is what libcurl expects of its read function.
+        func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard let upload else { return 0 }
+            deadlines.activity = driver.now
+            switch upload.read(into: buffer) {
+            case .bytes(let count):
+                progress.bytesSent += Int64(count)
+                if phase == .request, count == 0 || progress.bytesSent == upload.length { phase = .head }
+                if wantsProgress { driver.progressed(self) }
+                return count
+            case .notYet:
+                isSendingPaused = true
+                return Int(CURL_READFUNC_PAUSE)
+            case .failed(let error):
+                stop(.sourceFailed(error))
+                return Int(CURL_READFUNC_ABORT)
+            }
+        }
+
+        func rewind() -> Bool {
+            guard let upload, upload.rewind() else { return false }
+            progress.bytesSent = 0
+            return true
+        }
+    }
+
+    extension Int64 {
+        /// The sum, or the largest number.
+        func adding(_ other: Int64) -> Int64 {
+            let (sum, overflows) = addingReportingOverflow(other)
+            return overflows ? .max : sum
+        }
+    }
+#endif

@@ -1,0 +1,129 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Glibc
+
+    /// One transfer: what the driver thread keeps of it while it runs, and what the Task reads when it has ended.
+    // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The variables are touched by
+    // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice.
+    final class CurlTransfer: @unchecked Sendable {
+        let exchange = Locked(TransferMachine())
+        let limits: Limits
+        /// Whether the request may be sent a second time without asking anybody.
+        let isSafe: Bool
+        let isSecure: Bool
+        let lookupName: String?
+        let upload: (any UploadSource)?
+        let wantsProgress: Bool
+        /// When `perform` was called.
+        let submitted: Int64
+
+        /// The handle; `nil` when the driver keeps it since it could not be taken off a look-up.
+        var easy: EasyHandle?
+        let driver: CurlDriver
+
+        // MARK: The driver's
+
+        /// Where the driver has the transfer.
+        enum Place {
+            case nowhere
+            /// Another transfer looks up the same name.
+            case held
+            /// In libcurl's hands, at an index of the driver's list.
+            case active(Int)
+        }
+        var place = Place.nowhere
+        /// Whether it is in the driver's list of those whose Task may be resumed.
+        var isReady = false
+        var deadlines = TransferDeadlines()
+        var isLookingUp = false
+        /// Whether the body goes into memory without asking for each piece.
+        var keepsAll = false
+        /// How much is kept while the head is unanswered.
+        var keptLimit = 0
+        var isReceivingPaused = false
+        var isSendingPaused = false
+        var head = HeadReader()
+
+        // MARK: What the Task reads at the end
+
+        var outcome: Outcome?
+        var phase = TransferFailure.Phase.connect
+        /// What has been kept of the body.
+        var kept: ReceiveBuffer?
+        /// Bytes of the body that arrived, after decompression.
+        var received: Int64 = 0
+        /// When the driver began.
+        var began: Int64 = 0
+        /// How often the request was sent.
+        var sends = 0
+        var wasReplayed = false
+        var progress = TransferProgress()
+
+        /// How a transfer ended.
+        enum Outcome {
+            case finished(CURLcode)
+            case stopped(Cause)
+        }
+
+        /// Why we ended a transfer ourselves.
+        enum Cause {
+            /// By the Task: it was cancelled or has an error of its own.
+            case aborted
+            case connectLimit
+            case idleLimit
+            case bodyTooLarge
+            case headTooLarge
+            /// Enough was read of a rejected response.
+            case drained
+            case sourceFailed(any Error)
+            case sinkFailed(any Error)
+            /// libcurl wanted to send a request again that may have been processed.
+            case replayRefused
+            /// The look-up of the same name for another transfer failed.
+            case lookupFailed(String?)
+            case shutDown
+        }
+
+        /// The limits of a task in nanoseconds.
+        struct Limits {
+            let connect: Int64?
+            let idle: Int64?
+            let body: Int64?
+            let errorBody: Int64
+            let errorBodyTime: Int64
+
+            init(_ limits: TransferLimits, isInMemory: Bool) {
+                connect = limits.connect.map { max($0.nanoseconds, 0) }
+                idle = limits.idle.map { max($0.nanoseconds, 0) }
+                body = isInMemory ? limits.maximumBodySize.map { Int64(max($0, 0)) } : nil
+                errorBody = Int64(max(limits.errorBodyLimit, 0))
+                errorBodyTime = max(limits.errorBodyTimeLimit.nanoseconds, 0)
+            }
+        }
+
+        init(
+            driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
+            wantsProgress: Bool, submitted: Int64
+        ) {
+            self.driver = driver
+            self.easy = easy
+            self.limits = limits
+            self.upload = upload
+            self.wantsProgress = wantsProgress
+            self.submitted = submitted
+            isSafe = request.isSafe
+            isSecure = request.isSecure
+            lookupName = request.lookupName
+        }
+
+        /// Lets libcurl end the transfer with an error, of which the cause is ours.
+        func stop(_ cause: Cause) {
+            if outcome == nil { outcome = .stopped(cause) }
+        }
+
+        /// The directions that libcurl is to hold, as `curl_easy_pause` wants them.
+        var pauseMask: Int32 {
+            (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
+        }
+    }
+#endif

@@ -1,0 +1,94 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    extension CurlTransport {
+        /// How a ``CurlTransport`` connects. Each transport has connections of its own, which belong to one trust policy
+        /// and one proxy: use several transports side by side where these differ.
+        public struct Configuration: Sendable {
+            /// Which servers are trusted. ``TrustPolicy/system`` by default.
+            public var trust = TrustPolicy.system
+
+            /// The versions of HTTP that are spoken. ``HTTPVersions/automatic`` by default.
+            public var httpVersions = HTTPVersions.automatic
+
+            /// The proxy through which requests go. ``Proxy/environment`` by default.
+            public var proxy = Proxy.environment
+
+            /// What becomes of cookies. ``Cookies/none`` by default.
+            public var cookies = Cookies.none
+
+            /// The families of addresses that are connected to. ``AddressFamily/any`` by default.
+            public var addressFamily = AddressFamily.any
+
+            /// The path of a Unix-domain socket to which all requests go, whatever the host of their URL; `nil`, none, by
+            /// default.
+            public var unixSocketPath: String?
+
+            /// Addresses in place of look-ups, each as `host:port:address`, for tests and special routes. Empty by default.
+            public var resolve: [String] = []
+
+            /// How many connections to one host there may be; requests beyond wait, and the time does not count towards
+            /// ``TransferLimits/connect``. `nil`, no bound, by default.
+            public var maximumConnectionsPerHost: Int?
+
+            /// How many connections there may be in all; `nil`, no bound, by default.
+            public var maximumConnections: Int?
+
+            /// How many connections are kept for later requests. 512 by default.
+            public var keptConnections = 512
+
+            /// The value of `User-Agent` for requests that have none; empty sends none. By default the names and versions
+            /// of this package and of libcurl.
+            public var userAgent = CurlLibrary.userAgent
+
+            /// Makes a configuration with the defaults given at each property.
+            public init() {}
+
+            /// Whether a request may have to wait for a connection of others to become free.
+            var boundsConnections: Bool { maximumConnectionsPerHost != nil || maximumConnections != nil }
+        }
+
+        /// Which versions of HTTP are spoken.
+        public enum HTTPVersions: Sendable, Hashable {
+            /// HTTP/2 where the server offers it in the TLS handshake (ALPN), otherwise HTTP/1.1; HTTP/1.1 without TLS.
+            case automatic
+            /// HTTP/1.1.
+            case http1_1
+            /// HTTP/2 without TLS as well, by prior knowledge (RFC 9113, section 3.3).
+            case http2PriorKnowledge
+        }
+
+        /// Through what requests go.
+        public enum Proxy: Sendable, Hashable {
+            /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say (`HTTPS_PROXY`, `ALL_PROXY`
+            /// and `NO_PROXY` too; `HTTP_PROXY` does not count, since a CGI program's client can set it). Whether there is
+            /// any is found out when the transport is made.
+            case environment
+            /// No proxy, whatever the environment says.
+            case none
+            /// This proxy: its scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` (names are looked up here) or
+            /// `socks5h` (by the proxy). Credentials stand in the URL. Hosts of `except`, names or their last parts, are
+            /// connected to without it.
+            case url(URL, except: [String] = [])
+        }
+
+        /// What becomes of the cookies that responses set.
+        public enum Cookies: Sendable, Hashable {
+            /// They are ignored; a `Cookie` field that a request has is sent as it is.
+            case none
+            /// They are kept for the life of the transport, and sent.
+            case inMemory
+            /// As `inMemory`, beginning with those in a file, in the format of Netscape that curl uses, to which they are
+            /// written by ``CurlTransport/shutdown(_:)``.
+            case file(URL)
+        }
+
+        /// Which addresses are connected to.
+        public enum AddressFamily: Sendable, Hashable {
+            /// IPv6 and IPv4, whichever answers first (RFC 8305).
+            case any
+            /// IPv4 only.
+            case ipv4
+            /// IPv6 only.
+            case ipv6
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// Makes the head of a response of the lines that libcurl hands over.
+    ///
+    /// Heads of informational responses are left out, and so are trailers, which come after the head like lines of it.
+    struct HeadReader {
+        /// The lines of one head, and of everything before it, may have so many bytes together.
+        static let limit = 256 << 10
+
+        enum Line {
+            case more
+            case complete
+            case tooLarge
+        }
+
+        private(set) var status = 0
+        private var version: HTTPVersion?
+        private var block: [UInt8] = []
+        private var size = 0
+        private(set) var isComplete = false
+
+        /// The head, when it is complete.
+        var received: ReceivedHead { ReceivedHead(status: status, version: version, block: HeaderBlock(block)) }
+
+        var fields: HeaderBlock { HeaderBlock(block) }
+
+        mutating func add(_ line: UnsafeRawBufferPointer) -> Line {
+            size += line.count
+            guard size <= Self.limit else { return .tooLarge }
+            // A trailer.
+            guard !isComplete else { return .more }
+            if block.isEmpty, status == 0 {
+                readStatusLine(line)
+                block.reserveCapacity(512)
+            } else if line.first == 0x0D || line.first == 0x0A {
+                guard status >= 200 else {
+                    startAgain()
+                    return .more
+                }
+                isComplete = true
+                return .complete
+            } else {
+                block.append(contentsOf: line)
+            }
+            return .more
+        }
+
+        /// Forgets a head that nobody has seen: the request is sent again.
+        mutating func startAgain() {
+            status = 0
+            block.removeAll(keepingCapacity: true)
+            isComplete = false
+        }
+
+        /// `HTTP/1.1 200 OK`, `HTTP/2 200`; libcurl has seen that it is one.
+        private mutating func readStatusLine(_ line: UnsafeRawBufferPointer) {
+            func digit(_ index: Int) -> Int? {
+                guard index < line.count, (0x30...0x39).contains(line[index]) else { return nil }
+                return Int(line[index]) - 0x30
+            }
+            let major = digit(5)
+            version = major.map { HTTPVersion(major: $0, minor: digit(7) ?? 0) }
+            if let major, major >= 2 { version = HTTPVersion(major: major, minor: 0) }
+            guard let space = line.firstIndex(of: 0x20) else { return }
+            var number = 0
+            var index = space + 1
+            while let next = digit(index), number < 1000 {
+                number = number * 10 + next
+                index += 1
+            }
+            status = number
+        }
+    }
+#endif

@@ -1,0 +1,134 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Glibc
+
+    /// Bytes of a body as they arrive, in memory that becomes the storage of a `Data` without a copy.
+    ///
+    /// Blocks of 16 KiB to 1 MiB come from a pool and go back to it when that `Data` is freed: fresh pages of the system
+    /// cost more than the transfer of the bytes that they hold.
+    // Unchecked: used by one side at a time, which `TransferMachine` sees to.
+    final class ReceiveBuffer: @unchecked Sendable {
+        private var storage: UnsafeMutableRawPointer?
+        private var capacity = 0
+        private(set) var count = 0
+
+        /// - Parameter expected: How many bytes will come, so far as is known. Memory is reserved for at most 1 MiB of
+        ///   them: the number comes from the server.
+        init(expecting expected: Int) {
+            guard expected > 0 else { return }
+            grow(to: min(expected, BodyMemory.largestPooled))
+        }
+
+        deinit {
+            if let storage { BodyMemory.give(storage) }
+        }
+
+        var isEmpty: Bool { count == 0 }
+
+        var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
+
+        func append(_ bytes: UnsafeRawPointer, count added: Int) {
+            if count + added > capacity { grow(to: max(count + added, 2 * capacity)) }
+            // `grow` has made the storage.
+            (storage! + count).copyMemory(from: bytes, byteCount: added)
+            count += added
+        }
+
+        func removeAll() {
+            count = 0
+        }
+
+        /// The bytes as a `Data` that takes over their memory; the buffer is empty afterwards.
+        func takeData() -> Data {
+            guard let storage, count > 0 else { return Data() }
+            let size = count
+            self.storage = nil
+            count = 0
+            if capacity > BodyMemory.smallestPooled, size < capacity / 4 {
+                // A small body must not keep a large block alive for as long as its `Data` lives.
+                let copy = Data(bytes: storage, count: size)
+                BodyMemory.give(storage)
+                capacity = 0
+                return copy
+            }
+            capacity = 0
+            return Data(bytesNoCopy: storage, count: size, deallocator: .custom { pointer, _ in BodyMemory.give(pointer) })
+        }
+
+        private func grow(to minimum: Int) {
+            let (block, size) = BodyMemory.take(atLeast: minimum)
+            if let storage {
+                block.copyMemory(from: storage, byteCount: count)
+                BodyMemory.give(storage)
+            }
+            storage = block
+            capacity = size
+        }
+    }
+
+    /// The memory of bodies: small blocks straight from `malloc`, middle ones through a pool by powers of two.
+    enum BodyMemory {
+        static let smallestPooled = 16 << 10
+        static let largestPooled = 1 << 20
+        /// How much the pool keeps at most while nobody uses it.
+        private static let limit = 8 << 20
+
+        // Unchecked: free blocks belong to nobody but the pool, under its lock.
+        private struct Blocks: @unchecked Sendable {
+            /// Free blocks by the power of two of their size, from `smallestPooled` on.
+            var free = [[UnsafeMutableRawPointer]](repeating: [], count: 7)
+            var kept = 0
+        }
+
+        private static let blocks = Locked(Blocks())
+
+        static func take(atLeast size: Int) -> (UnsafeMutableRawPointer, capacity: Int) {
+            guard size > smallestPooled / 2, size <= largestPooled else {
+                return (allocate(size), size)
+            }
+            let (index, capacity) = sizeClass(roundingUp: size)
+            let pooled = blocks.withLock { blocks in
+                let block = blocks.free[index].popLast()
+                if block != nil { blocks.kept -= capacity }
+                return block
+            }
+            return (pooled ?? allocate(capacity), capacity)
+        }
+
+        /// Takes a block back, or frees it if the pool has enough.
+        static func give(_ block: UnsafeMutableRawPointer) {
+            // The size that `malloc` gave is that of the class and at most a few bytes more.
+            let size = rocurl_block_size(block)
+            guard size >= smallestPooled, size < largestPooled + smallestPooled else { return free(block) }
+            let (index, capacity) = sizeClass(roundingDown: size)
+            guard size < capacity + smallestPooled / 2 else { return free(block) }
+            let isKept = blocks.withLock { blocks in
+                guard blocks.kept + capacity <= limit else { return false }
+                blocks.free[index].append(block)
+                blocks.kept += capacity
+                return true
+            }
+            if !isKept { free(block) }
+        }
+
+        private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
+            guard let block = malloc(size) else {
+                // As everywhere in Swift, memory that is not there ends the process.
+                preconditionFailure("There is no memory for \(size) bytes of a body.")
+            }
+            return block
+        }
+
+        private static func sizeClass(roundingUp size: Int) -> (index: Int, capacity: Int) {
+            var index = 0
+            while smallestPooled << index < size { index += 1 }
+            return (index, smallestPooled << index)
+        }
+
+        private static func sizeClass(roundingDown size: Int) -> (index: Int, capacity: Int) {
+            var index = 0
+            while index < 6, smallestPooled << (index + 1) <= size { index += 1 }
+            return (index, smallestPooled << index)
+        }
+    }
+#endif

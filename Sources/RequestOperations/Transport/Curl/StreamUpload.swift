@@ -1,0 +1,161 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// A body that is made while it is sent: read ahead into a bounded buffer, from which the driver thread takes.
+    ///
+    /// The source is user code and runs in a Task of its own, which inherits the context of the operation's: a source that
+    /// does not answer keeps neither the head of an early response nor a time limit nor a cancel from being seen.
+    final class StreamUpload: UploadSource {
+        private struct State {
+            var pieces: [Data] = []
+            /// How much of the first piece has been taken.
+            var offset = 0
+            var count = 0
+            var end: End?
+            /// The driver found nothing, and is called when there is something.
+            var isDriverWaiting = false
+            /// The reader, which waits for room.
+            var reader: UnsafeContinuation<Void, Never>?
+        }
+
+        private enum End {
+            case atLastByte
+            case failed(any Error)
+            /// The transfer is over.
+            case closed
+        }
+
+        private let stream: BodyStream
+        private let state = Locked(State())
+
+        /// How many bytes are read ahead.
+        private static let readAhead = 256 << 10
+
+        init(_ stream: BodyStream) {
+            self.stream = stream
+        }
+
+        var length: Int64? { stream.length }
+
+        // MARK: The driver's side
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+            let (read, reader): (UploadRead, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+                let read = Self.take(from: &state, into: buffer)
+                guard state.count < Self.readAhead else { return (read, nil) }
+                defer { state.reader = nil }
+                return (read, state.reader)
+            }
+            reader?.resume()
+            return read
+        }
+
+        private static func take(from state: inout State, into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+            var taken = 0
+            while taken < buffer.count, let piece = state.pieces.first {
+                let count = min(buffer.count - taken, piece.count - state.offset)
+                let start = piece.startIndex + state.offset
+                piece.copyBytes(
+                    to: UnsafeMutableRawBufferPointer(rebasing: buffer[taken...]), from: start..<(start + count))
+                taken += count
+                state.offset += count
+                if state.offset == piece.count {
+                    state.pieces.removeFirst()
+                    state.offset = 0
+                }
+            }
+            state.count -= taken
+            if taken > 0 { return .bytes(taken) }
+            switch state.end {
+            case .atLastByte, .closed:
+                return .bytes(0)
+            case .failed(let error):
+                return .failed(error)
+            case nil:
+                state.isDriverWaiting = true
+                return .notYet
+            }
+        }
+
+        /// Whether a read would give something.
+        var isReadable: Bool { state.withLock { !$0.pieces.isEmpty || $0.end != nil } }
+
+        func rewind() -> Bool { false }
+
+        // MARK: The Task's side
+
+        /// Reads the source to its end or until the transfer is over; called once.
+        ///
+        /// - Parameter callDriver: Called when there is something to read that the driver thread looked for in vain.
+        func start(callDriver: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+            Task {
+                do {
+                    try await readAll(callDriver)
+                    finish(.atLastByte, callDriver)
+                } catch {
+                    finish(.failed(error), callDriver)
+                }
+            }
+        }
+
+        private func readAll(_ callDriver: () -> Void) async throws {
+            let reader = try await stream.open()
+            var total: Int64 = 0
+            var last: Data?
+            while let piece = try await reader.next() {
+                try Task.checkCancellation()
+                guard !piece.isEmpty else { continue }
+                total += Int64(piece.count)
+                // The last piece of a declared length waits until the source has said that nothing follows: the server
+                // must not take a body for whole that is not.
+                if let length, total > length { throw wrongLength("more") }
+                if total == length { last = piece } else { await push(piece, callDriver) }
+            }
+            if let length, total < length { throw wrongLength("fewer") }
+            if let last { await push(last, callDriver) }
+        }
+
+        private func wrongLength(_ word: String) -> RequestError {
+            RequestError(
+                .unencodableBody, stage: .transfer, reason: "the body's source gave \(word) bytes than it declared")
+        }
+
+        private func push(_ piece: Data, _ callDriver: () -> Void) async {
+            let callsDriver = state.withLock { state in
+                guard state.end == nil else { return false }
+                state.pieces.append(piece)
+                state.count += piece.count
+                defer { state.isDriverWaiting = false }
+                return state.isDriverWaiting
+            }
+            if callsDriver { callDriver() }
+            await withUnsafeContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard state.count >= Self.readAhead, state.end == nil else { return false }
+                    state.reader = continuation
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        }
+
+        private func finish(_ end: End, _ callDriver: () -> Void) {
+            let callsDriver = state.withLock { state in
+                guard state.end == nil else { return false }
+                state.end = end
+                return state.isDriverWaiting
+            }
+            if callsDriver { callDriver() }
+        }
+
+        /// The transfer is over: nothing more is read ahead.
+        func close() {
+            let reader = state.withLock { state in
+                if state.end == nil { state.end = .closed }
+                state.pieces = []
+                state.count = 0
+                defer { state.reader = nil }
+                return state.reader
+            }
+            reader?.resume()
+        }
+    }
+#endif

@@ -1,0 +1,249 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// The head of a response as the driver thread received it.
+    struct ReceivedHead: Sendable {
+        let status: Int
+        let version: HTTPVersion?
+        let block: HeaderBlock
+    }
+
+    /// What the driver thread and the Task of one transfer tell each other: a pure state machine behind one lock.
+    ///
+    /// The driver begins the transfer, delivers the head and what follows it, and ends it; the Task answers the head, takes
+    /// what is meant for it, and may abort. Once the transfer has ended, all that the driver wrote is the Task's to read.
+    struct TransferMachine: Sendable {
+        private enum State {
+            /// In the inbox, or held back by the driver.
+            case queued
+            case awaitingHead
+            /// The head has come, the Task has not said what it thinks of it; `nil` once it has taken it.
+            case unanswered(ReceivedHead?, isPaused: Bool)
+            case accepted(Delivery)
+            /// The Task did not want the response: what still comes is read to keep the connection.
+            case rejected
+            /// Cancelled, or given up by the Task; the driver has not taken notice yet.
+            case aborting
+            /// The driver will never touch the transfer again. What the Task has not taken yet is here.
+            case ended(ReceivedHead?, ReceiveBuffer?)
+        }
+
+        /// Where the bytes of an accepted response go.
+        enum Delivery {
+            case memory
+            case file(FileSink)
+            /// Through a buffer that the Task empties.
+            case stream(ReceiveBuffer, isPaused: Bool)
+        }
+
+        /// What the Task has to do next.
+        enum Signal {
+            case head(ReceivedHead)
+            case piece(ReceiveBuffer)
+            case progress(TransferProgress)
+            case ended
+        }
+
+        /// What the driver has to do for a transfer that the Task called its attention to.
+        enum Attention {
+            case begin
+            case goOn
+            /// Flush what was kept to the sink and go on.
+            case deliver
+            case drain
+            case abort
+        }
+
+        /// What the driver does with bytes of a body.
+        enum Reception {
+            /// Keep them: the head has not been answered.
+            case keep
+            /// As `keep`, and from now on without asking.
+            case keepAll
+            case write(FileSink)
+            case offered
+            case discard
+            case pause
+            case abort
+        }
+
+        private var state = State.queued
+        private var progress: TransferProgress?
+        private var waiter: UnsafeContinuation<Void, Never>?
+
+        // MARK: The driver's side
+
+        /// Says what to do for a transfer out of the inbox.
+        mutating func attend() -> Attention {
+            switch state {
+            case .queued:
+                return .begin
+            case .awaitingHead, .ended:
+                return .goOn
+            case .unanswered(let head, _):
+                state = .unanswered(head, isPaused: false)
+                return .goOn
+            case .accepted(.stream(let buffer, _)):
+                state = .accepted(.stream(buffer, isPaused: false))
+                return .deliver
+            case .accepted(.memory):
+                return .goOn
+            case .accepted(.file):
+                return .deliver
+            case .rejected:
+                return .drain
+            case .aborting:
+                return .abort
+            }
+        }
+
+        /// The transfer is given to libcurl; `false` if it was aborted before.
+        mutating func begin() -> Bool {
+            guard case .queued = state else { return false }
+            state = .awaitingHead
+            return true
+        }
+
+        mutating func headArrived(_ head: ReceivedHead) {
+            guard case .awaitingHead = state else { return }
+            state = .unanswered(head, isPaused: false)
+        }
+
+        /// Bytes of the body have arrived.
+        ///
+        /// - Parameters:
+        ///   - bytes: The bytes; copied only if they go through the stream's buffer.
+        ///   - kept: What the driver keeps for the Task so far.
+        ///   - limit: How much it keeps at most while the head is unanswered.
+        mutating func bodyArrived(_ bytes: UnsafeRawBufferPointer, kept: ReceiveBuffer, limit: Int) -> Reception {
+            switch state {
+            case .unanswered(let head, _):
+                guard kept.count + bytes.count > limit else { return .keep }
+                state = .unanswered(head, isPaused: true)
+                return .pause
+            case .accepted(.memory):
+                return .keepAll
+            case .accepted(.file(let sink)):
+                return .write(sink)
+            case .accepted(.stream(let buffer, _)):
+                offer(kept, to: buffer)
+                guard buffer.count < Self.streamBuffer, let start = bytes.baseAddress else {
+                    state = .accepted(.stream(buffer, isPaused: true))
+                    return .pause
+                }
+                buffer.append(start, count: bytes.count)
+                return .offered
+            case .rejected:
+                return .discard
+            case .queued, .awaitingHead, .aborting, .ended:
+                return .abort
+            }
+        }
+
+        /// Moves what the driver kept before the head was accepted to the stream's buffer.
+        mutating func deliver(_ kept: ReceiveBuffer) {
+            if case .accepted(.stream(let buffer, _)) = state { offer(kept, to: buffer) }
+        }
+
+        private func offer(_ kept: ReceiveBuffer, to buffer: ReceiveBuffer) {
+            guard let start = kept.bytes.baseAddress, !kept.isEmpty else { return }
+            buffer.append(start, count: kept.count)
+            kept.removeAll()
+        }
+
+        mutating func progressed(_ progress: TransferProgress) {
+            self.progress = progress
+        }
+
+        /// The driver is done with the transfer, which it will never touch again.
+        mutating func end() {
+            switch state {
+            case .unanswered(let head, _):
+                state = .ended(head, nil)
+            case .accepted(.stream(let buffer, _)):
+                state = .ended(nil, buffer.isEmpty ? nil : buffer)
+            case .queued, .awaitingHead, .accepted, .rejected, .aborting:
+                state = .ended(nil, nil)
+            case .ended:
+                break
+            }
+        }
+
+        /// The Task to resume, if it waits and there is something for it.
+        mutating func wake() -> UnsafeContinuation<Void, Never>? {
+            guard waiter != nil, hasSignal else { return nil }
+            defer { waiter = nil }
+            return waiter
+        }
+
+        // MARK: The Task's side
+
+        /// Waits for a signal; `false` if there is one already.
+        mutating func wait(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+            guard !hasSignal else { return false }
+            waiter = continuation
+            return true
+        }
+
+        private var hasSignal: Bool {
+            switch state {
+            case .ended, .unanswered(.some, _): true
+            case .accepted(.stream(let buffer, _)): !buffer.isEmpty || progress != nil
+            default: progress != nil
+            }
+        }
+
+        /// Takes the next signal, and says whether the driver must be called since the transfer is paused for it.
+        mutating func take() -> (Signal, callsDriver: Bool)? {
+            switch state {
+            case .unanswered(.some(let head), let isPaused):
+                state = .unanswered(nil, isPaused: isPaused)
+                return (.head(head), false)
+            case .ended(.some(let head), let piece):
+                state = .ended(nil, piece)
+                return (.head(head), false)
+            case .accepted(.stream(let buffer, let isPaused)) where !buffer.isEmpty:
+                state = .accepted(.stream(ReceiveBuffer(expecting: 0), isPaused: isPaused))
+                return (.piece(buffer), isPaused)
+            case .ended(nil, .some(let piece)):
+                state = .ended(nil, nil)
+                return (.piece(piece), false)
+            default:
+                break
+            }
+            if let progress {
+                self.progress = nil
+                return (.progress(progress), false)
+            }
+            if case .ended = state { return (.ended, false) }
+            return nil
+        }
+
+        /// The response is wanted. Says whether the driver must be called; it never must once the transfer has ended.
+        mutating func accept(_ delivery: Delivery) -> Bool {
+            guard case .unanswered(_, let isPaused) = state else { return false }
+            state = .accepted(delivery)
+            if case .memory = delivery { return isPaused }
+            return true
+        }
+
+        /// The response is not wanted. Says whether the driver must be called.
+        mutating func reject() -> Bool {
+            guard case .unanswered = state else { return false }
+            state = .rejected
+            return true
+        }
+
+        /// The transfer must end as soon as possible. Says whether the driver must be called.
+        mutating func abort() -> Bool {
+            switch state {
+            case .aborting, .ended:
+                return false
+            case .queued, .awaitingHead, .unanswered, .accepted, .rejected:
+                state = .aborting
+                return true
+            }
+        }
+
+        /// How many bytes wait for a consumer before the transfer is paused.
+        static let streamBuffer = 256 << 10
+    }
+#endif

@@ -1,0 +1,106 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Glibc
+
+    /// Where the driver thread reads the body of a request from. It never blocks on code of the user.
+    protocol UploadSource: AnyObject, Sendable {
+        /// The number of bytes, or `nil` for a body that is sent in chunks.
+        var length: Int64? { get }
+
+        /// Fills a buffer.
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
+
+        /// Goes back to the first byte for a second sending; `false` if the source cannot.
+        func rewind() -> Bool
+    }
+
+    enum UploadRead {
+        /// So many bytes; 0 is the end.
+        case bytes(Int)
+        /// There is nothing yet; the source calls the driver when there is.
+        case notYet
+        case failed(any Error)
+    }
+
+    /// A body in memory.
+    // Unchecked: the offset belongs to the driver thread.
+    final class DataUpload: UploadSource, @unchecked Sendable {
+        private let data: Data
+        private var offset = 0
+
+        init(_ data: Data) {
+            self.data = data
+        }
+
+        var length: Int64? { Int64(data.count) }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+            let count = min(buffer.count, data.count - offset)
+            let start = data.startIndex + offset
+            data.copyBytes(to: buffer, from: start..<(start + count))
+            offset += count
+            return .bytes(count)
+        }
+
+        func rewind() -> Bool {
+            offset = 0
+            return true
+        }
+    }
+
+    /// A file, read with its length at the beginning: a file that grows meanwhile is sent up to that length, one that
+    /// shrinks fails the transfer.
+    // Unchecked: the offset belongs to the driver thread.
+    final class FileUpload: UploadSource, @unchecked Sendable {
+        private let file: Int32
+        private let size: Int64
+        private var offset: Int64 = 0
+
+        /// - Throws: A `RequestError` with the code `unencodableBody`.
+        init(_ url: URL) throws {
+            guard url.isFileURL else {
+                throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's URL is not that of a file")
+            }
+            file = open(url.path, O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { throw Self.error("cannot be opened") }
+            var status = stat()
+            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                close(file)
+                throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's file is not a regular file")
+            }
+            size = Int64(status.st_size)
+        }
+
+        deinit {
+            close(file)
+        }
+
+        var length: Int64? { size }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+            let wanted = Int(min(Int64(buffer.count), size - offset))
+            guard wanted > 0 else { return .bytes(0) }
+            var count: Int
+            repeat { count = pread(file, buffer.baseAddress, wanted, off_t(offset)) } while count < 0 && errno == EINTR
+            guard count >= 0 else { return .failed(Self.error("cannot be read")) }
+            guard count > 0 else {
+                return .failed(
+                    RequestError(
+                        .unencodableBody, stage: .transfer, reason: "the body's file became shorter while it was sent"))
+            }
+            offset += Int64(count)
+            return .bytes(count)
+        }
+
+        func rewind() -> Bool {
+            offset = 0
+            return true
+        }
+
+        private static func error(_ what: String) -> RequestError {
+            let cause = POSIXError.Code(rawValue: errno).map { POSIXError($0) }
+            return RequestError(
+                .unencodableBody, stage: .transfer, underlying: cause,
+                reason: "the body's file \(what): \(String(cString: strerror(errno)))")
+        }
+    }
+#endif

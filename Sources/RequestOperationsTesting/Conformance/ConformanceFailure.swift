@@ -1,0 +1,27 @@
+/// Why a transport does not meet an expectation: one sentence that says what was seen in place of what was expected.
+public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+
+    /// Makes a failure.
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Throws the sentence if the condition does not hold.
+func expect(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
+    guard condition else { throw ConformanceFailure(sentence()) }
+}
+
+/// Throws a sentence about `subject`, such as "The status", if the two differ.
+func expect<Value: Equatable>(_ subject: String, _ found: Value, is expected: Value) throws {
+    guard found != expected else { return }
+    throw ConformanceFailure("\(subject) is \(found), not \(expected).")
+}
+
+/// The value, or a thrown sentence if there is none.
+func unwrap<Value>(_ value: Value?, _ sentence: @autoclosure () -> String) throws -> Value {
+    guard let value else { throw ConformanceFailure(sentence()) }
+    return value
+}

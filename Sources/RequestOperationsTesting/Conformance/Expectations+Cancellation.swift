@@ -1,0 +1,196 @@
+import Foundation
+
+extension TransportExpectation {
+    /// Cancelling the Task that called `perform`, at each point of a transfer.
+    static let cancellation: [TransportExpectation] = [
+        TransportExpectation("A Task that is cancelled already sends nothing", .cancellation) { trial in
+            trial.server.respond { _ in .text("hello") }
+            let begin = Signal()
+            let transfer = Task {
+                await begin.wait()
+                return try await trial.perform(.data(trial.request("/cancelled")))
+            }
+            transfer.cancel()
+            begin.give()
+            try await expectCancellation(of: transfer)
+            _ = try await trial.get("/fence")
+            try expect("The requests", trial.server.requests.map(\.path), is: ["/fence"])
+        },
+        TransportExpectation("Cancelling while the connection is made ends the transfer", .cancellation) { trial in
+            let port = try UnansweredPort()
+            let url = try unwrap(URL(string: "http://127.0.0.1:\(port.number)/"), "The port makes no URL.")
+            let transfer = trial.start(.data(URLRequest(url: url)))
+            // Nothing can tell when the transport has begun to connect; if it is later, this is the case above.
+            try await Task.sleep(for: .milliseconds(100))
+            try await expectCancelled(transfer)
+            withExtendedLifetime(port) {}
+        },
+        TransportExpectation("Cancelling before the head closes the connection", .cancellation) { trial in
+            trial.server.route("/", .stall)
+            let transfer = trial.start(.data(trial.request()))
+            try await trial.server.requests(atLeast: 1)
+            try await trial.expectConnectionClosed(byCancelling: transfer)
+        },
+        TransportExpectation("Cancelling in the body closes the connection", .cancellation) { trial in
+            trial.server.route("/", .stallBody(after: 1000, of: 2000))
+            let begun = Signal()
+            let transfer = trial.start(.data(trial.request())) { _ in begun.give() }
+            try expect(await begun.isGiven(within: .seconds(10)), "No head was reported.")
+            try await trial.expectConnectionClosed(byCancelling: transfer)
+        },
+        TransportExpectation("Cancelling while bytes flow closes the connection", .cancellation) { trial in
+            trial.server.route("/", .endless(chunk: Content.pattern(10_000)))
+            let begun = Signal()
+            let sizes = Witness<Int>()
+            var task = TransportTask.stream(trial.request()) { piece in
+                if sizes.note(piece.count) == 20 { begun.give() }
+            }
+            task.limits = TransportTrial.limits
+            task.limits?.maximumBodySize = nil
+            let transfer = trial.start(task)
+            try expect(await begun.isGiven(within: .seconds(10)), "The body did not flow.")
+            try await trial.expectConnectionClosed(byCancelling: transfer)
+        },
+        TransportExpectation("Cancelling in onHead delivers nothing and closes the connection", .cancellation) {
+            trial in
+            trial.server.route("/", .pattern(1000, of: 2000, restAfter: LoopbackServer.Gate()))
+            let pieces = Witness<Void>()
+            let transfer = trial.start(.stream(trial.request()) { _ in pieces.note(()) }) { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            try await expectCancellation(of: transfer)
+            try expect("The number of pieces", pieces.count, is: 0)
+            try await trial.closedConnections()
+        },
+        TransportExpectation("Cancelling while the consumer works closes the connection at once", .cancellation) {
+            trial in
+            trial.server.route("/", .large(byteCount: 48 << 20))
+            let works = Signal()
+            let mayEnd = Signal()
+            let transfer = trial.start(
+                .stream(trial.request()) { _ in
+                    works.give()
+                    await mayEnd.wait()
+                })
+            defer { mayEnd.give() }
+            try expect(await works.isGiven(within: .seconds(10)), "The consumer got nothing.")
+            transfer.cancel()
+            try await trial.closedConnections()
+            mayEnd.give()
+            try await expectCancelled(transfer)
+        },
+        TransportExpectation("Cancelling during an upload closes the connection, the body incomplete", .cancellation) {
+            trial in
+            let flows = Signal()
+            let source = Source { index in
+                if index == 20 { flows.give() }
+                return Content.pattern(10_000)
+            }
+            let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
+            try expect(await flows.isGiven(within: .seconds(10)), "The body did not flow.")
+            try await expectCancelled(transfer)
+            try await trial.expectNoWholeBody()
+        },
+        TransportExpectation("Cancelling while a source waits ends the transfer without it", .cancellation) { trial in
+            let waits = Signal()
+            let mayEnd = Signal()
+            let source = Source { index in
+                guard index > 0 else { return Content.pattern(10_000) }
+                waits.give()
+                await mayEnd.wait()
+                return nil
+            }
+            let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
+            defer { mayEnd.give() }
+            try expect(await waits.isGiven(within: .seconds(10)), "The source was not read.")
+            try await expectCancelled(transfer)
+            try await trial.expectNoWholeBody()
+        },
+        TransportExpectation("Cancelling while a rejected body is read ends the transfer", .cancellation) { trial in
+            trial.server.route("/", .stallBody(after: 1000, of: 2000))
+            var task = TransportTask.data(trial.request())
+            task.limits = TransportTrial.limits
+            task.limits?.errorBodyTimeLimit = .seconds(20)
+            let rejected = Signal()
+            let transfer = trial.start(task) { _ in
+                rejected.give()
+                throw Rejection()
+            }
+            try expect(await rejected.isGiven(within: .seconds(10)), "No head was reported.")
+            try await trial.expectConnectionClosed(byCancelling: transfer)
+        },
+        TransportExpectation("Cancelling one transfer leaves the others alone", .cancellation) { trial in
+            let gate = LoopbackServer.Gate()
+            trial.server.respond { _ in .pattern(1000, of: 2000, restAfter: gate) }
+            let transfers = (0..<10).map { trial.start(.data(trial.request("/\($0)"))) }
+            try await trial.server.requests(atLeast: 10)
+            for transfer in transfers[..<5] { try await expectCancelled(transfer) }
+            gate.open()
+            for transfer in transfers[5...] {
+                try expect(try await transfer.value.body == Content.pattern(2000), "A body came changed.")
+            }
+        },
+        TransportExpectation("Nothing is sent after a cancel", .cancellation) { trial in
+            trial.server.route("/stalled", .stall)
+            trial.server.route("/fence", .text("hello"))
+            for count in 1...5 {
+                let transfer = trial.start(.data(trial.request("/stalled")))
+                try await trial.server.requests(atLeast: count)
+                try await expectCancelled(transfer)
+            }
+            _ = try await trial.get("/fence")
+            let paths = trial.server.requests.map(\.path)
+            try expect("The requests", paths, is: Array(repeating: "/stalled", count: 5) + ["/fence"])
+        },
+        TransportExpectation(
+            "A cancel that comes with the end of the body ends the transfer one way or the other", .cancellation
+        ) {
+            trial in
+            trial.server.respond { _ in .text("hello") }
+            for _ in 1...100 {
+                let transfer = trial.start(.data(trial.request()))
+                await Task.yield()
+                transfer.cancel()
+                switch await transfer.result {
+                case .success(let response): try expect("The body", response.body, is: Data("hello".utf8))
+                case .failure(let error): try expect(error is CancellationError, "\(error) was thrown.")
+                }
+            }
+            try expect("The body after all", try await trial.get().body, is: Data("hello".utf8))
+        },
+    ]
+}
+
+/// Cancels a transfer and expects that it ends as cancelled within two seconds.
+private func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
+    transfer.cancel()
+    try await expectCancellation(of: transfer)
+}
+
+/// Expects that a transfer that has been cancelled, or is about to be, ends as such within two seconds.
+private func expectCancellation(of transfer: Task<TransportResponse, any Error>) async throws {
+    let ended = Signal()
+    let watcher = Task {
+        defer { ended.give() }
+        return await transfer.result
+    }
+    try expect(await ended.isGiven(within: .seconds(2)), "The transfer had not ended 2 s after the cancel.")
+    switch await watcher.value {
+    case .success: throw ConformanceFailure("The transfer succeeded in spite of the cancel.")
+    case .failure(let error): try expect(error is CancellationError, "\(error) was thrown, not CancellationError.")
+    }
+}
+
+extension TransportTrial {
+    /// Expects that a cancel ends the transfer and, within a second, its connection.
+    fileprivate func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
+        let instant = ContinuousClock.now
+        try await expectCancelled(transfer)
+        for connection in try await closedConnections() {
+            let byClient = connection.end == .closedByPeer || connection.end == .resetByPeer
+            try expect(byClient, "The connection ended otherwise than by the client.")
+            let time = connection.endInstant.map(instant.duration) ?? .zero
+            try expect(time < .seconds(1), "The connection was closed \(time) after the cancel.")
+        }
+    }
+}

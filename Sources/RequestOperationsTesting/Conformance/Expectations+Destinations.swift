@@ -1,0 +1,199 @@
+import Foundation
+
+extension TransportExpectation {
+    /// Bodies that go to a file.
+    static let files: [TransportExpectation] = [
+        TransportExpectation("An accepted body is written to its file and nowhere else", .fileBodies) { trial in
+            trial.server.route("/", .large(byteCount: 1_000_003))
+            let response = try await trial.perform(.download(trial.request(), to: trial.file()))
+            try expect("The file", response.file, is: trial.file())
+            try expect("The body in memory", response.body, is: Data())
+            try expect("The size", response.bodySize, is: 1_000_003)
+            try expect(
+                try Data(contentsOf: trial.file()) == Content.pattern(1_000_003), "The file's content is changed.")
+            try expect("The files", try trial.fileNames, is: ["body"])
+        },
+        TransportExpectation("A file that exists is replaced whole", .fileBodies) { trial in
+            try Data(count: 10_000).write(to: trial.file())
+            trial.server.route("/", .text("short"))
+            _ = try await trial.perform(.download(trial.request(), to: trial.file()))
+            try expect("The content", try Data(contentsOf: trial.file()), is: Data("short".utf8))
+        },
+        TransportExpectation("An empty body makes an empty file", .fileBodies) { trial in
+            trial.server.route("/", .status(200))
+            let response = try await trial.perform(.download(trial.request(), to: trial.file()))
+            try expect("The size", response.bodySize, is: 0)
+            try expect("The content", try Data(contentsOf: trial.file()), is: Data())
+        },
+        TransportExpectation("A decoded body is written to its file", .fileBodies) { trial in
+            trial.server.route("/", .encoded(Content.gzip, "gzip"))
+            let response = try await trial.perform(.download(trial.request(), to: trial.file()))
+            try expect("The size", response.bodySize, is: Int64(Content.text.count))
+            try expect(try Data(contentsOf: trial.file()) == Content.text, "The file's content is changed.")
+        },
+        TransportExpectation("A file is touched only when the head has been accepted", .fileBodies) { trial in
+            try Data("old".utf8).write(to: trial.file("old"))
+            trial.server.respond { _ in .text("new") }
+            for name in ["new", "old"] {
+                let before = Witness<Data?>()
+                _ = try await trial.perform(.download(trial.request(), to: trial.file(name))) { _ in
+                    // A missing file is what is expected of the first.
+                    before.note(try? Data(contentsOf: trial.file(name)))
+                }
+                try expect("The content in onHead", before.all, is: [name == "old" ? Data("old".utf8) : nil])
+            }
+        },
+        TransportExpectation("A rejected response leaves the file as it was", .fileBodies) { trial in
+            try Data("old".utf8).write(to: trial.file("old"))
+            trial.server.route("/", .status(404, body: Content.pattern(100_000)))
+            for name in ["new", "old"] {
+                _ = try await trial.failure(of: .download(trial.request(), to: trial.file(name))) { _ in
+                    throw Rejection()
+                }
+            }
+            try expect("The files", try trial.fileNames, is: ["old"])
+            try expect("The content", try Data(contentsOf: trial.file("old")), is: Data("old".utf8))
+        },
+        TransportExpectation("A file is removed when the transfer fails", .fileBodies) { trial in
+            trial.server.route("/", .truncated(declared: 200_000, sending: 100_000))
+            _ = try await trial.failure(of: .download(trial.request(), to: trial.file()))
+            try expect("The files left", try trial.fileNames, is: [])
+        },
+        TransportExpectation("A file is removed when the transfer is cancelled", .fileBodies) { trial in
+            let gate = LoopbackServer.Gate()
+            trial.server.route("/", .pattern(100_000, of: 200_000, restAfter: gate))
+            let begun = Signal()
+            let transfer = trial.start(.download(trial.request(), to: trial.file())) { _ in begun.give() }
+            await begun.wait()
+            transfer.cancel()
+            _ = await transfer.result
+            try expect("The files left", try trial.fileNames, is: [])
+        },
+        TransportExpectation("A folder that is missing is an error of the file", .fileBodies) { trial in
+            trial.server.route("/", .text("hello"))
+            let file = trial.file("missing").appendingPathComponent("body")
+            try await trial.expectFailure(
+                of: .download(trial.request(), to: file), .fileFailed, in: .body, .head, .connect)
+        },
+        TransportExpectation("A body of 256 MiB goes to its file within bounded memory", .boundedMemory) { trial in
+            let length = 256 << 20
+            trial.server.route("/", .large(byteCount: length))
+            let before = ResidentMemory.now
+            let peak = Witness<Int>()
+            var task = TransportTask.download(trial.request(), to: trial.file())
+            task.limits = TransportTrial.limits
+            task.limits?.maximumBodySize = nil
+            task.onProgress = { _ in peak.note(ResidentMemory.now) }
+            let response = try await trial.perform(task)
+            try expect("The size", response.bodySize, is: Int64(length))
+            let growth = (peak.all.max() ?? ResidentMemory.now) - before
+            try expect(growth < 96 << 20, "The process grew by \(growth >> 20) MiB.")
+            let size = try trial.file().resourceValues(forKeys: [.fileSizeKey]).fileSize
+            try expect("The size of the file", size, is: length)
+        },
+    ]
+
+    /// Bodies that go to a consumer.
+    static let streams: [TransportExpectation] = [
+        TransportExpectation("A consumer gets the whole body in order", .streamedBodies) { trial in
+            trial.server.route("/", .large(byteCount: 8_000_003))
+            let pieces = Witness<Data>()
+            let response = try await trial.perform(.stream(trial.request()) { pieces.note($0) })
+            try expect("The size", response.bodySize, is: 8_000_003)
+            try expect("The body in memory", response.body, is: Data())
+            try expect(Data(pieces.all.joined()) == Content.pattern(8_000_003), "The pieces are not the body.")
+        },
+        TransportExpectation("A consumer gets the decoded body", .streamedBodies) { trial in
+            trial.server.route("/", .encoded(Content.gzip, "gzip"))
+            let pieces = Witness<Data>()
+            _ = try await trial.perform(.stream(trial.request()) { pieces.note($0) })
+            try expect(Data(pieces.all.joined()) == Content.text, "The pieces are not the body.")
+        },
+        TransportExpectation("A consumer gets nothing of an empty body", .streamedBodies) { trial in
+            trial.server.route("/", .status(200))
+            let pieces = Witness<Data>()
+            _ = try await trial.perform(.stream(trial.request()) { pieces.note($0) })
+            try expect("The bytes", Data(pieces.all.joined()), is: Data())
+        },
+        TransportExpectation("A consumer gets a piece as it arrives, not when the body is whole", .streamedBodies) {
+            trial in
+            let gate = LoopbackServer.Gate()
+            trial.server.route("/", .pattern(10, of: 20, restAfter: gate))
+            let pieces = Witness<Data>()
+            let transfer = trial.start(
+                .stream(trial.request()) { piece in
+                    pieces.note(piece)
+                    gate.open()
+                })
+            defer { transfer.cancel() }
+            try await within(.seconds(5)) { _ = try await transfer.value }
+            try expect(Data(pieces.all.joined()) == Content.pattern(20), "The pieces are not the body.")
+        },
+        TransportExpectation("A consumer runs on the Task that called perform, one piece at a time", .callerTask) {
+            trial in
+            trial.server.route("/", .drip(Content.pattern(50), chunk: 10, every: .milliseconds(5)))
+            let caller = TaskIdentity.current
+            let callers = Witness<TaskIdentity>()
+            let begun = Witness<Void>()
+            let ended = Witness<Void>()
+            let task = TransportTask.stream(trial.request()) { _ in
+                try expect(begun.count == ended.count, "A piece came while the consumer worked on the one before.")
+                begun.note(())
+                callers.note(.current)
+                await Task.yield()
+                try await Task.sleep(for: .milliseconds(10))
+                ended.note(())
+            }
+            _ = try await trial.perform(task)
+            try expect(callers.all.allSatisfy { $0 == caller }, "Another Task than the caller's ran the consumer.")
+        },
+        TransportExpectation("A consumer sets the pace: while it works the server cannot go on", .backPressure) {
+            trial in
+            trial.server.route("/", .closing(.large(byteCount: 48 << 20)))
+            let task = TransportTask.stream(trial.request()) { _ in
+                // If it times out, as it should, the server has not got rid of the body.
+                guard (try? await trial.server.connectionsClosed(atLeast: 1, timeout: .milliseconds(750))) == nil else {
+                    throw ConformanceFailure("All 48 MiB were sent while the consumer was at the first piece.")
+                }
+                throw Rejection()
+            }
+            let failure = try await trial.failure(of: task)
+            guard failure.error is Rejection else { throw failure.error }
+            let sent = try await trial.closedConnections().map(\.bytesSent).reduce(0, +)
+            try expect(sent < 24 << 20, "\(sent >> 20) MiB were sent while the consumer was at the first piece.")
+        },
+        TransportExpectation("A slow consumer loses nothing", .streamedBodies) { trial in
+            trial.server.route("/", .large(byteCount: 6_000_003))
+            let sum = Locked(LoopbackServer.Checksum())
+            let pieces = Witness<Void>()
+            let response = try await trial.perform(
+                .stream(trial.request()) { piece in
+                    sum.withLock { sum in piece.withUnsafeBytes { sum.update($0) } }
+                    if pieces.note(()) <= 20 { try await Task.sleep(for: .milliseconds(5)) }
+                })
+            try expect("The size", response.bodySize, is: 6_000_003)
+            let expected = LoopbackServer.Checksum(Content.pattern(6_000_003)).value
+            try expect(sum.withLock { $0.value } == expected, "The pieces are not the body.")
+        },
+        TransportExpectation("An error of the consumer ends the transfer and comes out of it", .streamedBodies) {
+            trial in
+            trial.server.route("/", .endless(chunk: Content.pattern(10_000)))
+            let thrown = Rejection()
+            let pieces = Witness<Void>()
+            let failure = try await trial.failure(
+                of: .stream(trial.request()) { _ in
+                    pieces.note(())
+                    throw thrown
+                })
+            try expect(
+                failure.error as? Rejection === thrown, "The cause is \(failure.error), not the consumer's error.")
+            try expect("The status in the failure", failure.head?.status, is: 200)
+            try expect("The phase", failure.phase, is: .body)
+            try expect("The number of pieces", pieces.count, is: 1)
+            try await trial.closedConnections()
+        },
+    ]
+}
+
+/// An error that can be told from any other.
+final class Rejection: Error {}

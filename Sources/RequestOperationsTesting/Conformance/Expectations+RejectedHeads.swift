@@ -1,0 +1,152 @@
+import Foundation
+
+extension TransportExpectation {
+    /// Responses whose heads `onHead` rejects by throwing.
+    static let rejectedHeads: [TransportExpectation] = [
+        TransportExpectation(
+            "The failure has the very error that onHead threw, the head and the first 4 KiB", .rejectedHeads
+        ) {
+            trial in
+            trial.server.route("/", .status(503, fields: ["Retry-After": "7"], body: Content.pattern(20_000)))
+            let thrown = Rejection()
+            let failure = try await trial.failure(of: .data(trial.request())) { _ in throw thrown }
+            try expect(failure.error as? Rejection === thrown, "The cause is \(failure.error), not onHead's error.")
+            try expect("The status", failure.head?.status, is: 503)
+            try expect("A field of the head", failure.head?.field("Retry-After"), is: "7")
+            try expect("The first bytes of the body", failure.bodyPrefix, is: Content.pattern(4096))
+            try expect("The phase", failure.phase, is: .body)
+            try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: true)
+        },
+        TransportExpectation("A body shorter than 4 KiB is kept whole", .rejectedHeads) { trial in
+            trial.server.route("/counted", .status(404, body: Data("no such thing".utf8)))
+            trial.server.route("/chunked", .chunked([Data("no such ".utf8), Data("thing".utf8)]))
+            for path in ["/counted", "/chunked"] {
+                let failure = try await trial.rejection(of: path)
+                try expect("The body in the failure", failure.bodyPrefix, is: Data("no such thing".utf8))
+            }
+        },
+        TransportExpectation("The first bytes are those of the decoded body", .decodedErrorBodies) { trial in
+            trial.server.route("/", .encoded(Content.gzip, "gzip"))
+            let failure = try await trial.rejection()
+            try expect("The body in the failure", failure.bodyPrefix, is: Content.text.prefix(4096))
+        },
+        TransportExpectation("Nothing of a rejected body reaches the consumer", .rejectedHeads) { trial in
+            trial.server.route("/", .status(500, body: Content.pattern(100_000)))
+            let pieces = Witness<Void>()
+            _ = try await trial.failure(of: .stream(trial.request()) { _ in pieces.note(()) }) { _ in
+                throw Rejection()
+            }
+            try expect("The number of pieces", pieces.count, is: 0)
+        },
+        TransportExpectation("A rejected head is reported once", .rejectedHeads) { trial in
+            trial.server.route("/", .status(500, body: Content.pattern(100_000)))
+            let heads = Witness<Void>()
+            _ = try await trial.failure(of: .data(trial.request())) { _ in
+                heads.note(())
+                throw Rejection()
+            }
+            try expect("The number of reports", heads.count, is: 1)
+        },
+        TransportExpectation("A connection is kept when the rejected body is small", .keptConnections) { trial in
+            trial.server.route(
+                "/", .status(503, body: Content.pattern(2000)), .status(503),
+                .status(503, body: Content.pattern(30_000)),
+                .chunked([Content.pattern(500), Content.pattern(700)]), .text("back"))
+            for _ in 1...4 { _ = try await trial.rejection() }
+            try expect("The body after them", try await trial.get().body, is: Data("back".utf8))
+            try trial.expectOneConnection()
+        },
+        TransportExpectation(
+            "A rejected response without a body ends at once and keeps its connection", .keptConnections
+        ) {
+            trial in
+            trial.server.route("/204", .status(204))
+            trial.server.route("/304", .wire("HTTP/1.1 304 Not Modified", "Content-Length: 1000"))
+            let time = try await duration {
+                for path in ["/204", "/304"] { _ = try await trial.rejection(of: path) }
+                _ = try await trial.failure(of: .data(trial.request("/204", method: "HEAD"))) { _ in throw Rejection() }
+            }
+            try expect(time < .seconds(1.4), "Three rejections without a body took \(time).")
+            try trial.expectOneConnection()
+        },
+        TransportExpectation("A connection is closed at once when no error body is wanted", .rejectedHeads) { trial in
+            trial.server.route("/", .status(503, body: Content.pattern(20_000)), .text("back"))
+            _ = try await trial.rejection(errorBodyLimit: 0)
+            let ends = try await trial.closedConnections().map(\.end)
+            try expect(!ends.contains(.closedByServer), "The connection ended otherwise than by the client.")
+            _ = try await trial.get()
+            try expect("The number of connections", trial.server.connections.count, is: 2)
+        },
+        TransportExpectation(
+            "A rejected body beyond the limit closes the connection, most of it unread", .rejectedHeads
+        ) {
+            trial in
+            let length = 1 << 30
+            trial.server.route("/", .status(500, patternOf: length))
+            let failure = try await trial.rejection()
+            try expect("The first bytes of the body", failure.bodyPrefix, is: Content.pattern(4096))
+            let sent = try await trial.closedConnections().map(\.bytesSent).reduce(0, +)
+            try expect(sent < 24 << 20, "\(sent >> 20) MiB of the rejected body were taken.")
+        },
+        TransportExpectation("A dripping error body is read no longer than the time limit", .rejectedHeads) { trial in
+            trial.server.route("/", .drip(Data(count: 1000), chunk: 1, every: .milliseconds(20)))
+            let time = try await duration { _ = try await trial.rejection() }
+            try expect(time < .seconds(3), "The rejection took \(time), not 0.5 s.")
+            try await trial.closedConnections()
+        },
+        TransportExpectation("The time limit of an error body is kept below a second", .rejectedHeads) { trial in
+            trial.server.route("/", .stallBody(after: 100, of: 1000))
+            var failure: TransferFailure?
+            let time = try await duration {
+                failure = try await trial.rejection(errorBodyTimeLimit: .milliseconds(200), idle: .milliseconds(100))
+            }
+            try expect(time < .seconds(3), "The rejection took \(time), not 0.2 s.")
+            try expect(
+                failure?.error is Rejection, "The cause is \(String(describing: failure?.error)), not onHead's error.")
+            try expect("The first bytes of the body", failure?.bodyPrefix, is: Content.pattern(100))
+        },
+        TransportExpectation("What becomes of the body does not hide the error that onHead threw", .rejectedHeads) {
+            trial in
+            trial.server.route("/truncated", .truncated(declared: 2000, sending: 100))
+            trial.server.route("/reset", .resetBody(after: 100, of: 2000))
+            trial.server.route("/coded", .encoded(Data(repeating: 0x2A, count: 500), "gzip"))
+            for path in ["/truncated", "/reset", "/coded"] {
+                let failure = try await trial.rejection(of: path)
+                try expect(failure.error is Rejection, "The cause at \(path) is \(failure.error), not onHead's error.")
+                try expect("The status", failure.head?.status, is: 200)
+            }
+        },
+        TransportExpectation("A rejection during an upload ends the upload", .earlyAnswers) { trial in
+            var answer = LoopbackServer.Response([.head(413, ["Content-Length": "2"]), .bytes(Data("no".utf8)), .stall])
+            answer.leavesBodyUnread = true
+            trial.server.route("/", answer)
+            let source = Source(Content.pattern(1 << 16), times: 1024)
+            let failure = try await trial.failure(
+                of: .upload(trial.request(method: "POST"), from: .stream(source.stream(length: 64 << 20)))
+            ) { _ in throw Rejection() }
+            try expect(failure.error is Rejection, "The cause is \(failure.error), not onHead's error.")
+            try expect("The status", failure.head?.status, is: 413)
+            try await trial.closedConnections()
+        },
+    ]
+}
+
+extension TransportTrial {
+    /// The failure with which a path is got whose head is rejected.
+    fileprivate func rejection(
+        of path: String = "/", errorBodyLimit: Int = 64 << 10, errorBodyTimeLimit: Duration = .milliseconds(500),
+        idle: Duration? = .seconds(20)
+    ) async throws -> TransferFailure {
+        var task = TransportTask.data(request(path))
+        task.limits = TransferLimits(
+            connect: .seconds(10), idle: idle, errorBodyLimit: errorBodyLimit, errorBodyTimeLimit: errorBodyTimeLimit)
+        return try await failure(of: task) { _ in throw Rejection() }
+    }
+}
+
+extension LoopbackServer.Response {
+    /// A response of this status with a pattern of this length.
+    fileprivate static func status(_ status: Int, patternOf length: Int) -> LoopbackServer.Response {
+        head(status, [:], length: length, [.pattern(length)])
+    }
+}

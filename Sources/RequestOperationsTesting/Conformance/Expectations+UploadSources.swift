@@ -1,0 +1,139 @@
+import Foundation
+
+extension TransportExpectation {
+    /// Sources of request bodies that fail, lie or are slow, and servers that do not read.
+    static let uploadSources: [TransportExpectation] = [
+        TransportExpectation(
+            "An error of a source comes out of the transfer, and the server never gets a whole body", .sourceErrors
+        ) {
+            trial in
+            for length in [nil, 10_000_000] as [Int64?] {
+                let thrown = Rejection()
+                let source = Source { index in
+                    if index == 10 { throw thrown }
+                    return Content.pattern(10_000)
+                }
+                let failure = try await trial.failure(
+                    of: .upload(trial.request(method: "POST"), from: .stream(source.stream(length: length))))
+                try expect(
+                    failure.error as? Rejection === thrown, "The cause is \(failure.error), not the source's error.")
+                try await trial.expectNoWholeBody()
+            }
+        },
+        TransportExpectation("A source that does not open ends the transfer with its error", .sourceErrors) { trial in
+            trial.server.route("/", .text("thanks"))
+            let thrown = Rejection()
+            let body = RequestBody.stream(BodyStream { throw thrown })
+            let failure = try await trial.failure(of: .upload(trial.request(method: "POST"), from: body))
+            try expect(failure.error as? Rejection === thrown, "The cause is \(failure.error), not the source's error.")
+            try await trial.expectNoWholeBody()
+        },
+        TransportExpectation("A source that gives fewer bytes than it declared fails the transfer", .sizedStreamUploads)
+        {
+            trial in
+            let source = Source(pieces: [Content.pattern(1000)])
+            try await trial.expectFailure(
+                of: .upload(trial.request(method: "POST"), from: .stream(source.stream(length: 2000))),
+                .unencodableBody, in: .request, .connect)
+            try await trial.expectNoWholeBody()
+        },
+        TransportExpectation("A source that gives more bytes than it declared fails the transfer", .sizedStreamUploads)
+        {
+            trial in
+            trial.server.route("/", .text("thanks"))
+            let source = Source(pieces: [Content.pattern(1000), Content.pattern(1000)])
+            try await trial.expectFailure(
+                of: .upload(trial.request(method: "POST"), from: .stream(source.stream(length: 1500))),
+                .unencodableBody, in: .request, .connect)
+        },
+        TransportExpectation("A file that is missing fails the transfer before anything is sent", .fileUploads) {
+            trial in
+            trial.server.route("/", .text("thanks"))
+            let failure = try await trial.expectFailure(
+                of: .upload(trial.request(method: "POST"), from: .file(trial.file("missing"))), .unencodableBody,
+                in: .connect)
+            try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: false)
+            _ = try await trial.get("/fence")
+            try expect("The requests", trial.server.requests.map(\.path), is: ["/fence"])
+        },
+        TransportExpectation("An InputStream that cannot be read fails the transfer", .inputStreamUploads) { trial in
+            trial.server.route("/", .text("thanks"))
+            var request = trial.request(method: "POST")
+            request.httpBodyStream = InputStream(url: trial.file("missing"))
+            try await trial.expectFailure(of: .data(request), .unencodableBody, in: .request, .connect)
+            try await trial.expectNoWholeBody()
+        },
+        TransportExpectation("An answer before the end of the body is a response", .earlyAnswers) { trial in
+            trial.server.route("/", .withoutReadingBody(.status(413, body: Data("too large".utf8))))
+            let source = Source(Content.pattern(1 << 16), times: 1024)
+            let response = try await trial.send(.stream(source.stream(length: 64 << 20)))
+            try expect("The status", response.head.status, is: 413)
+            try expect("The body", response.body, is: Data("too large".utf8))
+        },
+        TransportExpectation(
+            "An answer before the end of the body is a response though the server reads no more", .earlyAnswers
+        ) {
+            trial in
+            var answer = LoopbackServer.Response([.head(413, ["Content-Length": "2"]), .bytes(Data("no".utf8)), .stall])
+            answer.leavesBodyUnread = true
+            trial.server.route("/", answer)
+            let source = Source(Content.pattern(1 << 16), times: 1024)
+            let response = try await trial.send(.stream(source.stream(length: 64 << 20)))
+            try expect("The status", response.head.status, is: 413)
+            try await trial.closedConnections()
+        },
+        TransportExpectation("A server that does not read sets the pace of a source", .uploadBackPressure) { trial in
+            trial.server.route("/", .withoutReadingBody(.stall))
+            let source = Source(Content.pattern(1 << 16), times: 768)
+            let transfer = trial.start(
+                .upload(trial.request(method: "POST"), from: .stream(source.stream(length: 48 << 20))))
+            defer { transfer.cancel() }
+            let isExhausted = await source.isExhausted.isGiven(within: .milliseconds(750))
+            try expect(!isExhausted, "All 48 MiB were taken from the source though the server reads nothing.")
+            let taken = source.readCount << 16
+            try expect(
+                taken < 24 << 20, "\(taken >> 20) MiB were taken from the source though the server reads nothing.")
+        },
+        TransportExpectation("A request is on its way while its source still makes the body", .uploadBackPressure) {
+            trial in
+            // With its body unread a request is known to the server as soon as its head is there.
+            trial.server.route("/", .withoutReadingBody(.stall))
+            let cancelled = Signal()
+            let source = Source { index in
+                guard index > 0 else { return Content.pattern(70_000) }
+                await cancelled.wait()
+                return nil
+            }
+            let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
+            defer {
+                transfer.cancel()
+                cancelled.give()
+            }
+            guard (try? await trial.server.requests(atLeast: 1, timeout: .seconds(5))) != nil else {
+                throw ConformanceFailure("Nothing had been sent 5 s after the first piece.")
+            }
+        },
+        TransportExpectation("A file of 160 MiB is sent within bounded memory", .boundedMemory) { trial in
+            let length = 160 << 20
+            trial.server.route("/", .text("thanks"))
+            try Data().write(to: trial.file())
+            try FileHandle(forWritingTo: trial.file()).truncate(atOffset: UInt64(length))
+            let before = ResidentMemory.now
+            let peak = Witness<Int>()
+            var task = TransportTask.upload(trial.request(method: "POST"), from: .file(trial.file()))
+            task.onProgress = { _ in peak.note(ResidentMemory.now) }
+            _ = try await trial.perform(task)
+            let growth = (peak.all.max() ?? ResidentMemory.now) - before
+            try expect(growth < 96 << 20, "The process grew by \(growth >> 20) MiB.")
+            try expect("The number of bytes sent", try trial.onlyRequest.bodyByteCount, is: length)
+        },
+    ]
+}
+
+extension TransportTrial {
+    /// Expects that no body arrived whole on a connection that was made, and that it has ended.
+    func expectNoWholeBody() async throws {
+        try await closedConnections()
+        try expect(!server.requests.contains(where: \.isBodyComplete), "The server took the body for whole.")
+    }
+}

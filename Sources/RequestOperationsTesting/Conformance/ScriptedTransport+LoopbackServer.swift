@@ -1,0 +1,61 @@
+import Foundation
+
+extension ScriptedTransport {
+    /// A transport whose script is what a server would answer: no byte passes through a socket, yet the server's log has
+    /// the requests, without their bodies.
+    ///
+    /// With it the expectations that concern no connection can be checked of ``ScriptedTransport``. A response that is
+    /// more than a head and a body, such as a reset, cannot be scripted, and fails the transfer.
+    package static func answering(for server: LoopbackServer) -> ScriptedTransport {
+        ScriptedTransport([
+            .dynamic { request in
+                let arrived = LoopbackServer.Request(scripted: request)
+                server.core.advance { $0.requestArrived(arrived) }
+                let answer = server.core.update { $0.nextAnswer(for: arrived.target) }
+                return try .playing(answer.response(to: arrived).steps(for: arrived), method: arrived.method)
+            }
+        ])
+    }
+}
+
+extension ScriptedTransport.Answer {
+    fileprivate static func playing(_ steps: [LoopbackServer.Response.Step], method: String) throws -> Self {
+        var status: Int?
+        var fields: [(name: String, value: String)] = []
+        var body = Data()
+        var delay = Duration.zero
+        for step in steps {
+            switch step {
+            case .head(let code, let sent):
+                status = code
+                fields = sent.map { ($0.name, $0.value) }
+            case .bytes(let bytes): body.append(bytes)
+            case .pattern(let count): body.append(Content.pattern(count))
+            case .pause(let pause): delay += pause
+            case .stall: return status.map { .stallBody(status: $0) } ?? .stall
+            case .announceClose: continue
+            case .decide, .informational, .repeatForever, .hold, .close, .reset, .verbatim:
+                throw ConformanceFailure("A script has no word for \(step).")
+            }
+        }
+        guard let status else { throw ConformanceFailure("The response has no head.") }
+        let hasBody = method != "HEAD" && status != 204 && status != 304
+        let answer = Self.status(status, fields: fields, body: hasBody ? body : Data())
+        return delay > .zero ? .delayed(delay, on: ContinuousClock(), answer) : answer
+    }
+}
+
+extension LoopbackServer.Request {
+    /// A request as it would have arrived, but for its body.
+    fileprivate init(scripted request: URLRequest) {
+        let components = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        let path = components?.percentEncodedPath ?? ""
+        self.init(
+            method: request.httpMethod ?? "GET",
+            target: (path.isEmpty ? "/" : path) + (components?.percentEncodedQuery.map { "?" + $0 } ?? ""),
+            fields: LoopbackServer.Fields(
+                (request.allHTTPHeaderFields ?? [:]).map { LoopbackServer.Field(name: $0.key, value: $0.value) }),
+            body: Data(), bodyByteCount: 0, bodyChecksum: LoopbackServer.Checksum().value, isBodyComplete: true,
+            trailers: [:], connection: 0, instant: .now)
+    }
+}

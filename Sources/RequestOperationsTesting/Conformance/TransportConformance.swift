@@ -1,0 +1,104 @@
+import Foundation
+
+/// The suite of expectations that every transport must meet: the contract of `Transport`, sentence by sentence, on real
+/// connections to a ``LoopbackServer``.
+///
+/// ```swift
+/// let report = await TransportConformance.run(MyTransport(), lacking: [.uploadStreams: "It sends bodies from memory only."])
+/// print(report)            // what was missed, and why
+/// ```
+///
+/// A transport need not be able to do everything, but it has to say what it cannot, and why. An expectation that is missed
+/// though nothing was declared is a fault, and so is a declaration that nothing misses: it misleads its reader.
+/// The suite imports no test library; in Swift Testing, parameterise a test over ``expectations`` and expect that
+/// ``TransportOutcome/miss`` of each ``check(_:of:timeLimit:)`` is `nil`.
+public enum TransportConformance {
+    /// All expectations, in the order of the published matrix.
+    public static let expectations: [TransportExpectation] =
+        TransportExpectation.heads + TransportExpectation.fields + TransportExpectation.requests
+        + TransportExpectation.memory + TransportExpectation.codings + TransportExpectation.sizeLimits
+        + TransportExpectation.files + TransportExpectation.streams
+        + TransportExpectation.uploads + TransportExpectation.uploadSources + TransportExpectation.rejectedHeads
+        + TransportExpectation.timeLimits + TransportExpectation.cancellation + TransportExpectation.connections
+        + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
+
+    /// How many expectations are checked at the same time in this process, whoever asks. Some measure time and some
+    /// memory, so a crowd would disturb them.
+    static let width = 6
+    private static let places = Places(width)
+
+    /// Checks one expectation against a server and an empty folder of its own.
+    ///
+    /// - Parameters:
+    ///   - expectation: What to check.
+    ///   - transport: The transport. It may be shared with other checks that run at the same time.
+    ///   - timeLimit: How long the check may take, once it has begun; beyond it the expectation is missed. 30 seconds by
+    ///     default.
+    /// - Returns: What came of it.
+    public static func check(
+        _ expectation: TransportExpectation, of transport: any Transport, timeLimit: Duration = .seconds(30)
+    ) async -> TransportOutcome {
+        await check(expectation, timeLimit: timeLimit) { _ in transport }
+    }
+
+    /// Checks one expectation as above, of a transport that is made for the server of the check.
+    package static func check(
+        _ expectation: TransportExpectation, timeLimit: Duration = .seconds(30),
+        of makeTransport: @Sendable (LoopbackServer) -> any Transport
+    ) async -> TransportOutcome {
+        await places.take()
+        defer { places.give() }
+        return TransportOutcome(
+            expectation: expectation, miss: await miss(of: expectation, timeLimit, makeTransport))
+    }
+
+    /// Checks expectations, several at the same time.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport, shared by all checks.
+    ///   - lacking: The capabilities that it does not have, each with the reason. None by default.
+    ///   - expectations: Which; all by default.
+    /// - Returns: What came of each, in the order of `expectations`.
+    public static func run(
+        _ transport: any Transport, lacking: [TransportCapability: String] = [:],
+        expectations: [TransportExpectation] = expectations
+    ) async -> TransportReport {
+        await run(expectations, lacking: lacking) { _ in transport }
+    }
+
+    /// Checks expectations as above, of transports that are made for the server of each check.
+    package static func run(
+        _ expectations: [TransportExpectation], lacking: [TransportCapability: String] = [:],
+        of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
+    ) async -> TransportReport {
+        await withTaskGroup(of: (Int, TransportOutcome).self) { group in
+            for (index, expectation) in expectations.enumerated() {
+                group.addTask { (index, await check(expectation, of: makeTransport)) }
+            }
+            var outcomes: [Int: TransportOutcome] = [:]
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return TransportReport(expectations.indices.compactMap { outcomes[$0] }, lacking: lacking)
+        }
+    }
+
+    /// Why the expectation was missed; `nil` if it was met.
+    private static func miss(
+        of expectation: TransportExpectation, _ timeLimit: Duration,
+        _ makeTransport: (LoopbackServer) -> any Transport
+    ) async -> String? {
+        do {
+            let trial = try await TransportTrial(makeTransport)
+            defer { trial.end() }
+            try await within(timeLimit) { try await expectation.check(trial) }
+            return nil
+        } catch let failure as ConformanceFailure {
+            return failure.description
+        } catch let failure as TransferFailure {
+            // Handlers and consumers throw sentences, too.
+            if let sentence = failure.error as? ConformanceFailure { return sentence.description }
+            return "The transfer failed in phase \(failure.phase.rawValue): \(failure.error)"
+        } catch {
+            return "An unexpected error was thrown: \(error)"
+        }
+    }
+}

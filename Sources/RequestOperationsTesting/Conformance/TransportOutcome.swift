@@ -1,0 +1,53 @@
+/// What came of checking one expectation of a transport.
+public struct TransportOutcome: Sendable, CustomStringConvertible {
+    /// What was checked.
+    public let expectation: TransportExpectation
+
+    /// Why the transport does not meet the expectation, a sentence; `nil` if it does.
+    public let miss: String?
+
+    /// The claim and what came of it, one line.
+    public var description: String {
+        guard let miss else { return "met: \(expectation.name)" }
+        return "missed: “\(expectation.name)” (\(expectation.capability)): \(miss)"
+    }
+}
+
+/// What came of checking many expectations of one transport, against what it declares to lack.
+public struct TransportReport: Sendable, CustomStringConvertible {
+    /// What came of each expectation.
+    public let outcomes: [TransportOutcome]
+
+    /// What the transport declares to lack, each with the reason.
+    public let lacking: [TransportCapability: String]
+
+    /// Makes a report.
+    public init(_ outcomes: [TransportOutcome], lacking: [TransportCapability: String]) {
+        self.outcomes = outcomes
+        self.lacking = lacking
+    }
+
+    /// What is wrong, sentence by sentence; empty if the transport conforms.
+    ///
+    /// There are two faults: an expectation was missed whose capability was not declared as lacking, and a capability was
+    /// declared as lacking all of whose expectations were met.
+    public var faults: [String] {
+        let undeclared = outcomes.filter { $0.miss != nil && lacking[$0.expectation.capability] == nil }
+        return undeclared.map(\.description) + staleDeclarations
+    }
+
+    private var staleDeclarations: [String] {
+        let missed = Set(outcomes.filter { $0.miss != nil }.map(\.expectation.capability))
+        let checked = Set(outcomes.map(\.expectation.capability))
+        return lacking.filter { checked.contains($0.key) && !missed.contains($0.key) }
+            .map { "declared as lacking, and yet there: \($0.key) (\($0.value))" }.sorted()
+    }
+
+    /// One line for each fault, and a last one that counts.
+    public var description: String {
+        let met = outcomes.count { $0.miss == nil }
+        let lines =
+            faults + ["\(met) of \(outcomes.count) met, \(lacking.count) declared as lacking, \(faults.count) faults"]
+        return lines.joined(separator: "\n")
+    }
+}

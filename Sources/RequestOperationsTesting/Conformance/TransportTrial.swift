@@ -1,0 +1,133 @@
+public import Foundation
+
+/// What one expectation is checked with: the transport, a server and a folder of its own.
+public struct TransportTrial: Sendable {
+    /// The transport under test.
+    public let transport: any Transport
+
+    /// A server that serves this trial only, on 127.0.0.1. Stopped when the check has returned, which ends every transfer
+    /// that is still under way.
+    public let server: LoopbackServer
+
+    /// An empty folder, removed when the check has returned.
+    public let folder: URL
+
+    init(_ makeTransport: (LoopbackServer) -> any Transport) async throws {
+        server = try await LoopbackServer.start()
+        transport = makeTransport(server)
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("conformance-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func end() {
+        server.stop()
+        // Nobody can be told of a folder that stays behind, and it harms nobody.
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+// What the built-in expectations are written with.
+extension TransportTrial {
+    /// Limits that no healthy transfer on the loopback interface meets.
+    static let limits = TransferLimits(connect: .seconds(10), idle: .seconds(20))
+
+    /// A file of the trial's folder.
+    func file(_ name: String = "body") -> URL {
+        folder.appendingPathComponent(name)
+    }
+
+    /// A request to the server of the trial.
+    func request(
+        _ path: String = "/", method: String = "GET", fields: [(name: String, value: String)] = [], body: Data? = nil
+    ) -> URLRequest {
+        var request = URLRequest(url: server.url(path))
+        request.httpMethod = method
+        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        request.httpBody = body
+        return request
+    }
+
+    /// Has the transport carry out a task, with the limits of the trial unless it has its own.
+    func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+    ) async throws -> TransportResponse {
+        var task = task
+        task.limits = task.limits ?? TransportTrial.limits
+        return try await transport.perform(task, onHead: onHead)
+    }
+
+    /// Gets a path into memory.
+    func get(_ path: String = "/") async throws -> TransportResponse {
+        try await perform(.data(request(path)))
+    }
+
+    /// Sends a body to a path.
+    func send(
+        _ body: RequestBody, to path: String = "/", method: String = "POST",
+        fields: [(name: String, value: String)] = []
+    ) async throws -> TransportResponse {
+        try await perform(.upload(request(path, method: method, fields: fields), from: body))
+    }
+
+    /// The failure that a task ends with; a success or any other error throws a sentence.
+    func failure(
+        of task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+    ) async throws -> TransferFailure {
+        do {
+            let response = try await perform(task, onHead: onHead)
+            throw ConformanceFailure(
+                "The transfer succeeded with status \(response.head.status) and \(response.bodySize) bytes.")
+        } catch let failure as TransferFailure {
+            return failure
+        } catch let failure as ConformanceFailure {
+            throw failure
+        } catch {
+            throw ConformanceFailure("\(error) was thrown, which is no TransferFailure.")
+        }
+    }
+
+    /// Expects that a task fails with a code in a phase, and hands the failure back.
+    @discardableResult
+    func expectFailure(
+        of task: TransportTask, _ code: RequestError.Code, in phases: TransferFailure.Phase...
+    ) async throws -> TransferFailure {
+        let failure = try await failure(of: task)
+        let error = try unwrap(
+            failure.error as? RequestError, "The cause is \(failure.error), which is no RequestError.")
+        try expect("The code", error.code, is: code)
+        try expect(phases.contains(failure.phase), "The phase is \(failure.phase), not \(phases[0]).")
+        return failure
+    }
+
+    /// Has the transport carry out a task on a Task of its own, for a trial that cancels it.
+    func start(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+    ) -> Task<TransportResponse, any Error> {
+        Task { try await perform(task, onHead: onHead) }
+    }
+}
+
+// What the server and the folder show afterwards.
+extension TransportTrial {
+    /// The connections that were made, when all have ended; a sentence is thrown if that takes more than five seconds.
+    @discardableResult
+    func closedConnections() async throws -> [LoopbackServer.ConnectionRecord] {
+        let count = server.connections.count
+        guard count > 0 else { return [] }
+        guard let closed = try? await server.connectionsClosed(atLeast: count, timeout: .seconds(5)) else {
+            throw ConformanceFailure("The connection was still open 5 s later.")
+        }
+        return closed
+    }
+
+    /// Expects that no more than one connection was made.
+    func expectOneConnection() throws {
+        let count = server.connections.count
+        try expect(count <= 1, "\(count) connections were made, not one.")
+    }
+
+    /// The names of the files in the folder, sorted.
+    var fileNames: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+}

@@ -1,0 +1,15 @@
+/// A port of 127.0.0.1 where connections neither come about nor are refused: its queue is full and nobody accepts.
+final class UnansweredPort: Sendable {
+    /// The port.
+    let number: Int
+
+    private let listener: Socket
+    private let queued: [Socket]
+
+    init() throws(SocketError) {
+        listener = try Socket.listening(on: .ipv4, port: 0, backlog: 0)
+        number = listener.port
+        // The kernel completes one or two connections more than the backlog; from then on it drops requests to connect.
+        queued = try (0..<8).map { [number] _ throws(SocketError) in try Socket.connecting(toPort: number) }
+    }
+}

@@ -1,0 +1,170 @@
+import RequestOperations
+import Testing
+
+@Suite struct ResponseDecoderTests {
+    private struct User: Codable, Equatable, Sendable { let name: String }
+
+    private struct Nothing: Codable, Equatable, Sendable, EmptyRepresentable {
+        static var emptyValue: Nothing { Nothing() }
+    }
+
+    private static func response(_ body: [UInt8], type: String? = nil, status: Int = 200) -> TransportResponse {
+        TransportResponse(
+            head: ResponseHead(
+                status: status, url: URL(string: "https://a.example/")!,  // A literal that is a URL.
+                fields: type.map { [("Content-Type", $0)] } ?? []),
+            body: Data(body))
+    }
+
+    private static func error<Value>(_ decoder: ResponseDecoder<Value>, _ response: TransportResponse) async
+        -> RequestError?
+    {
+        await #expect(throws: RequestError.self) { try await decoder.decode(response) }
+    }
+
+    // MARK: Data, nothing
+
+    @Test func dataIsTheBodyAsItArrived() async throws {
+        #expect(try await ResponseDecoder.data.decode(Self.response([0, 255])) == Data([0, 255]))
+    }
+
+    @Test func voidTakesNoNoticeOfTheBody() async throws {
+        try await ResponseDecoder.void.decode(Self.response([0, 255]))
+        try await ResponseDecoder.void.decode(Self.response([], status: 204))
+    }
+
+    // MARK: Empty bodies
+
+    @Test(arguments: [200, 204, 205])
+    func anEmptyBodyIsTheEmptyValueWhateverTheStatus(status: Int) async throws {
+        let empty = Self.response([], status: status)
+        #expect(try await ResponseDecoder.data.decode(empty) == Data())
+        #expect(try await ResponseDecoder.string.decode(empty) == "")
+        #expect(try await ResponseDecoder<User?>.json().decode(empty) == nil)
+        #expect(try await ResponseDecoder<User>.json().optional().decode(empty) == nil)
+        #expect(try await ResponseDecoder<Nothing>.json().decode(empty) == Nothing())
+        #expect(try await ResponseDecoder<Data>.json().decode(empty) == Data())
+        #expect(try await ResponseDecoder<String>.json().decode(empty) == "")
+        #expect(try await ResponseDecoder<User?>.propertyList().decode(empty) == nil)
+        #expect(try await ResponseDecoder<Nothing>.propertyList().decode(empty) == Nothing())
+    }
+
+    @Test(arguments: [200, 204, 205])
+    func anEmptyBodyOfAnotherTypeFailsWithTheStatusKept(status: Int) async {
+        for decoder in [ResponseDecoder<User>.json(), .propertyList()] {
+            let error = await Self.error(decoder, Self.response([], status: status))
+            #expect(error?.code == .emptyBody && error?.head?.status == status && error?.stage == .decode)
+        }
+    }
+
+    @Test func anEmptyBodyIsEmptyTextEvenInAnUnknownCharset() async throws {
+        #expect(try await ResponseDecoder.string.decode(Self.response([], type: "text/plain;charset=klingon")) == "")
+    }
+
+    @Test func aBodyThatWentToAFileIsNotEmptyForAnOptional() async throws {
+        var response = Self.response([])
+        response.bodySize = 5
+        #expect(try await ResponseDecoder.data.optional().decode(response) == Data())
+    }
+
+    // MARK: JSON and property lists
+
+    @Test func jsonIsDecoded() async throws {
+        let body = Array(#"{"name":"a"}"#.utf8)
+        #expect(try await ResponseDecoder.json(User.self).decode(Self.response(body)) == User(name: "a"))
+        #expect(try await ResponseDecoder.json(User?.self).decode(Self.response(body)) == User(name: "a"))
+        #expect(try await ResponseDecoder.json(User?.self).decode(Self.response(Array("null".utf8))) == nil)
+    }
+
+    @Test func jsonIsDecodedByTheDecoderGiven() async throws {
+        let decoder = ResponseDecoder.json([String: Date].self) {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .secondsSince1970
+            return decoder
+        }
+        let dates = try await decoder.decode(Self.response(Array(#"{"d":1}"#.utf8)))
+        #expect(dates == ["d": Date(timeIntervalSince1970: 1)])
+    }
+
+    @Test(arguments: ["", "{", #"{"name":1}"#, "\u{0}"])
+    func whatIsNotTheValueFails(body: String) async {
+        await #expect(throws: (any Error).self) {
+            try await ResponseDecoder.json(User.self).decode(Self.response(Array(body.utf8)))
+        }
+    }
+
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func propertyListsOfBothFormsAreDecoded(format: PropertyListSerialization.PropertyListFormat) async throws {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format
+        let body = try encoder.encode(User(name: "ä"))
+        #expect(try await ResponseDecoder.propertyList(User.self).decode(Self.response(Array(body))) == User(name: "ä"))
+    }
+
+    // MARK: Text
+
+    @Test(
+        arguments: [
+            ("utf-8", [0x61, 0xC3, 0xA4], "aä"), ("UTF-8", [0xE6, 0x97, 0xA5], "日"), ("utf8", [0x61], "a"),
+            ("us-ascii", [0x61], "a"), ("ascii", [0x61], "a"), ("iso-8859-1", [0xE4, 0x80], "ä\u{80}"),
+            ("latin1", [0xE4], "ä"),
+            ("ISO-8859-2", [0xA1], "Ą"), ("latin2", [0xA1], "Ą"), ("windows-1250", [0xE8], "č"),
+            ("windows-1251", [0xCF], "П"), ("windows-1252", [0x80], "€"), ("windows-1253", [0xE1], "α"),
+            ("windows-1254", [0xDD], "İ"), ("shift_jis", [0x93, 0xFA, 0x96, 0x7B], "日本"), ("Shift_JIS", [0xB1], "ｱ"),
+            ("iso-2022-jp", [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
+            ("utf-16", [0xFE, 0xFF, 0, 0x61], "a"), ("utf-16", [0xFF, 0xFE, 0x61, 0], "a"),
+            ("utf-16", [0, 0x61], "a"), ("utf-16", [0xD8, 0x3D, 0xDE, 0], "😀"),
+            ("utf-16be", [0, 0x61], "a"), ("utf-16be", [0xFE, 0xFF, 0, 0x61], "a"),
+            ("utf-16le", [0x61, 0], "a"), ("utf-16le", [0xFF, 0xFE, 0x61, 0], "a"),
+            ("utf-32", [0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61], "a"), ("utf-32", [0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "a"),
+            ("utf-32", [0, 0, 0, 0x61], "a"), ("utf-32be", [0, 1, 0xF6, 0], "😀"), ("utf-32le", [0, 0xF6, 1, 0], "😀"),
+            ("utf-8", [0xEF, 0xBB, 0xBF, 0x61], "a"), ("\"utf-8\"", [0x61], "a"), ("utf-16", [0xFE, 0xFF], ""),
+        ] as [(String, [UInt8], String)])
+    func textIsDecodedInItsCharset(charset: String, bytes: [UInt8], text: String) async throws {
+        let response = Self.response(bytes, type: "text/plain; charset=\(charset)")
+        #expect(Array(try await ResponseDecoder.string.decode(response).unicodeScalars) == Array(text.unicodeScalars))
+    }
+
+    @Test(
+        arguments: [
+            ("utf-8", [0xC3, 0x28]), ("utf-8", [0xE4]), ("utf-8", [0xED, 0xA0, 0x80]), ("utf-8", [0xC0, 0x80]),
+            ("utf-8", [0x61, 0xFF]), ("us-ascii", [0xE4]), ("shift_jis", [0xFF]), ("utf-16", [0x61]),
+            ("utf-16", [0xFE, 0xFF, 0]), ("utf-16be", [0, 0x61, 0]), ("utf-16le", [0, 0xD8, 0x61, 0]),
+            ("utf-16be", [0xDC, 0]), ("utf-32", [0, 0, 0x61]), ("utf-32be", [0, 0x11, 0, 0]),
+            ("utf-32le", [0, 0xD8, 0, 0]), ("klingon", [0x61]), ("", [0xFF]), ("euc-jp", [0x61]), ("macintosh", [0x61]),
+        ] as [(String, [UInt8])])
+    func wrongBytesAndUnknownCharsetsAreUndecodable(charset: String, bytes: [UInt8]) async {
+        let error = await Self.error(.string, Self.response(bytes, type: "text/plain; charset=\(charset)"))
+        #expect(error?.code == .undecodable && error?.head?.status == 200)
+    }
+
+    @Test(arguments: [nil, "text/plain", "garbage", "text/plain; charset", "text/plain;charset="])
+    func aResponseWithoutACharsetHasTheDefault(type: String?) async throws {
+        #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
+        #expect(try await ResponseDecoder.string(default: .isoLatin1).decode(Self.response([0xE4], type: type)) == "ä")
+    }
+
+    @Test func theDeclaredCharsetComesBeforeTheDefault() async throws {
+        let response = Self.response([0xC3, 0xA4], type: "text/plain;charset=utf-8")
+        #expect(try await ResponseDecoder.string(default: .isoLatin1).decode(response) == "ä")
+    }
+
+    // MARK: Composition
+
+    @Test func aValueCanBeMapped() async throws {
+        #expect(try await ResponseDecoder.string.map(\.count).decode(Self.response([0x61, 0x62])) == 2)
+    }
+
+    @Test func anErrorOfTheMappingIsThatOfTheDecoder() async {
+        struct Mine: Error {}
+        await #expect(throws: Mine.self) {
+            try await ResponseDecoder.data.map { _ -> Int in throw Mine() }.decode(Self.response([]))
+        }
+    }
+
+    @Test func aDecoderRunsOnItsQueue() async throws {
+        let queue = OperationQueue()
+        let decoder = ResponseDecoder<OperationQueue?> { _ in OperationQueue.current }
+        #expect(try await decoder.on(queue).decode(Self.response([])) === queue)
+    }
+}

@@ -1,0 +1,64 @@
+import RequestOperations
+import Testing
+
+@Suite struct TransportTaskTests {
+    private static let request: URLRequest = {
+        var request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.
+        request.httpMethod = "POST"
+        request.httpBody = Data([1])
+        return request
+    }()
+
+    private static func isInMemory(_ task: TransportTask) -> Bool {
+        if case .memory = task.destination { true } else { false }
+    }
+
+    @Test func aDataTaskSendsTheRequestsOwnBodyAndReadsIntoMemory() {
+        let task = TransportTask.data(Self.request)
+        #expect(!task.body.isNone && Self.isInMemory(task) && task.limits == nil && task.onProgress == nil)
+    }
+
+    @Test func anUploadSendsItsBodyInPlaceOfTheRequests() {
+        let task = TransportTask.upload(Self.request, from: .file(URL(fileURLWithPath: "/x")))
+        guard case .file = task.body else {
+            Issue.record("not the file")
+            return
+        }
+    }
+
+    @Test func aDownloadGoesToItsFile() {
+        let file = URL(fileURLWithPath: "/x")
+        guard case .file(file) = TransportTask.download(Self.request, to: file).destination else {
+            Issue.record("not to the file")
+            return
+        }
+    }
+
+    @Test func aStreamGoesToItsConsumer() {
+        guard case .stream = TransportTask.stream(Self.request, to: { _ in }).destination else {
+            Issue.record("not to the consumer")
+            return
+        }
+    }
+
+    @Test func theLimitsHaveTheirDocumentedDefaults() {
+        let limits = TransferLimits()
+        #expect(limits.connect == .seconds(15) && limits.idle == .seconds(60))
+        #expect(limits.maximumBodySize == 64 << 20 && limits.errorBodyLimit == 64 << 10)
+        #expect(limits.errorBodyTimeLimit == .milliseconds(500))
+    }
+
+    @Test(arguments: [
+        (TransferFailure.Phase.connect, false), (.request, true), (.head, true), (.body, true),
+    ])
+    func aFailurePastTheConnectionMayHaveBeenProcessed(phase: TransferFailure.Phase, mayHaveBeen: Bool) {
+        let failure = TransferFailure(RequestError(.timedOut, stage: .transfer), phase: phase)
+        #expect(failure.requestMayHaveBeenProcessed == mayHaveBeen)
+    }
+
+    @Test func theLengthOfABodyInMemoryIsItsSize() {
+        let head = ResponseHead(status: 200, url: URL(string: "https://a.example/")!)  // A literal that is a URL.
+        #expect(TransportResponse(head: head, body: Data([1, 2])).bodySize == 2)
+        #expect(TransportResponse(head: head, bodySize: 9).bodySize == 9)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import RequestOperations
+import RequestOperationsTesting
+
+/// The ways in which a transport can come to a session.
+enum Situation: CaseIterable {
+    /// A session of the transport's own.
+    case own
+    /// A caller's session with our delegate.
+    case ourDelegate
+    /// A caller's session with a delegate of its own.
+    case foreignDelegate
+    /// A caller's session without a delegate.
+    case noDelegate
+    /// A caller's session that keeps a cache, with which no task is safe on Linux.
+    case cached
+
+    var transport: URLSessionTransport {
+        switch self {
+        case .own: URLSessionTransport()
+        case .ourDelegate: URLSessionTransport(session: session(URLSessionTransport.Delegate()))
+        case .foreignDelegate: URLSessionTransport(session: session(ForeignDelegate()))
+        case .noDelegate: URLSessionTransport(session: session(nil))
+        case .cached: URLSessionTransport(session: URLSession(configuration: .default))
+        }
+    }
+
+    private func session(_ delegate: (any URLSessionDelegate)?) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+}
+
+/// A delegate such as a caller has, which wants to follow redirects and counts what it hears.
+final class ForeignDelegate: NSObject, URLSessionDataDelegate {
+    let calls = Collector<String>()
+    private let credential: URLCredential?
+
+    init(credential: URLCredential? = nil) {
+        self.credential = credential
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        calls.append("redirect")
+        completionHandler(request)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        calls.append("response")
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        calls.append("data")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        calls.append("complete")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        calls.append("challenge")
+        if challenge.previousFailureCount == 0, let credential {
+            completionHandler(.useCredential, credential)
+        } else {
+            completionHandler(.performDefaultHandling, nil)
+        }
+    }
+}
+
+/// Thrown to reject a head.
+struct Rejected: Error {}
+
+extension LoopbackServer {
+    func request(_ path: String = "/", method: String = "GET") -> URLRequest {
+        var request = URLRequest(url: url(path))
+        request.httpMethod = method
+        return request
+    }
+}
+
+extension URLSessionTransport {
+    /// The failure that a task ends with; `nil` for a success or another error.
+    func failure(
+        of task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+    ) async -> TransferFailure? {
+        do {
+            _ = try await perform(task, onHead: onHead)
+            return nil
+        } catch {
+            return error as? TransferFailure
+        }
+    }
+
+    func code(of task: TransportTask) async -> RequestError.Code? {
+        (await failure(of: task)?.error as? RequestError)?.code
+    }
+
+    func perform(_ task: TransportTask) async throws -> TransportResponse {
+        try await perform(task) { _ in }
+    }
+}

@@ -1,0 +1,289 @@
+import Foundation
+import Testing
+
+@testable import RequestOperations
+@testable import RequestOperationsTesting
+
+/// What only some situations can do, and what happens around the session.
+@Suite(.timeLimit(.minutes(1)))
+struct URLSessionTransportTests {
+    private let transport = URLSessionTransport()
+
+    // MARK: Delegates
+
+    @Test func `A caller's delegate hears nothing of the transport's tasks`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .redirect(to: "/other"))
+        let (transport, delegate) = foreign()
+        _ = try await transport.perform(.data(server.request()))
+        #expect(delegate.calls.elements.isEmpty)
+    }
+
+    @Test func `A caller's delegate is asked for credentials`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .requiringBasic(user: "ada", password: "secret", then: .text("hello")))
+        let (transport, delegate) = foreign(URLCredential(user: "ada", password: "secret", persistence: .none))
+        let response = try await transport.perform(.data(server.request()))
+        #expect(response.head.status == 200)
+        #expect(response.body == Data("hello".utf8))
+        #expect(delegate.calls.elements == ["challenge"])
+    }
+
+    @Test func `A caller's session carries out the requests itself if it keeps no cache`() async throws {
+        let server = try await LoopbackServer.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(configuration: configuration)
+        let transport = URLSessionTransport(session: session)
+        _ = try await transport.perform(.data(server.request()))
+        await withCheckedContinuation { continuation in
+            session.dataTask(with: server.request()) { _, _, _ in continuation.resume() }.resume()
+        }
+        #expect(server.connections.count == 1)
+    }
+
+    @Test func `The fields of a caller's configuration are sent, whatever their types`() async throws {
+        let server = try await LoopbackServer.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Number": 7, "X-Text": "seven"]
+        _ = try await URLSessionTransport(configuration: configuration).perform(.data(server.request()))
+        #expect(server.requests.first?.field("X-Number") == "7")
+        #expect(server.requests.first?.field("X-Text") == "seven")
+    }
+
+    @Test func `The transport's own session sends back no cookie`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .status(200, fields: ["Set-Cookie": "a=1"]))
+        for _ in 1...2 { _ = try await transport.perform(.data(server.request())) }
+        #expect(server.requests.last?.field("Cookie") == nil)
+    }
+
+    @Test func `A session whose delegate queue is concurrent is refused with a sentence`() async throws {
+        let queue = OperationQueue()
+        let session = URLSession(
+            configuration: .ephemeral, delegate: URLSessionTransport.Delegate(), delegateQueue: queue)
+        let failure = await URLSessionTransport(session: session).failure(of: .data(anyRequest))
+        let error = try #require(failure?.error as? RequestError)
+        #expect(error.code == .unsupported)
+        #expect(error.reason?.contains("not serial") == true)
+        #expect(failure?.phase == .connect)
+    }
+
+    @Test func `An invalidated session is refused when our delegate has heard of it`() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        let delegate = URLSessionTransport.Delegate()
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let transport = URLSessionTransport(session: session)
+        session.invalidateAndCancel()
+        await withCheckedContinuation { continuation in
+            // Behind the call that tells the delegate, for which the session's own queue has to pass first.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { continuation.resume() }
+        }
+        #expect(await transport.code(of: .data(anyRequest)) == .unsupported)
+    }
+
+    @Test func `A session that is invalidated ends its transfers as cancelled by another`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .stall)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        let session = URLSession(
+            configuration: configuration, delegate: URLSessionTransport.Delegate(), delegateQueue: nil)
+        let transport = URLSessionTransport(session: session)
+        async let failure = transport.failure(of: .data(server.request()))
+        try await server.requests(atLeast: 1)
+        session.invalidateAndCancel()
+        #expect((await failure?.error as? URLError)?.code == .cancelled)
+    }
+
+    // MARK: Custom tasks
+
+    @Test(arguments: Situation.allCases)
+    func `A download task is refused with a sentence`(situation: Situation) async throws {
+        let task = TransportTask.custom(anyRequest) { session, request in session.downloadTask(with: request) }
+        #expect(await situation.transport.code(of: task) == .unsupported)
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `An error out of the closure of a custom task is kept`(situation: Situation) async throws {
+        let task = TransportTask.custom(anyRequest) { _, _ in throw Rejected() }
+        let failure = await situation.transport.failure(of: task)
+        #expect(failure?.error is Rejected)
+        #expect(failure?.requestMayHaveBeenProcessed == false)
+    }
+
+    // MARK: What is sent
+
+    @Test func `A GET with a body is refused with a sentence`() async throws {
+        let failure = await transport.failure(of: .upload(anyRequest, from: .data(Data("a".utf8))))
+        #expect((failure?.error as? RequestError)?.code == .unsupported)
+        #expect(failure?.phase == .connect)
+    }
+
+    @Test func `A scheme in capitals is understood`() async throws {
+        let server = try await LoopbackServer.start()
+        let url = try #require(URL(string: "HTTP://127.0.0.1:\(server.port)/"))
+        #expect(try await transport.perform(.data(URLRequest(url: url))).head.status == 404)
+    }
+
+    @Test(arguments: ["/no/such/file", "/tmp", "/dev/zero"])
+    func `A body that is no readable regular file is refused before anything is sent`(path: String) async throws {
+        let server = try await LoopbackServer.start()
+        let task = TransportTask.upload(server.request(method: "PUT"), from: .file(URL(fileURLWithPath: path)))
+        let failure = await transport.failure(of: task)
+        #expect((failure?.error as? RequestError)?.code == .unencodableBody)
+        #expect(failure?.requestMayHaveBeenProcessed == false)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `A stream that fails sends nothing`() async throws {
+        let server = try await LoopbackServer.start()
+        let stream = BodyStream { BodyStream.Reader { throw Rejected() } }
+        let failure = await transport.failure(of: .upload(server.request(method: "PUT"), from: .stream(stream)))
+        let error = try #require(failure?.error as? RequestError)
+        #expect(error.code == .unencodableBody)
+        #expect(error.underlying is Rejected)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test(arguments: [1, 3])
+    func `A stream that does not give what it declared sends nothing`(length: Int64) async throws {
+        let stream = BodyStream(length: length) {
+            let pieces = Locked([Data("ab".utf8)])
+            return BodyStream.Reader { pieces.withLock { $0.popLast() } }
+        }
+        #expect(await transport.code(of: .upload(anyRequest, from: .stream(stream))) == .unencodableBody)
+    }
+
+    @Test func `A kept connection that is dead costs a POST neither its body nor an attempt`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/post", .closeWithoutAnswer, .echo)
+        _ = try await transport.perform(.data(server.request()))
+        let task = TransportTask.upload(server.request("/post", method: "POST"), from: .data(Data("hello".utf8)))
+        let response = try await transport.perform(task)
+        #expect(response.head.status == 200)
+        #expect(response.timings?.wasReplayed == true)
+        #expect(server.requests.last?.body == Data("hello".utf8))
+    }
+
+    // MARK: What arrives
+
+    @Test func `Progress ends with all that was sent and received`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .large(byteCount: 500_000))
+        let reports = Collector<TransferProgress>()
+        var task = TransportTask.upload(server.request(method: "POST"), from: .data(Data(count: 200_000)))
+        task.onProgress = { reports.append($0) }
+        _ = try await transport.perform(task)
+        #expect(
+            reports.elements.last
+                == TransferProgress(
+                    bytesSent: 200_000, bytesToSend: 200_000, bytesReceived: 500_000, bytesToReceive: 500_000))
+    }
+
+    @Test func `A slow consumer loses no byte of what had to be kept in a file`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .closing(.large(byteCount: 4_000_000)))
+        let received = Locked(Data())
+        let all = Door()
+        let task = TransportTask.stream(server.request()) { piece in
+            await all.pass()
+            received.withLock { $0.append(piece) }
+        }
+        async let response = transport.perform(task)
+        // The server closes when it has sent all, which it cannot before all of it has been taken from the socket but for
+        // what the system's buffers hold.
+        try await server.connectionsClosed(atLeast: 1)
+        all.open()
+        #expect(try await response.bodySize == 4_000_000)
+        #expect(received.withLock { $0 } == Data((0..<4_000_000).map { UInt8($0 % 251) }))
+    }
+
+    @Test func `An error of a consumer ends the transfer and closes the connection`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .stallBody(after: 1000, of: 2000))
+        let failure = await transport.failure(of: .stream(server.request()) { _ in throw Rejected() })
+        #expect(failure?.error is Rejected)
+        #expect(failure?.phase == .body)
+        try await server.connectionsClosed(atLeast: 1)
+    }
+
+    @Test func `A transfer in which nothing moves times out to the fraction of a second`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/head", .stall)
+        server.route("/body", .stallBody(after: 10, of: 100))
+        for path in ["/head", "/body"] {
+            var task = TransportTask.data(server.request(path))
+            task.limits = TransferLimits(idle: .milliseconds(300))
+            let start = ContinuousClock.now
+            #expect(await transport.code(of: task) == .timedOut)
+            let time = start.duration(to: .now)
+            #expect(time > .milliseconds(290) && time < .seconds(5))
+        }
+        try await server.connectionsClosed(atLeast: 2)
+    }
+
+    @Test func `A body that breaks off fails with the head kept, in memory and in a file`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .truncated(declared: 1000, sending: 400))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        for task in [TransportTask.data(server.request()), .download(server.request(), to: file)] {
+            let failure = await transport.failure(of: task)
+            #expect((failure?.error as? RequestError)?.code == .truncatedBody)
+            #expect(failure?.head?.status == 200)
+            #expect(failure?.phase == .body)
+        }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func `A connection that is reset or closed without an answer is lost`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/reset", .reset)
+        server.route("/close", .closeWithoutAnswer)
+        server.route("/body", .resetBody(after: 100, of: 1000))
+        for path in ["/reset", "/close", "/body"] {
+            #expect(await transport.code(of: .data(server.request(path))) == .connectionLost)
+        }
+    }
+
+    @Test func `An IPv6 literal is refused with a sentence or works`() async throws {
+        let server = try await LoopbackServer.start(includingIPv6: true)
+        let url = try #require(URL(string: "http://[::1]:\(server.port)/"))
+        let code = await transport.code(of: .data(URLRequest(url: url)))
+        #expect(code == .unsupported || code == nil)
+    }
+
+    @Test func `A head without a body is not held back for it`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .stallBody(after: 0, of: 10))
+        let head = Door()
+        let transfer = Task { [transport] in try await transport.perform(.data(server.request())) { _ in head.open() } }
+        await head.pass()
+        transfer.cancel()
+        await #expect(throws: CancellationError.self) { try await transfer.value }
+    }
+
+    @Test func `A rejected body is read no longer than its limits`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/large", .stallBody(after: 100_000, of: 200_000))
+        server.route("/drip", .drip(Data(count: 1000), chunk: 1, every: .milliseconds(50)))
+        for path in ["/large", "/drip"] {
+            var task = TransportTask.data(server.request(path))
+            task.limits = TransferLimits(errorBodyTimeLimit: path == "/large" ? .seconds(30) : .milliseconds(100))
+            let failure = await transport.failure(of: task) { _ in throw Rejected() }
+            #expect(failure?.error is Rejected)
+        }
+        try await server.connectionsClosed(atLeast: 2)
+    }
+
+    private func foreign(_ credential: URLCredential? = nil) -> (URLSessionTransport, ForeignDelegate) {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        let delegate = ForeignDelegate(credential: credential)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        return (URLSessionTransport(session: session), delegate)
+    }
+}
