@@ -10,7 +10,7 @@ import Testing
         case finishedAsCancelled
     }
 
-    private static let task = Task<Void, Never> {}
+    private static let task = RunningTask {}
 
     private static func lifecycle(_ state: State) -> OperationLifecycle {
         var lifecycle = OperationLifecycle()
