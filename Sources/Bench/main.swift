@@ -41,6 +41,7 @@ func measure(_ name: String, _ make: () -> Operation) {
     countDown.n = n; q.isSuspended = false; countDown.s.wait(); q.waitUntilAllOperationsAreFinished()
     print(name, "create µs", (c1 - c0) / Double(n) * 1e6, "run µs", (cpu() - c1) / Double(n) * 1e6, "KB/op", Double(r1 - r0) / Double(n), "wall µs", (ContinuousClock.now - t0) / n)
 }
+sizes()
 let mode = CommandLine.arguments.dropFirst(2).first ?? "all"
 for _ in 0..<2 {
     if mode == "all" || mode == "bare" { measure("bare") { Bare() } }

@@ -124,6 +124,21 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
+    /// Starts the operation on a queue as soon as it is ready, unless somebody else starts it before.
+    final func startWhenReady(on queue: DispatchQueue) {
+        state.withLock { $0.starter = queue }
+        startIfReady()
+    }
+
+    private func startIfReady() {
+        let queue = state.withLock { state -> DispatchQueue? in
+            guard state.lifecycle.isCancelled || state.dependencies.isSatisfied else { return nil }
+            defer { state.starter = nil }
+            return state.starter
+        }
+        queue?.async { self.start() }
+    }
+
     private func launch(on queue: OperationQueue?) {
         let priority = qualityOfService.taskPriority
         let body: TaskContext.Body = { await self.execute(on: queue) }
@@ -144,6 +159,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if case .ignore = action { return }
         super.cancel()
         stop(action)
+        startIfReady()
     }
 
     /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
@@ -256,7 +272,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if state.withLock({ $0.dependencies.remove(operation) }) { announceReadiness() }
     }
 
-    final func takeDependencies() -> [Operation] {
+    func takeDependencies() -> [Operation] {
         state.withLock { $0.dependencies.removeAll() }
     }
 
@@ -267,6 +283,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func announceReadiness() {
         willChangeValue(forKey: "isReady")
         didChangeValue(forKey: "isReady")
+        startIfReady()
     }
 }
 
@@ -278,6 +295,8 @@ private struct OperationState {
     var lifecycle = OperationLifecycle()
     var dependencies = DependencyTable()
     var readiness = Readiness.unknown
+    /// Where the operation is to be started once it is ready.
+    var starter: DispatchQueue?
 }
 
 /// What the readers of `isReady` were last told.
