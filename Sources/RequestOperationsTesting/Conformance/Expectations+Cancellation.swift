@@ -16,7 +16,8 @@ extension TransportExpectation {
             _ = try await trial.get("/fence")
             try expect("The requests", trial.server.requests.map(\.path), is: ["/fence"])
         },
-        TransportExpectation("Cancelling while the connection is made ends the transfer", .cancellation) { trial in
+        TransportExpectation("Cancelling while the connection is made ends the transfer", .cancellationInTransit) {
+            trial in
             let port = try UnansweredPort()
             let url = try unwrap(URL(string: "http://127.0.0.1:\(port.number)/"), "The port makes no URL.")
             let transfer = trial.start(.data(URLRequest(url: url)))
@@ -38,13 +39,13 @@ extension TransportExpectation {
             try expect(await begun.isGiven(within: .seconds(10)), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
-        TransportExpectation("Cancelling while bytes flow ends the transfer", .cancellation) { trial in
+        TransportExpectation("Cancelling while bytes flow ends the transfer", .cancellationInTransit) { trial in
             trial.server.route("/", .endless(chunk: Content.pattern(10_000)))
             try await expectCancelled(try await trial.flowingTransfer())
         },
         TransportExpectation("Cancelling in onHead delivers nothing and closes the connection", .cancellation) {
             trial in
-            trial.server.route("/", .pattern(1000, of: 2000, restAfter: LoopbackServer.Gate()))
+            trial.server.route("/", .stallBody(after: 1000, of: 2000))
             let pieces = Witness<Void>()
             let transfer = trial.start(.stream(trial.request()) { _ in pieces.note(()) }) { _ in
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -53,7 +54,9 @@ extension TransportExpectation {
             try expect("The number of pieces", pieces.count, is: 0)
             try await trial.closedConnections()
         },
-        TransportExpectation("Cancelling during an upload closes the connection, the body incomplete", .cancellation) {
+        TransportExpectation(
+            "Cancelling during an upload closes the connection, the body incomplete", .cancellationInTransit
+        ) {
             trial in
             let flows = Signal()
             let source = Source { index in
@@ -81,7 +84,8 @@ extension TransportExpectation {
             try await expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
-        TransportExpectation("Cancelling while a rejected body is read ends the transfer", .cancellation) { trial in
+        TransportExpectation("Cancelling while a rejected body is read ends the transfer", .cancellationInTransit) {
+            trial in
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
             var task = TransportTask.data(trial.request())
             task.limits = TransportTrial.limits
@@ -94,7 +98,7 @@ extension TransportExpectation {
             try expect(await rejected.isGiven(within: .seconds(10)), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
-        TransportExpectation("Cancelling one transfer leaves the others alone", .cancellation) { trial in
+        TransportExpectation("Cancelling one transfer leaves the others alone", .cancellationInTransit) { trial in
             let gate = LoopbackServer.Gate()
             trial.server.respond { _ in .pattern(1000, of: 2000, restAfter: gate) }
             let transfers = (0..<10).map { trial.start(.data(trial.request("/\($0)"))) }

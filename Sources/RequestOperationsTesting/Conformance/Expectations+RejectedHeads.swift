@@ -61,7 +61,7 @@ extension TransportExpectation {
         ) {
             trial in
             trial.server.route("/204", .status(204))
-            trial.server.route("/304", .wire("HTTP/1.1 304 Not Modified", "Content-Length: 1000"))
+            trial.server.route("/304", .status(304, fields: ["Content-Length": "1000"]))
             let time = try await duration {
                 for path in ["/204", "/304"] { _ = try await trial.rejection(of: path) }
                 _ = try await trial.failure(of: .data(trial.request("/204", method: "HEAD"))) { _ in throw Rejection() }
@@ -84,13 +84,13 @@ extension TransportExpectation {
             try expect("The first bytes of the body", failure.bodyPrefix, is: Content.pattern(4096))
             try await trial.closedConnections()
         },
-        TransportExpectation("A dripping error body is read no longer than the time limit", .rejectedHeads) { trial in
+        TransportExpectation("A dripping error body is read no longer than the time limit", .slowRejections) { trial in
             trial.server.route("/", .drip(Data(count: 1000), chunk: 1, every: .milliseconds(20)))
             let time = try await duration { _ = try await trial.rejection() }
             try expect(time < .seconds(3), "The rejection took \(time), not 0.5 s.")
             try await trial.closedConnections()
         },
-        TransportExpectation("The time limit of an error body is kept below a second", .rejectedHeads) { trial in
+        TransportExpectation("The time limit of an error body is kept below a second", .slowRejections) { trial in
             trial.server.route("/", .stallBody(after: 100, of: 1000))
             var failure: TransferFailure?
             let time = try await duration {
@@ -101,7 +101,7 @@ extension TransportExpectation {
                 failure?.error is Rejection, "The cause is \(String(describing: failure?.error)), not onHead's error.")
             try expect("The first bytes of the body", failure?.bodyPrefix, is: Content.pattern(100))
         },
-        TransportExpectation("What becomes of the body does not hide the error that onHead threw", .rejectedHeads) {
+        TransportExpectation("What becomes of the body does not hide the error that onHead threw", .slowRejections) {
             trial in
             trial.server.route("/truncated", .truncated(declared: 2000, sending: 100))
             trial.server.route("/reset", .resetBody(after: 100, of: 2000))

@@ -70,11 +70,11 @@ public enum TransportConformance {
     /// Checks expectations as above, of transports that are made for the server of each check.
     package static func run(
         _ expectations: [TransportExpectation], lacking: [TransportCapability: String] = [:],
-        of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
+        timeLimit: Duration = .seconds(30), of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
     ) async -> TransportReport {
         await withTaskGroup(of: (Int, TransportOutcome).self) { group in
             for (index, expectation) in expectations.enumerated() {
-                group.addTask { (index, await check(expectation, of: makeTransport)) }
+                group.addTask { (index, await check(expectation, timeLimit: timeLimit, of: makeTransport)) }
             }
             var outcomes: [Int: TransportOutcome] = [:]
             for await (index, outcome) in group { outcomes[index] = outcome }
