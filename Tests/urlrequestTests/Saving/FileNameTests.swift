@@ -49,6 +49,12 @@ import Testing
         #expect(name.hasSuffix("日.html"))
     }
 
+    @Test func `A name that is cut at a dot has no two dots in a row`() {
+        // The stem is cut to 196 bytes: the host and 187 more, of which the last is a dot.
+        let name = name("http://a.example/" + String(repeating: "x", count: 185) + ".yyyy.txt")
+        #expect(name == "a.example_" + String(repeating: "x", count: 185) + ".txt")
+    }
+
     @Test func `A long part after a dot is no extension`() {
         let name = name("http://a.example/x." + String(repeating: "y", count: 500))
         #expect(name.utf8.count == 200)
@@ -59,8 +65,14 @@ import Testing
         #expect((1...3).map(name.variant) == ["a.example_b.txt", "a.example_b-2.txt", "a.example_b-3.txt"])
     }
 
-    @Test func `The dot of a host begins no extension`() {
-        #expect(FileName(of: URL(string: "http://a.example/")).variant(2) == "a.example-2")
+    @Test(
+        "A dot of the host or the query begins no extension",
+        arguments: [
+            ("http://a.example/", "a.example-2"), ("http://127.0.0.1:80/same", "127.0.0.1-80_same-2"),
+            ("http://a.example/b.c?d=e", "a.example_b.c_d=e-2"),
+        ])
+    func extensions(_ url: String, _ second: String) {
+        #expect(FileName(of: URL(string: url)).variant(2) == second)
     }
 
     private func name(_ url: String) -> String {
