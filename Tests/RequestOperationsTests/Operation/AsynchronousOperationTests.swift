@@ -1,4 +1,5 @@
 import RequestOperations
+import RequestOperationsTesting
 import Testing
 
 @Suite struct AsynchronousOperationTests {
@@ -178,6 +179,60 @@ import Testing
             queue.addOperation(operation)
             queue.addOperation(operation)
         }
+    }
+
+    // MARK: Cancelling
+
+    @Test func aCancelReachesWorkThatHasNotSuspendedYet() async throws {
+        let hasBegun = DispatchSemaphore(value: 0)
+        let operation = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: Work {
+                        hasBegun.signal()
+                        while !Task.isCancelled {}
+                    })
+            }
+        }
+        OperationQueue().addOperation(operation)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                hasBegun.wait()
+                continuation.resume()
+            }
+        }
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+    }
+
+    @Test func cancellingTheAwaiterCancelsTheOperation() async {
+        let operation = Work { try await ManualClock().sleep(for: .seconds(1)) }
+        OperationQueue().addOperation(operation)
+        let awaiter = Task { try await operation.value }
+        awaiter.cancel()
+        await #expect(throws: CancellationError.self) { try await awaiter.value }
+        #expect(operation.isCancelled)
+    }
+
+    @Test func cancellingTheAwaiterOfAnOperationThatNobodyStartsResumesIt() async {
+        let operation = Work { 1 }
+        let awaiter = Task { try await operation.value }
+        awaiter.cancel()
+        await #expect(throws: CancellationError.self) { try await awaiter.value }
+    }
+
+    @Test func cancellingAfterTheFinishChangesNothing() async throws {
+        let operation = Work { 1 }
+        _ = try await run(operation)
+        operation.cancel()
+        #expect(!operation.isCancelled)
+        #expect(try operation.result?.get() == 1)
+    }
+
+    @Test func aCancellationErrorOutOfRunCancelsTheOperation() async {
+        let operation = Work<Int> { throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await run(operation) }
+        #expect(operation.isCancelled)
     }
 
     // MARK: Task-local values

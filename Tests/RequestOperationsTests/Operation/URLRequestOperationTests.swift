@@ -320,6 +320,80 @@ import Testing
         #expect(operation.attempts.first?.redirects.map(\.absoluteString) == ["http://example.invalid/next?a=1"])
     }
 
+    @Test func aPostThatWasRedirectedIsNotSentAgainWhenTheNextHopFails() async throws {
+        var request = anyRequest
+        request.httpMethod = "POST"
+        let transport = ScriptedTransport([.status(303, fields: [("Location", "/next")]), .error(.cannotConnect)])
+        let error = await failure(of: URLRequestOperation(request, configuration: .over(transport))) as? RequestError
+        #expect(error?.code == .cannotConnect)
+        #expect(transport.requests.map(\.httpMethod) == ["POST", "GET"])
+    }
+
+    @Test func aTransferThatOutlivesItsLimitTouchesNoLaterAttempt() async throws {
+        let clock = ManualClock()
+        let late = Door()
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                await late.pass()
+                return .status(302, fields: [("Location", "/late")])
+            },
+            .status(503), .body(Data("x".utf8)),
+        ])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.attemptTimeLimit = .seconds(1)
+        configuration.retryPolicy.backoff = .constant(.seconds(10))
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        for delay in [1, 10] {
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(delay))
+        }
+        await eventually { operation.attempts.count == 2 && operation.attempts[1].ended != nil }
+        late.open()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(10))
+        _ = try await operation.value
+        #expect(operation.attempts.allSatisfy { $0.redirects.isEmpty })
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test func aDeadlineThatPassedInTheQueueFailsWithoutSending() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.body(Data())])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.deadline = .seconds(5)
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        queue.addOperation(operation)
+        clock.advance(by: .seconds(6))
+        queue.isSuspended = false
+        let error = try #require(await #expect(throws: RequestError.self) { try await operation.value })
+        #expect(error.code == .timedOut && transport.requests.isEmpty)
+    }
+
+    @Test func theDeadlineBeginsWhenTheDependenciesHaveFinished() async throws {
+        let clock = ManualClock()
+        var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
+        configuration.clock = clock
+        configuration.deadline = .seconds(5)
+        let finished = Work { 1 }
+        _ = try await run(finished)
+        let door = Door()
+        let slow = Work { await door.pass() }
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        operation.addDependency(finished)
+        operation.addDependency(slow)
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        queue.addOperation(slow)
+        clock.advance(by: .seconds(60))
+        door.open()
+        _ = try await operation.value
+    }
+
     @Test func credentialsAreNotSentToAnotherOrigin() async throws {
         let transport = ScriptedTransport([
             .status(307, fields: [("Location", "http://other.invalid/")]), .body(Data()),

@@ -250,7 +250,8 @@ struct URLSessionTransportTests {
             let start = ContinuousClock.now
             #expect(await transport.code(of: task) == .timedOut)
             let time = start.duration(to: .now)
-            #expect(time > .milliseconds(290) && time < .seconds(5))
+            // Without its own limits the transport would wait for 60 s; a busy machine is late by less.
+            #expect(time > .milliseconds(290) && time < .seconds(50))
         }
         try await server.connectionsClosed(atLeast: 2)
     }
