@@ -17,7 +17,8 @@ enum SessionRoute: Sendable {
         }
         let delegate = URLSessionTransport.Delegate()
         self = .routed(
-            URLSession(configuration: configuration.safeCopy(), delegate: delegate, delegateQueue: .forDelivery), delegate)
+            URLSession(configuration: configuration.safeCopy(), delegate: delegate, delegateQueue: .forDelivery),
+            delegate)
     }
 
     /// The route to a caller's session.
