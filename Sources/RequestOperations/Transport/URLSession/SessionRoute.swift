@@ -17,7 +17,8 @@ enum SessionRoute: Sendable {
         }
         let delegate = URLSessionTransport.Delegate()
         self = .routed(
-            URLSession(configuration: configuration.safeCopy(), delegate: delegate, delegateQueue: nil), delegate)
+            URLSession(configuration: configuration.safeCopy(), delegate: delegate, delegateQueue: .forDelivery),
+            delegate)
     }
 
     /// The route to a caller's session.
@@ -64,7 +65,7 @@ final class RoutedCopy: Sendable {
             if let copy { return copy }
             let delegate = URLSessionTransport.Delegate()
             let session = URLSession(
-                configuration: original.configuration.safeCopy(), delegate: delegate, delegateQueue: nil)
+                configuration: original.configuration.safeCopy(), delegate: delegate, delegateQueue: .forDelivery)
             copy = (session, delegate)
             return (session, delegate)
         }
