@@ -32,7 +32,8 @@ struct DependencyTable {
 
     /// Removes a dependency; whether the table became satisfied by that.
     mutating func remove(_ operation: Operation) -> Bool {
-        guard let entry = entries.removeValue(forKey: ObjectIdentifier(operation)), !entry.isFinished else { return false }
+        let entry = entries.removeValue(forKey: ObjectIdentifier(operation))
+        guard let entry, !entry.isFinished else { return false }
         unfinishedCount -= 1
         return unfinishedCount == 0
     }

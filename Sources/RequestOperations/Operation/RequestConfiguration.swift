@@ -43,7 +43,7 @@ public struct RequestConfiguration: Sendable {
     }
 
     /// A request that waited for its slot longer than this is processed again, lest its token be stale, and keeps its place
-    /// in the line. 30 s by default.
+    /// in the line; once for each attempt. 30 s by default.
     public var freshness: Duration {
         get { storage.values.freshness }
         set { edit { $0.freshness = newValue } }

@@ -179,6 +179,7 @@ final class RequestRunner: Sendable {
         makeTask: @escaping @Sendable (URLRequest) async throws -> TransportTask
     ) async throws -> (TransportTask, RequestLimiter.Slot?) {
         var place: RequestLimiter.Place?
+        var wasProcessedAgain = false
         progress.withLock { $0.priority = priority }
         while true {
             let original = self.original
@@ -187,7 +188,9 @@ final class RequestRunner: Sendable {
             try advance { $0.note(task) }
             guard let limiter = configuration.limiter else { return (complete(task), nil) }
             let (slot, waited) = try await self.slot(of: limiter, for: task, at: &place)
-            guard waited > configuration.freshness else { return (complete(task), slot) }
+            guard waited > configuration.freshness, !wasProcessedAgain else { return (complete(task), slot) }
+            // Once only: where transfers take longer than the freshness, it would wait for ever.
+            wasProcessedAgain = true
             slot.release()
         }
     }

@@ -138,8 +138,10 @@ public struct HTTPVersion: Hashable, Sendable, CustomStringConvertible {
         self.minor = minor
     }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     /// HTTP/1.0.
     public static let http1_0 = HTTPVersion(major: 1, minor: 0)
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     /// HTTP/1.1 (RFC 9112).
     public static let http1_1 = HTTPVersion(major: 1, minor: 1)
     /// HTTP/2 (RFC 9113).

@@ -63,7 +63,10 @@ import Testing
         let alphabet = Array("a/*;=\"\\ \t,é\0".unicodeScalars)
         for _ in 0..<20_000 {
             var text = String.UnicodeScalarView()
-            for _ in 0..<Int.random(in: 0...12, using: &random) { text.append(alphabet.randomElement(using: &random)!) }  // Not empty.
+            for _ in 0..<Int.random(in: 0...12, using: &random) {
+                // The alphabet is not empty.
+                text.append(alphabet.randomElement(using: &random)!)
+            }
             _ = MediaType(String(text))
         }
     }
