@@ -2,7 +2,7 @@
     import RequestOperations
     import Testing
 
-    @Suite struct ArgumentTests {
+    @Suite(.timeLimit(.minutes(2))) struct ArgumentTests {
         @Test(
             "Arguments that cannot be used end with 2 before any request, and say why",
             arguments: [
@@ -43,7 +43,7 @@
 #else
     import Testing
 
-    @Suite struct BuildLineTests {
+    @Suite(.timeLimit(.minutes(2))) struct BuildLineTests {
         @Test func `Without its trait the program prints how it is built and ends with 2`() async throws {
             let ended = try await RunningTool.run("run", "http://a.example/")
             #expect(ended.status == 2)

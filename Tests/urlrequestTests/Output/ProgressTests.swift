@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite struct ProgressTests {
+    @Suite(.timeLimit(.minutes(2))) struct ProgressTests {
         @Test func `A terminal gets a bar that is gone before the summary`() async throws {
             let gate = LoopbackServer.Gate()
             let server = try await LoopbackServer.start {

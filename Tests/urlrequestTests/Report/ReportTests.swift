@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite struct ReportTests {
+    @Suite(.timeLimit(.minutes(2))) struct ReportTests {
         private let place: TemporaryPath
         private var path: String { place.path }
 

@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite struct LimitTests {
+    @Suite(.timeLimit(.minutes(2))) struct LimitTests {
         @Test func `As many attempts are in flight as the concurrency says`() async throws {
             let gate = LoopbackServer.Gate()
             let server = try await LoopbackServer.start { _ in .held(by: gate, then: .text("")) }

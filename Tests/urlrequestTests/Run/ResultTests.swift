@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite struct ResultTests {
+    @Suite(.timeLimit(.minutes(2))) struct ResultTests {
         @Test func `Each request has one line with status, URL, bytes, attempts and seconds`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/a", .text("four"))
