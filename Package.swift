@@ -68,6 +68,12 @@ let package = Package(
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
         .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            // What the samples of each page take for granted; compiled together with them, not with the tests.
+            exclude: ["Preambles"],
+            swiftSettings: settings),
+        .testTarget(
             name: "StressTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
