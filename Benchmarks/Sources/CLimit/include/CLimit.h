@@ -1,0 +1,62 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// The limit: what a C program over libcurl's multi interface makes of the same work. Its easy handles, connections and
+/// body buffers are kept and used again; each request has a URL of its own, and each response's status, length and hash
+/// are checked.
+
+/// The work of a session.
+struct climit_order {
+    /// The URL, to which each request appends its number.
+    const char *url;
+    /// How many requests are under way at a time.
+    int in_flight;
+    /// The length of every body.
+    size_t expected_length;
+    /// The hash of every body; see `climit_hash`.
+    uint64_t expected_hash;
+    /// The PEM file of the certificate that is trusted; NULL without TLS.
+    const char *authority;
+    /// Whether HTTP/2 is spoken, all requests over one connection.
+    bool http2;
+};
+
+/// What came of a run.
+struct climit_result {
+    /// The requests that ended.
+    size_t requests;
+    /// Those of them that failed or whose response was not the expected one.
+    size_t failures;
+    /// The first failure as a sentence.
+    char failure[256];
+    /// The nanoseconds of each request, if it was asked for.
+    uint64_t *latencies;
+};
+
+struct climit_session;
+
+/// Opens a session; NULL if libcurl gives no handle. The strings of the order must outlive it.
+struct climit_session *climit_open(const struct climit_order *order);
+
+/// Makes requests for so many seconds or, if that is not 0, so many requests, and returns when the last has ended.
+/// `latencies` has room for that of `capacity` requests, or is NULL.
+struct climit_result climit_run(
+    struct climit_session *session, double seconds, size_t count, uint64_t *latencies, size_t capacity);
+
+/// Closes the session and its connections.
+void climit_close(struct climit_session *session);
+
+/// The hash with which all clients check a body: FNV-1a over words of 64 bits in four lanes, then over the length.
+uint64_t climit_hash(const void *bytes, size_t length);
+
+/// The hash of a file, taken piece by piece, and its length; false if the file cannot be read.
+bool climit_hash_file(const char *path, uint64_t *hash, uint64_t *length);
+
+/// Gives freed memory back to the system (`malloc_trim(0)`, which Swift's overlay of glibc does not have).
+void climit_trim(void);
+
+/// The version of libcurl and of the libraries that it uses.
+const char *climit_curl_version(void);

@@ -1,0 +1,51 @@
+/// One comparison: contenders that do the same work in turn, round after round, and the floors that must hold.
+struct Benchmark {
+    /// The name on the command line.
+    let name: String
+    /// What it compares, in a line.
+    let title: String
+    /// How many rounds it has of itself.
+    var rounds = 5
+    /// What its table shows, the main measure first.
+    let measures: [Measure]
+    /// Whether its contenders are compared with the first of them.
+    var hasRatios = true
+    /// Whether its main measure is drawn in the chart.
+    var isDrawn = false
+    /// What must hold.
+    var floors: [Floor] = []
+    /// The contenders, in their order within a round; the first is what the others are compared with.
+    let contenders: (Testbed) throws -> [Contender]
+}
+
+/// One of those that do the same work.
+struct Contender {
+    /// Its name within the benchmark.
+    let name: String
+    /// Its name in tables and charts.
+    let title: String
+    /// What its worker does.
+    let order: Order
+}
+
+/// The samples of one round, by the names of the contenders.
+struct Round: Codable, Sendable {
+    var samples: [String: Sample] = [:]
+
+    /// A value of a contender.
+    func value(_ measure: Measure, of contender: String) -> Double? {
+        samples[contender]?.values[measure]
+    }
+
+    /// The ratio of a contender's value to that of another.
+    func ratio(_ measure: Measure, of contender: String, to other: String) -> Double? {
+        guard let dividend = value(measure, of: contender), let divisor = value(measure, of: other) else { return nil }
+        return dividend / divisor
+    }
+
+    /// How far a contender's value is above that of another.
+    func difference(_ measure: Measure, of contender: String, to other: String) -> Double? {
+        guard let first = value(measure, of: contender), let second = value(measure, of: other) else { return nil }
+        return first - second
+    }
+}

@@ -1,0 +1,86 @@
+extension Catalogue {
+    /// What an operation costs, whatever their number.
+    var cost: Benchmark {
+        let sizes = options.isQuick ? [1000, 10_000, 100_000] : [1000, 10_000, 100_000, 1_000_000]
+        let surplus = { (round: Round, size: Int) in
+            round.difference(.cpu, of: "immediate-\(size)", to: "bare-\(size)")
+        }
+        let costs = sizes.map { size in
+            Floor(name: "CPU µs above a bare operation, of \(size) operations", bound: .atMost(10)) {
+                surplus($0, size)
+            }
+        }
+        let sizeIndependence = Floor(name: "largest / smallest of these", bound: .atMost(1.3)) { round in
+            let values = sizes.compactMap { surplus(round, $0) }
+            guard let least = values.min(), let most = values.max() else { return nil }
+            return most / least
+        }
+        let memory = sizes.filter { $0 >= 100_000 }.map { size in
+            Floor(name: "bytes of a queued operation, of \(size)", bound: .atMost(2500)) {
+                $0.value(.bytes, of: "immediate-\(size)")
+            }
+        }
+        return Benchmark(
+            name: "cost", title: "An operation without a network (64 at a time)",
+            measures: [.cpu, .rate, .bytes, .peak, .threads], hasRatios: false,
+            floors: costs + [sizeIndependence] + memory
+        ) { _ in
+            sizes.flatMap { size in
+                CostOrder.Kind.allCases.map { kind in
+                    Contender(
+                        name: "\(kind)-\(size)", title: "\(kind.title), \(size)",
+                        order: .cost(
+                            CostOrder(
+                                kind: kind, operations: size,
+                                batches: max(1, (options.isQuick ? 20_000 : 200_000) / size))))
+                }
+            }
+        }
+    }
+
+    /// Whether memory comes back.
+    var rounds: Benchmark {
+        Benchmark(
+            name: "rounds", title: "100,000 operations made, run and released, three times",
+            measures: [.peakRatio, .floorRatio, .peak],
+            floors: [
+                Floor(name: "peak / peak of the round before", bound: .atMost(1.03)) {
+                    $0.value(.peakRatio, of: "operation")
+                },
+                Floor(name: "floor / floor of the round before", bound: .atMost(1.03)) {
+                    $0.value(.floorRatio, of: "operation")
+                },
+            ]
+        ) { _ in
+            [
+                Contender(
+                    name: "operation", title: ClientKind.operation.title,
+                    order: .rounds(RoundsOrder(operations: 100_000, rounds: 3)))
+            ]
+        }
+    }
+
+    /// Operations in backoff.
+    var waiting: Benchmark {
+        let count = options.isQuick ? 20_000 : 100_000
+        let order = WaitingOrder(operations: count, cancelled: count / 10, longestWait: options.isQuick ? 3 : 20)
+        return Benchmark(
+            name: "waiting",
+            title: "\(count) operations in backoff; a tenth is cancelled at once (delay: until all ended)",
+            measures: [.bytes, .lateness, .latenessOfMost, .delay, .threads]
+        ) { _ in
+            [Contender(name: "operation", title: ClientKind.operation.title, order: .waiting(order))]
+        }
+    }
+}
+
+extension CostOrder.Kind {
+    /// The name in tables.
+    fileprivate var title: String {
+        switch self {
+        case .bare: "bare Operation"
+        case .immediate: "URLRequestOperation"
+        case .scripted: "URLRequestOperation, ScriptedTransport"
+        }
+    }
+}

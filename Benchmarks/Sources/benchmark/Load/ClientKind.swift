@@ -1,0 +1,40 @@
+import RequestOperations
+
+/// Who makes requests.
+enum ClientKind: String, Codable, CaseIterable, Sendable {
+    case limit
+    case operation
+    case operationOverURLSession
+    case sessionOperation
+    case session
+    case asyncHTTPClient
+    case asyncHTTPClientOperation
+
+    /// The name in tables and charts.
+    var title: String {
+        switch self {
+        case .limit: "C over libcurl multi"
+        case .operation: "URLRequestOperation"
+        case .operationOverURLSession: "URLRequestOperation, URLSessionTransport"
+        case .sessionOperation: "Operation over URLSession"
+        case .session: "URLSession"
+        case .asyncHTTPClient: "AsyncHTTPClient"
+        case .asyncHTTPClientOperation: "AsyncHTTPClient in an Operation"
+        }
+    }
+
+    /// Makes the client for an order.
+    func makeGenerator(_ order: LoadOrder) throws -> any LoadGenerator {
+        switch self {
+        case .limit: try LimitGenerator(order)
+        case .operation, .operationOverURLSession:
+            order.decodesJSON
+                ? OperationClient(order, decoder: .json([Record].self)) { $0 == Record.all }
+                : OperationClient(order, decoder: .data) { $0.withUnsafeBytes(order.body.matches) }
+        case .sessionOperation: SessionOperationClient(order)
+        case .session: SessionClient(order)
+        case .asyncHTTPClient: try AsyncHTTPClientClient(order)
+        case .asyncHTTPClientOperation: try AsyncHTTPClientOperationClient(order)
+        }
+    }
+}

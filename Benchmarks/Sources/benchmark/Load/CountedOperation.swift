@@ -1,0 +1,56 @@
+import RequestOperations
+import Synchronization
+
+/// An operation that overrides all five stages, each with `super`, and counts them.
+final class CountedOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    override func process(_ request: URLRequest) async throws -> URLRequest {
+        StageCounts.process.add(1, ordering: .relaxed)
+        return try await super.process(request)
+    }
+
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        StageCounts.makeTask.add(1, ordering: .relaxed)
+        return try await super.makeTask(for: request)
+    }
+
+    override func validate(_ head: ResponseHead) throws {
+        StageCounts.validate.add(1, ordering: .relaxed)
+        try super.validate(head)
+        guard head.status == 200 else { throw BenchmarkError("status \(head.status)") }
+    }
+
+    override func decode(_ response: TransportResponse) async throws -> Value {
+        StageCounts.decode.add(1, ordering: .relaxed)
+        return try await super.decode(response)
+    }
+
+    override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        StageCounts.retryDecision.add(1, ordering: .relaxed)
+        return await super.retryDecision(after: failure)
+    }
+}
+
+/// How often each stage ran in this process.
+enum StageCounts {
+    static let process = Atomic(0)
+    static let makeTask = Atomic(0)
+    static let validate = Atomic(0)
+    static let decode = Atomic(0)
+    static let retryDecision = Atomic(0)
+
+    /// The counts as a sentence.
+    ///
+    /// - Throws: A ``BenchmarkError`` if a stage never ran, or one ran less often than the one after it.
+    static func summary() throws -> String {
+        let counts = [
+            ("process", process.load(ordering: .relaxed)), ("makeTask", makeTask.load(ordering: .relaxed)),
+            ("validate", validate.load(ordering: .relaxed)), ("decode", decode.load(ordering: .relaxed)),
+            ("retryDecision", retryDecision.load(ordering: .relaxed)),
+        ]
+        let text = "stages: " + counts.map { "\($0) \($1)" }.joined(separator: ", ")
+        guard counts.allSatisfy({ $0.1 > 0 }), zip(counts, counts.dropFirst()).allSatisfy({ $0.1 >= $1.1 }) else {
+            throw BenchmarkError("not every stage ran: \(text)")
+        }
+        return text
+    }
+}

@@ -1,0 +1,61 @@
+import RequestOperations
+
+/// `URLRequestOperation`s on an `OperationQueue`, in their default configuration.
+final class OperationClient<Value: Sendable>: LoadClient {
+    private let order: LoadOrder
+    private let configuration: RequestConfiguration
+    private let decoder: ResponseDecoder<Value>
+    private let isExpected: @Sendable (Value) -> Bool
+    private let queue = OperationQueue()
+
+    init(_ order: LoadOrder, decoder: ResponseDecoder<Value>, isExpected: @escaping @Sendable (Value) -> Bool) {
+        self.order = order
+        configuration = order.client.configuration(trusting: order.authority)
+        self.decoder = decoder
+        self.isExpected = isExpected
+        queue.maxConcurrentOperationCount = order.inFlight
+    }
+
+    /// One request fails, so that the stage of the retry decision is seen to run.
+    func prepare() throws {
+        // The same server has this path, which is a good URL too.
+        let url = URL(string: "/missing", relativeTo: URL(string: order.url))!
+        let operation = CountedOperation(URLRequest(url: url), decoder: decoder, configuration: configuration)
+        queue.addOperations([operation], waitUntilFinished: true)
+        guard case .failure(let error as RequestError)? = operation.result, error.code == .unacceptableStatus else {
+            throw BenchmarkError("a missing page gave \(String(describing: operation.result))")
+        }
+    }
+
+    func start(_ request: LoadRequest) {
+        let operation = CountedOperation(
+            URLRequest(url: request.url), decoder: decoder, configuration: configuration)
+        operation.whenFinished { [isExpected] result in
+            switch result {
+            case .success(let value) where isExpected(value): request.end()
+            case .success: request.end(BenchmarkError("the value is not the expected one"))
+            case .failure(let error): request.end(error)
+            }
+        }
+        queue.addOperation(operation)
+    }
+
+    func evidence() throws -> [String] {
+        [try StageCounts.summary()]
+    }
+}
+
+extension ClientKind {
+    /// The default configuration; another transport only over URLSession, and where a certificate of ours is to be trusted.
+    func configuration(trusting authority: String?) -> RequestConfiguration {
+        var configuration = RequestConfiguration.default
+        if self == .operationOverURLSession {
+            configuration.transport = URLSessionTransport.shared
+        } else if let authority {
+            var curl = CurlTransport.Configuration()
+            curl.trust.roots = .file(URL(fileURLWithPath: authority))
+            configuration.transport = CurlTransport(configuration: curl)
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import RequestOperations
+import RequestOperationsTesting
+
+/// What an operation costs, without a network.
+struct CostOrder: Codable, Sendable {
+    /// What kind of operation.
+    enum Kind: String, Codable, CaseIterable {
+        /// An asynchronous operation that finishes from a dispatch queue.
+        case bare
+        /// A `URLRequestOperation` over a transport that answers at once.
+        case immediate
+        /// A `URLRequestOperation` over a `ScriptedTransport`.
+        case scripted
+    }
+
+    /// The kind.
+    var kind: Kind
+    /// How many are in the queue at a time.
+    var operations: Int
+    /// How often so many are made and run.
+    var batches: Int
+
+    /// How many operations run at a time.
+    static let width = 64
+
+    /// Makes, runs and releases the operations.
+    func carryOut() -> Sample {
+        let factory = OperationFactory(kind)
+        _ = runBatch(min(operations, 1000), factory)
+        var bytes: [Double] = []
+        let before = Usage()
+        for _ in 0..<batches { bytes.append(runBatch(operations, factory)) }
+        let after = Usage()
+        var sample = Sample()
+        let count = Double(operations * batches)
+        sample.values[.cpu] = after.cpuSeconds(since: before) / count * 1e6
+        sample.values[.rate] = count / after.seconds(since: before)
+        // Only the first batch of many finds no memory that an earlier one has left.
+        sample.values[.bytes] = operations >= 100_000 ? bytes.first : nil
+        sample.values[.peak] = ProcessStatus.peak / 1e6
+        return sample
+    }
+
+    /// Runs a number of operations; returns the bytes of memory that each took in the queue.
+    private func runBatch(_ count: Int, _ factory: OperationFactory) -> Double {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = Self.width
+        queue.isSuspended = true
+        let empty = ProcessStatus.resident
+        for _ in 0..<count { queue.addOperation(factory.make()) }
+        let full = ProcessStatus.resident
+        factory.countDown.expect(count)
+        queue.isSuspended = false
+        factory.countDown.wait()
+        // Those that were counted last are about to finish.
+        queue.waitUntilAllOperationsAreFinished()
+        return (full - empty) / Double(count)
+    }
+}
+
+/// Makes the operations of one kind.
+struct OperationFactory {
+    /// Counts those that ran.
+    let countDown = CountDown()
+    private let kind: CostOrder.Kind
+    private let configuration: RequestConfiguration
+    // A good URL.
+    private let url = URL(string: "http://example.com/items?page=2")!
+
+    init(_ kind: CostOrder.Kind) {
+        self.kind = kind
+        var configuration = RequestConfiguration.default
+        configuration.adapters = [.header("Accept", "application/json")]
+        let transport: any Transport =
+            kind == .scripted
+            ? ScriptedTransport([.body(Data("ready".utf8))], recordsRequests: false)
+            : ImmediateTransport(body: Data("ready".utf8))
+        configuration.transport = CountingTransport(base: transport, countDown: countDown)
+        self.configuration = configuration
+    }
+
+    func make() -> Operation {
+        let request = URLRequest(url: url)
+        return kind == .bare
+            ? DispatchedOperation(request, countDown) : URLRequestOperation(request, configuration: configuration)
+    }
+}
+
+/// An asynchronous operation that finishes from a dispatch queue.
+// Unchecked as its superclass is: its own state never changes.
+private final class DispatchedOperation: BareOperation, @unchecked Sendable {
+    private let request: URLRequest
+    private let countDown: CountDown
+
+    init(_ request: URLRequest, _ countDown: CountDown) {
+        self.request = request
+        self.countDown = countDown
+    }
+
+    override func begin() {
+        DispatchQueue.global().async { [self] in
+            countDown.countOne()
+            finish()
+        }
+    }
+}
