@@ -18,8 +18,12 @@ let package = Package(
         .executable(name: "urlrequest", targets: ["urlrequest"]),
     ],
     traits: [
-        .trait(name: "CommandLineTool", description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
-        .trait(name: "Observability", description: "Reports to swift-log, swift-metrics and swift-distributed-tracing."),
+        .trait(
+            name: "CommandLineTool",
+            description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
+        .trait(
+            name: "Observability",
+            description: "Reports to swift-log, swift-metrics and swift-distributed-tracing."),
     ],
     dependencies: [
         // Resolved only when the trait that uses it is enabled: the default build has no package dependency.

@@ -3,11 +3,13 @@ import Testing
 
 @Suite struct ReadmeTests {
     private let readme: Page
+    /// The manifest without white space.
     private let manifest: String
 
     init() throws {
         readme = try Page("README.md")
         manifest = try String(contentsOf: Package.root.appending(path: "Package.swift"), encoding: .utf8)
+            .filter { !$0.isWhitespace }
     }
 
     @Test func itIsShort() {
@@ -33,10 +35,10 @@ import Testing
     @Test func everyTraitAndProductOfACommandIsDeclared() {
         for command in readme.commands {
             for match in command.matches(of: /--traits (\w+)/) {
-                #expect(manifest.contains(#".trait(name: "\#(match.output.1)""#), "\(command)")
+                #expect(manifest.contains(#".trait(name:"\#(match.output.1)""#), "\(command)")
             }
             for match in command.matches(of: /--product (\w+)/) {
-                #expect(manifest.contains(#".executable(name: "\#(match.output.1)""#), "\(command)")
+                #expect(manifest.contains(#".executable(name:"\#(match.output.1)""#), "\(command)")
             }
         }
     }
