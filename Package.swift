@@ -18,8 +18,12 @@ let package = Package(
         .executable(name: "urlrequest", targets: ["urlrequest"]),
     ],
     traits: [
-        .trait(name: "CommandLineTool", description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
-        .trait(name: "Observability", description: "Reports to swift-log, swift-metrics and swift-distributed-tracing."),
+        .trait(
+            name: "CommandLineTool",
+            description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
+        .trait(
+            name: "Observability",
+            description: "Reports to swift-log, swift-metrics and swift-distributed-tracing."),
     ],
     dependencies: [
         // Resolved only when the trait that uses it is enabled: the default build has no package dependency.
@@ -66,6 +70,12 @@ let package = Package(
         .testTarget(
             name: "FaceTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            // What the samples of each page take for granted; compiled together with them, not with the tests.
+            exclude: ["Preambles"],
             swiftSettings: settings),
         .testTarget(
             name: "StressTests",

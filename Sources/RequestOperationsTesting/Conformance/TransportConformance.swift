@@ -4,7 +4,7 @@ import Foundation
 /// connections to a ``LoopbackServer``.
 ///
 /// ```swift
-/// let report = await TransportConformance.run(MyTransport(), lacking: [.uploadStreams: "It sends bodies from memory only."])
+/// let report = await TransportConformance.run(MyTransport(), lacking: [.fileUploads: "It sends bodies from memory only."])
 /// print(report)            // what was missed, and why
 /// ```
 ///

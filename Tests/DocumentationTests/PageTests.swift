@@ -1,0 +1,35 @@
+import Testing
+
+@Suite struct PageTests {
+    @Test func aBlockHasItsLanguageLinesAndPlace() throws {
+        let page = try Page(path: "a.md", text: "Text\n\n```swift\nlet a = 1\n\nlet b = 2\n```\n")
+        let block = try #require(page.blocks.first)
+        #expect(page.blocks.count == 1 && block.language == "swift" && block.line == 4)
+        #expect(block.lines == ["let a = 1", "", "let b = 2"])
+    }
+
+    @Test func anIndentedBlockLosesItsIndentation() throws {
+        let page = try Page(path: "a.md", text: "1. Do\n   ```swift\n   if a {\n       b()\n   }\n   ```\n")
+        #expect(page.samples.first?.lines == ["if a {", "    b()", "}"])
+    }
+
+    @Test func aLongerFenceHoldsAShorterOne() throws {
+        let page = try Page(path: "a.md", text: "````text\n```swift\n```\n````\n```sh\nls\n```\n")
+        #expect(page.blocks.map(\.language) == ["text", "sh"])
+        #expect(page.commands == ["ls"])
+    }
+
+    @Test func aSampleDoesNotEscapeByItsSpelling() throws {
+        let page = try Page(path: "a.md", text: "```Swift title\nlet a = 1\n```\n``` swift\nlet b = 2\n```\n")
+        #expect(page.samples.count == 2)
+    }
+
+    @Test func aBlockThatIsNotClosedIsAnError() {
+        #expect(throws: Page.UnclosedBlock.self) { try Page(path: "a.md", text: "```swift\nlet a = 1\n") }
+    }
+
+    @Test func relativeLinksAreThoseToFiles() throws {
+        let text = "[a](LICENSE) [b](https://a.example/b) [c](#part) [d](Sources/x.md#part) [e](doc:Retry)"
+        #expect(try Page(path: "a.md", text: text).relativeLinks == ["LICENSE", "Sources/x.md"])
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@Suite struct ReadmeTests {
+    private let readme: Page
+    /// The manifest without white space.
+    private let manifest: String
+
+    init() throws {
+        readme = try Page("README.md")
+        manifest = try String(contentsOf: Package.root.appending(path: "Package.swift"), encoding: .utf8)
+            .filter { !$0.isWhitespace }
+    }
+
+    @Test func itIsShort() {
+        #expect(readme.text.split(separator: "\n", omittingEmptySubsequences: false).count < 250)
+    }
+
+    @Test func itsFirstTwoCommandsRunTheDemonstrationAndTheTests() {
+        #expect(readme.commands.prefix(2).map { $0.hasSuffix(" urlrequest demo") } == [true, false])
+        #expect(readme.commands.prefix(2).map { $0.hasSuffix(" swift test") } == [false, true])
+    }
+
+    @Test func everyScriptOfACommandExistsAndIsExecutable() {
+        let scripts = readme.commands.flatMap { $0.split(separator: " ") }.filter {
+            $0.hasPrefix(".") && $0.contains("/")
+        }
+        .filter { !$0.hasPrefix(".build/") }
+        #expect(!scripts.isEmpty)
+        for script in scripts {
+            #expect(FileManager.default.isExecutableFile(atPath: Package.root.appending(path: String(script)).path))
+        }
+    }
+
+    @Test func everyTraitAndProductOfACommandIsDeclared() {
+        for command in readme.commands {
+            for match in command.matches(of: /--traits (\w+)/) {
+                #expect(manifest.contains(#".trait(name:"\#(match.output.1)""#), "\(command)")
+            }
+            for match in command.matches(of: /--product (\w+)/) {
+                #expect(manifest.contains(#".executable(name:"\#(match.output.1)""#), "\(command)")
+            }
+        }
+    }
+
+    @Test func theCheckRunsTheReadmesTestCommand() throws {
+        let check = try String(contentsOf: Package.root.appending(path: ".ci/run"), encoding: .utf8)
+        let command = try #require(readme.commands.first { $0.hasSuffix(" swift test") })
+        #expect(check.contains(command))
+    }
+
+    @Test(arguments: ["README.md", "CHANGELOG.md"]) func relativeLinksResolve(_ path: String) throws {
+        for link in try Page(path).relativeLinks {
+            #expect(FileManager.default.fileExists(atPath: Package.root.appending(path: link).path), "\(link)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@Suite struct SampleTests {
+    @Test func everySampleCompiles() async throws {
+        let outcome = try await Tool.withFolder { folder in
+            var files: [String] = []
+            for page in try Package.pages() where !page.samples.isEmpty {
+                let file = folder.appending(path: "\(page.name).swift")
+                try Data(try Samples(page).source.utf8).write(to: file)
+                files.append(file.path)
+            }
+            #expect(!files.isEmpty)
+            return try await Tool.run(try compiler() + files, in: folder)
+        }
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
+    @Test func everyManifestIsAccepted() async throws {
+        for page in try Package.pages() {
+            for sample in page.samples where sample.isManifest {
+                let outcome = try await Tool.withFolder { folder in
+                    let manifest = folder.appending(path: "Package.swift")
+                    try Data(sample.lines.joined(separator: "\n").utf8).write(to: manifest)
+                    return try await Tool.run(["swift", "package", "dump-package"], in: folder)
+                }
+                #expect(outcome.status == 0, "\(page.path):\(sample.line): \(outcome.output)")
+            }
+        }
+    }
+
+    @Test func everyBlockNamesItsLanguage() throws {
+        for page in try Package.pages() {
+            for block in page.blocks { #expect(!block.language.isEmpty, "\(page.path):\(block.line)") }
+        }
+    }
+
+    @Test func everyPreambleHasItsPage() throws {
+        let names = Set(try Package.pages().filter { !$0.samples.isEmpty }.map(\.name))
+        let folder = Package.root.appending(path: "Tests/DocumentationTests/Preambles")
+        let preambles = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        for preamble in preambles {
+            #expect(names.contains(preamble.deletingPathExtension().lastPathComponent), "\(preamble.path)")
+        }
+    }
+
+    /// The command that type-checks files against the modules of this build.
+    private func compiler() throws -> [String] {
+        let products = try Package.products()
+        var arguments = ["swiftc", "-typecheck", "-parse-as-library", "-suppress-warnings", "-swift-version", "6"]
+        arguments += ["-module-name", "Samples", "-I", products.appending(path: "Modules").path]
+        arguments += [
+            "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature", "MemberImportVisibility",
+        ]
+        // The modules import those of C targets, for themselves only; the compiler wants to see them all the same.
+        for map in try moduleMaps(below: products) + moduleMaps(below: Package.root.appending(path: "Sources")) {
+            arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"]
+        }
+        return arguments
+    }
+
+    /// The module maps one folder below a folder.
+    private func moduleMaps(below folder: URL) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .map { $0.appending(path: "module.modulemap") }
+            .filter { FileManager.default.fileExists(atPath: $0.path) }
+    }
+}
