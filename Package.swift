@@ -78,4 +78,3 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-package.targets.append(.executableTarget(name: "Bench", dependencies: ["RequestOperations", "RequestOperationsTesting"], swiftSettings: [.swiftLanguageMode(.v5)]))

@@ -162,14 +162,27 @@ extension ScriptedTransport.Answer {
         try Task.checkCancellation()
         let size = Int64(body.count)
         task.onProgress?(TransferProgress(bytesReceived: size, bytesToReceive: size))
-        switch task.destination {
+        do {
+            return try await store(body, under: head, task.destination)
+        } catch  where !Task.isCancelled {
+            throw TransferFailure(error, head: head, phase: .body)
+        }
+    }
+
+    private static func store(
+        _ body: Data, under head: ResponseHead, _ destination: TransportTask.Destination
+    ) async throws -> TransportResponse {
+        let size = Int64(body.count)
+        switch destination {
         case .memory:
             return TransportResponse(head: head, body: body)
         case .file(let file):
-            try body.write(to: file)
+            do { try body.write(to: file) } catch {
+                throw RequestError(.fileFailed, stage: .transfer, underlying: error)
+            }
             return TransportResponse(head: head, file: file, bodySize: size)
         case .stream(let consumer):
-            try await consumer(body)
+            if !body.isEmpty { try await consumer(body) }
             return TransportResponse(head: head, bodySize: size)
         }
     }

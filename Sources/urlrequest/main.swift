@@ -1,10 +1,11 @@
 import RequestOperations
 
 #if CommandLineTool
-    let status = await Tool.runCommand()
+    // Before anything asynchronous: the first Task makes Dispatch open descriptors of its own.
+    guard Descriptors.secureStandardOnes() else { exit(ExitStatus.outputClosed) }
+    Task { exit(await Tool.runCommand()) }
+    dispatchMain()
 #else
-    let status = ExitStatus.unusable
     Console().print("swift build -c release --traits CommandLineTool --product urlrequest\n")
+    exit(ExitStatus.unusable)
 #endif
-
-exit(status)

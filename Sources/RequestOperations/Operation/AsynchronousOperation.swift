@@ -77,7 +77,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
                 try await answer.value
             } onCancel: {
                 cancel()
-                if !isExecuting { answer.resume(with: .failure(CancellationError())) }
+                // An operation that was not started yet may never be.
+                let waitsForStart = state.withLock { $0.lifecycle.isCancelledBeforeStart }
+                if waitsForStart { answer.resume(with: .failure(CancellationError())) }
             }
         }
     }
@@ -124,18 +126,29 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
+    /// Starts the operation on a queue as soon as it is ready, unless somebody else starts it before.
+    final func startWhenReady(on queue: DispatchQueue) {
+        state.withLock { $0.starter = queue }
+        startIfReady()
+    }
+
+    private func startIfReady() {
+        let queue = state.withLock { state -> DispatchQueue? in
+            guard state.lifecycle.isCancelled || state.dependencies.isSatisfied else { return nil }
+            defer { state.starter = nil }
+            return state.starter
+        }
+        queue?.async { self.start() }
+    }
+
     private func launch(on queue: OperationQueue?) {
         let priority = qualityOfService.taskPriority
         let body: TaskContext.Body = { await self.execute(on: queue) }
         if let context {
-            context.run(priority: priority, body) { self.adopt($0) }
+            context.run(priority: priority, body)
         } else {
-            adopt(.startingHere(priority: priority, body))
+            Task.startHere(priority: priority, body)
         }
-    }
-
-    private func adopt(_ task: Task<Void, Never>) {
-        if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
     }
 
     /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
@@ -144,6 +157,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if case .ignore = action { return }
         super.cancel()
         stop(action)
+        startIfReady()
     }
 
     /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
@@ -155,7 +169,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         guard case .stop(let task) = action else { return }
         runWasStopped()
         task?.cancel()
-        _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in self?.abandon() }
+        _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
+            // Observers of the finish must not keep the deadlines of others waiting.
+            DispatchQueue.global().async { [weak self] in self?.abandon() }
+        }
     }
 
     /// Called when ``run()`` is told to stop, before its Task is cancelled.
@@ -174,6 +191,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
     private func execute(on queue: OperationQueue?) async {
+        let task = RunningTask.current()
+        if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
         do {
             let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run() }
             finish(.succeeded, with: value)
@@ -216,24 +235,22 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     public final override var isReady: Bool {
         // Foundation's own table still holds the barriers of a queue.
         let isReady = super.isReady
+        let isOwnRead = DispatchQueue.getSpecific(key: announcesReadiness) == true
         let (answer, change) = state.withLock { state in
             let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
-            return (answer, state.readiness.update(to: answer))
+            let isWaiting = state.lifecycle.isPending && !isOwnRead
+            return (answer, state.readiness.update(to: answer, isWaiting: isWaiting))
         }
-        switch change {
-        case .none: break
-        case .firstReady: becameReady()
-        case .readyAgain:
-            becameReady()
-            // A queue that read "not ready" while it took the operation in may have missed the announcement, and looks
-            // again only when told to.
-            DispatchQueue.global().async { self.announceReadiness() }
-        }
+        if change.isTurn { answer ? becameReady() : becameUnready() }
+        if change.isToBeAnnounced { readinessQueue.async { self.announceReadiness() } }
         return answer
     }
 
-    /// Called when the operation is first seen to be ready.
+    /// Called when the operation is seen to be ready, for the first time or again.
     func becameReady() {}
+
+    /// Called when the operation, which was ready, is seen not to be.
+    func becameUnready() {}
 
     /// The operations that this one waits for or has waited for, in the order in which they were added; none once it
     /// has finished.
@@ -256,7 +273,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if state.withLock({ $0.dependencies.remove(operation) }) { announceReadiness() }
     }
 
-    final func takeDependencies() -> [Operation] {
+    func takeDependencies() -> [Operation] {
         state.withLock { $0.dependencies.removeAll() }
     }
 
@@ -267,6 +284,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func announceReadiness() {
         willChangeValue(forKey: "isReady")
         didChangeValue(forKey: "isReady")
+        startIfReady()
     }
 }
 
@@ -278,33 +296,55 @@ private struct OperationState {
     var lifecycle = OperationLifecycle()
     var dependencies = DependencyTable()
     var readiness = Readiness.unknown
+    /// Where the operation is to be started once it is ready.
+    var starter: DispatchQueue?
 }
 
 /// What the readers of `isReady` were last told.
+///
+/// A queue of Foundation's that reads "not ready" while it takes an operation in may miss the announcement that comes
+/// meanwhile: it stores its answer afterwards, reads again, and does nothing about the new answer until it is told to. So
+/// whoever reads "ready" of an operation that had to wait and is not started yet causes another announcement, a bounded
+/// number of times.
 private enum Readiness {
     case unknown
     case notReady
-    case ready
+    case ready(announcementsLeft: Int)
 
-    enum Change {
-        case none
-        case firstReady
-        case readyAgain
+    struct Change {
+        var isTurn = false
+        var isToBeAnnounced = false
     }
 
-    mutating func update(to isReady: Bool) -> Change {
+    private static let announcements = 8
+
+    mutating func update(to isReady: Bool, isWaiting: Bool) -> Change {
         switch (self, isReady) {
         case (.unknown, true):
-            self = .ready
-            return .firstReady
+            self = .ready(announcementsLeft: 0)
+            return Change(isTurn: true)
         case (.notReady, true):
-            self = .ready
-            return .readyAgain
-        case (.unknown, false), (.notReady, false), (.ready, false):
+            self = .ready(announcementsLeft: Self.announcements)
+            return Change(isTurn: true, isToBeAnnounced: true)
+        case (.ready(let left), true):
+            guard isWaiting, left > 0 else { return Change() }
+            self = .ready(announcementsLeft: left - 1)
+            return Change(isToBeAnnounced: true)
+        case (.ready, false):
             self = .notReady
-            return .none
-        case (.ready, true):
-            return .none
+            return Change(isTurn: true)
+        case (.unknown, false), (.notReady, false):
+            self = .notReady
+            return Change()
         }
     }
 }
+
+/// Announces readiness a second time; what reads it in the course of that is not another reader.
+private let readinessQueue = {
+    let queue = DispatchQueue(label: "RequestOperations.readiness")
+    queue.setSpecific(key: announcesReadiness, value: true)
+    return queue
+}()
+
+private let announcesReadiness = DispatchSpecificKey<Bool>()

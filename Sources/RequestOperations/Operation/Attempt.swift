@@ -25,7 +25,12 @@ public struct Attempt: Sendable {
     public internal(set) var redirects: [URL] = []
 
     /// The timings of the last transfer of the attempt, where the transport measures them.
-    public internal(set) var timings: TransferTimings?
+    public internal(set) var timings: TransferTimings? {
+        get { boxedTimings?.value }
+        set { boxedTimings = newValue.map(Box.init) }
+    }
+
+    private var boxedTimings: Box<TransferTimings>?
 
     init(number: Int, began: Duration, waited: Duration, wokenBy: WakeReason?) {
         self.number = number

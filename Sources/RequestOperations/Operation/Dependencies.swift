@@ -13,7 +13,7 @@ extension Operation {
 protocol FinishAnnouncing: Operation {
     func subscribeToFinish(_ observer: @escaping @Sendable () -> Void)
 
-    /// Takes the dependencies out of an operation that nobody else can reach any more.
+    /// Takes the dependencies, and what else it holds of operations, out of one that nobody else can reach any more.
     func takeDependencies() -> [Operation]
 }
 

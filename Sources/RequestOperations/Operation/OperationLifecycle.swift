@@ -23,16 +23,20 @@ struct OperationLifecycle: Sendable {
         case pending
         /// Cancelled before the start: finishes when it is started, as Foundation's queues demand.
         case cancelled
-        /// The Task is `nil` until the thread that started the operation has it at hand.
-        case executing(Task<Void, Never>?)
-        /// The Task was told to stop, or will be when it is at hand; whatever it returns, the operation finishes with this
-        /// error.
-        case ending(Task<Void, Never>?, with: any Error)
+        /// The Task is `nil` until it has begun.
+        case executing(RunningTask?)
+        /// The Task was told to stop, or will be when it begins; whatever it returns, the operation finishes with this error.
+        case ending(RunningTask?, with: any Error)
         case finished(Ending)
     }
 
     private var state = State.pending
     private var subscribers: [Subscriber] = []
+
+    /// Whether the operation was cancelled and waits for its start to finish.
+    var isCancelledBeforeStart: Bool {
+        if case .cancelled = state { true } else { false }
+    }
 
     var isPending: Bool {
         if case .pending = state { true } else { false }
@@ -83,8 +87,8 @@ struct OperationLifecycle: Sendable {
         }
     }
 
-    /// The Task of the work is at hand; whether it has to be told to stop.
-    mutating func adopt(_ task: Task<Void, Never>) -> Bool {
+    /// The Task of the work has begun; whether it has to be told to stop.
+    mutating func adopt(_ task: RunningTask) -> Bool {
         switch state {
         case .executing:
             state = .executing(task)
@@ -92,15 +96,18 @@ struct OperationLifecycle: Sendable {
         case .ending(_, let error):
             state = .ending(task, with: error)
             return true
-        case .pending, .cancelled, .finished:
+        case .finished:
+            // The operation was cancelled before its Task began, and did not wait for it.
+            return true
+        case .pending, .cancelled:
             return false
         }
     }
 
     enum CancelAction {
         case markCancelled
-        /// Tell the Task to stop, if it is at hand.
-        case stop(Task<Void, Never>?)
+        /// Tell the Task to stop, if it has begun.
+        case stop(RunningTask?)
         case ignore
     }
 
@@ -147,5 +154,21 @@ struct OperationLifecycle: Sendable {
         if case .finished = state { return true }
         subscribers.append(subscriber)
         return false
+    }
+}
+
+/// The Task that does the work of an operation.
+struct RunningTask: Sendable {
+    let cancel: @Sendable () -> Void
+}
+
+extension RunningTask {
+    /// The current Task, told to stop from anywhere. The operation lets go of it when it finishes.
+    static func current() -> RunningTask {
+        withUnsafeCurrentTask { task in
+            // A Task asks; of an `UnsafeCurrentTask`, `cancel()` may be called from any place.
+            nonisolated(unsafe) let task = task!
+            return RunningTask { task.cancel() }
+        }
     }
 }

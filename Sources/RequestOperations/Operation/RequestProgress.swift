@@ -5,21 +5,30 @@ struct RequestProgress: Sendable {
     private(set) var attempts: [Attempt] = []
     /// The stage that runs now.
     private(set) var stage = RequestError.Stage.process
-    /// Set when the request was cancelled or its deadline passed: it enters no stage any more.
-    private(set) var isStopped = false
+    private var course = Course.runs
     /// The time since the operation became ready.
     private(set) var stopwatch: Stopwatch?
     /// The operation's priority when the running attempt began.
     var priority = Operation.QueuePriority.normal
     /// The slot that the running attempt holds.
-    var slot: RequestLimiter.Slot?
+    var slot: HeldSlot?
     /// The wait before the next attempt.
     var wait: RetryWait?
     /// What is known of the running attempt.
     var known = KnownOfAttempt()
     private var backoffStep = 0
 
+    private enum Course {
+        case runs
+        /// The request was cancelled or its deadline passed: it enters no stage any more.
+        case stopped
+        /// The operation has its result: nothing is told any more.
+        case ended
+    }
+
     struct KnownOfAttempt: Sendable {
+        /// Whether a response redirected: the first request was processed, whatever happens to the next.
+        var wasRedirected = false
         var request: URLRequest?
         var bodyIsReplayable = true
         var head: ResponseHead?
@@ -36,43 +45,72 @@ struct RequestProgress: Sendable {
         if stopwatch == nil { stopwatch = Stopwatch(clock) }
     }
 
-    /// Enters a stage; returns whether the request was stopped and must not.
-    mutating func enter(_ next: RequestError.Stage) -> Bool {
-        if !isStopped { stage = next }
-        return isStopped
+    mutating func becameUnready() {
+        stopwatch = nil
     }
+
+    var hasEnded: Bool { course == .ended }
 
     mutating func stop() {
-        isStopped = true
+        if course == .runs { course = .stopped }
     }
 
-    mutating func beginAttempt(after wake: Wake?) -> Int {
+    mutating func end() {
+        course = .ended
+    }
+
+    // Each of the following says whether the request goes on; if not, nothing was changed.
+
+    mutating func enter(_ next: RequestError.Stage) -> Bool {
+        guard course == .runs else { return false }
+        stage = next
+        return true
+    }
+
+    /// Enters a stage of an attempt, unless that was left behind.
+    mutating func enter(_ next: RequestError.Stage, in attempt: Int) -> Bool {
+        guard attempt == attempts.count, attempts[attempt - 1].ended == nil else { return false }
+        return enter(next)
+    }
+
+    mutating func receive(_ head: ResponseHead, in attempt: Int) -> Bool {
+        guard enter(.validate, in: attempt) else { return false }
+        known.head = head
+        attempts[attempt - 1].status = head.isHTTP ? head.status : nil
+        return true
+    }
+
+    mutating func follow(_ redirect: URL, in attempt: Int) -> Bool {
+        guard enter(.transfer, in: attempt) else { return false }
+        attempts[attempt - 1].redirects.append(redirect)
+        known.wasRedirected = true
+        known.head = nil
+        return true
+    }
+
+    mutating func note(_ task: TransportTask) -> Bool {
+        guard course == .runs else { return false }
+        known.request = task.request
+        known.bodyIsReplayable = task.body.isReplayable
+        return true
+    }
+
+    mutating func note(_ response: TransportResponse) -> Bool {
+        guard course == .runs else { return false }
+        known.bodyPrefix = response.body.prefix(TransferLimits.keptErrorBody)
+        attempts[attempts.count - 1].timings = response.timings
+        return true
+    }
+
+    /// Begins an attempt; returns its number, or `nil` if the request was stopped.
+    mutating func beginAttempt(after wake: Wake?) -> Int? {
+        guard course == .runs else { return nil }
         let number = attempts.count + 1
         attempts.append(
             Attempt(number: number, began: elapsed, waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
         known = KnownOfAttempt()
         stage = .process
         return number
-    }
-
-    mutating func note(_ task: TransportTask) {
-        known.request = task.request
-        known.bodyIsReplayable = task.body.isReplayable
-    }
-
-    mutating func note(_ head: ResponseHead) {
-        known.head = head
-        attempts[attempts.count - 1].status = head.isHTTP ? head.status : nil
-    }
-
-    mutating func note(redirectTo url: URL) {
-        attempts[attempts.count - 1].redirects.append(url)
-        known.head = nil
-    }
-
-    mutating func note(_ response: TransportResponse) {
-        known.bodyPrefix = response.body.prefix(TransferLimits.keptErrorBody)
-        attempts[attempts.count - 1].timings = response.timings
     }
 
     mutating func endAttempt(_ error: (any Error)?) {
@@ -101,7 +139,8 @@ struct RequestProgress: Sendable {
         backoffStep += 1
         return AttemptFailure(
             error, attempt: attempts.count, request: known.request ?? original, stage: stage, head: known.head,
-            requestMayHaveBeenProcessed: transfer?.requestMayHaveBeenProcessed ?? stage.isAfterSending,
+            requestMayHaveBeenProcessed: known.wasRedirected || transfer?.requestMayHaveBeenProcessed
+                ?? stage.isAfterSending,
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
             timeLeft: deadline.map { $0 - elapsed })
     }
@@ -111,9 +150,13 @@ struct RequestProgress: Sendable {
     }
 
     /// The error that the request ends with, with all that is known.
-    func finalError(_ error: any Error, stage: RequestError.Stage) -> RequestError {
+    ///
+    /// - Parameter endingAttempt: Whether it ends the running attempt too, in what it tells.
+    func finalError(_ error: any Error, stage: RequestError.Stage, endingAttempt: Bool = false) -> RequestError {
         var final = RequestError(wrapping: error, stage: stage).completed(by: known)
-        final.attempts = attempts
+        var told = self
+        if endingAttempt { told.endAttempt(error) }
+        final.attempts = told.attempts
         return final
     }
 }

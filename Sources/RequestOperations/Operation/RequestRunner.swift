@@ -25,24 +25,33 @@ final class RequestRunner: Sendable {
         progress.withLock { $0.becameReady(on: configuration.clock) }
     }
 
+    func becameUnready() {
+        progress.withLock { $0.becameUnready() }
+    }
+
     // MARK: Beginning and end
 
     /// Begins the request; returns the alarm of its deadline, if it has one.
-    func begin(onDeadline: @escaping @Sendable (RequestError) -> Void) -> Alarm? {
+    ///
+    /// - Throws: A ``RequestError`` with the code `timedOut` if the deadline has passed already, in a queue.
+    func begin(onDeadline: @escaping @Sendable (RequestError) -> Void) throws -> Alarm? {
         becameReady()
         emit(.began)
         guard let deadline = configuration.deadline else { return nil }
         let left = deadline - progress.withLock { $0.elapsed }
-        return Alarm(after: max(left, .zero), on: configuration.clock) { [weak self] in
-            if let self { onDeadline(passDeadline(deadline)) }
+        guard left > .zero else { throw passed(deadline) }
+        return Alarm(after: left, on: configuration.clock) { [weak self] in
+            // Whoever hears of the end must not keep the deadlines of others waiting.
+            DispatchQueue.global().async { [weak self] in
+                if let self { onDeadline(passed(deadline)) }
+            }
         }
     }
 
-    private func passDeadline(_ deadline: Duration) -> RequestError {
+    private func passed(_ deadline: Duration) -> RequestError {
         progress.withLock { progress in
             let timedOut = RequestError(.timedOut, stage: progress.stage, reason: "the deadline of \(deadline) passed")
-            progress.endAttempt(timedOut)
-            return progress.finalError(timedOut, stage: progress.stage)
+            return progress.finalError(timedOut, stage: progress.stage, endingAttempt: true)
         }
     }
 
@@ -58,21 +67,33 @@ final class RequestRunner: Sendable {
     /// The operation ended without waiting for the running stage any longer.
     func wasAbandoned() {
         let (stage, slot) = progress.withLock { ($0.stage, $0.slot) }
-        slot?.release()
+        slot?.close()
         AbandonedStages.countOne()
         emit(.abandoned(stage))
     }
 
+    /// The running attempt has its value.
+    func succeeded() {
+        progress.withLock { $0.endAttempt(nil) }
+    }
+
+    /// The operation has its result. Nothing is told of the request afterwards.
     func ended(_ error: (any Error)?) {
-        progress.withLock { $0.endAttempt(error) }
-        emit(.ended(error))
+        progress.withLock { progress in
+            progress.endAttempt(error)
+            progress.end()
+        }
+        configuration.onEvent?(RequestEvent(id: id, step: .ended(error)))
     }
 
     // MARK: Attempts
 
-    func beginAttempt(after wake: Wake?) {
+    /// Begins an attempt; returns its number.
+    func beginAttempt(after wake: Wake?) throws(CancellationError) -> Int {
         let number = progress.withLock { $0.beginAttempt(after: wake) }
+        guard let number else { throw CancellationError() }
         emit(.attemptBegan(number))
+        return number
     }
 
     func fail(_ error: any Error) -> AttemptFailure {
@@ -85,6 +106,7 @@ final class RequestRunner: Sendable {
     func adopt(
         _ decision: RetryDecision, after failure: AttemptFailure
     ) throws -> (delay: Duration, observers: [any EarlyRetryObserver]) {
+        try enter(.retryDecision)
         emit(.decided(decision))
         switch decision {
         case .stop: throw ending(failure.error, in: failure.stage)
@@ -124,21 +146,27 @@ final class RequestRunner: Sendable {
             stage, on: configuration.queue(for: stage), limit: configuration.stageTimeLimits[stage], body)
     }
 
-    /// Every stage begins here: after a cancel none does. (The Task may learn of the cancel a little later.)
+    /// Every stage begins here: after a cancel none does, nor in an attempt that was left behind. (The Task may learn of the
+    /// cancel a little later.)
     func enter(_ stage: RequestError.Stage) throws(CancellationError) {
-        let isStopped = progress.withLock { $0.enter(stage) }
-        if isStopped { throw CancellationError() }
+        try advance { $0.enter(stage) }
     }
 
-    private var stageRunner: StageRunner {
+    /// Changes the progress, unless that says that the request, or the attempt, goes no further.
+    func advance(_ change: (inout RequestProgress) -> Bool) throws(CancellationError) {
+        if !progress.withLock({ change(&$0) }) { throw CancellationError() }
+    }
+
+    var stageRunner: StageRunner {
         StageRunner(clock: configuration.clock) { [weak self] stage in
             AbandonedStages.countOne()
             self?.emit(.abandoned(stage))
         }
     }
 
-    private func emit(_ step: @autoclosure () -> RequestEvent.Step) {
-        configuration.onEvent?(RequestEvent(id: id, step: step()))
+    func emit(_ step: @autoclosure () -> RequestEvent.Step) {
+        guard let onEvent = configuration.onEvent, !progress.withLock({ $0.hasEnded }) else { return }
+        onEvent(RequestEvent(id: id, step: step()))
     }
 
     // MARK: Admission
@@ -156,7 +184,7 @@ final class RequestRunner: Sendable {
             let original = self.original
             let request = try await stage(.process) { try await process(original) }
             let task = try await stage(.makeTask) { try await makeTask(request) }
-            progress.withLock { $0.note(task) }
+            try advance { $0.note(task) }
             guard let limiter = configuration.limiter else { return (complete(task), nil) }
             let (slot, waited) = try await self.slot(of: limiter, for: task, at: &place)
             guard waited > configuration.freshness else { return (complete(task), slot) }
@@ -171,7 +199,7 @@ final class RequestRunner: Sendable {
         return task
     }
 
-    private func slot(
+    func slot(
         of limiter: RequestLimiter, for task: TransportTask, at place: inout RequestLimiter.Place?
     ) async throws -> (RequestLimiter.Slot, waited: Duration) {
         try enter(.slot)
@@ -179,13 +207,13 @@ final class RequestRunner: Sendable {
         let stopwatch = Stopwatch(configuration.clock)
         let slot = try await limiter.slot(
             for: Origin(task.request.url), priority: progress.withLock { $0.priority }, place: &place)
-        let isStopped = progress.withLock { progress in
-            progress.slot = slot
-            return progress.isStopped
-        }
-        if isStopped {
+        do {
+            // The slot may have been given in the moment of the cancel.
+            try enter(.slot)
+            try Task.checkCancellation()
+        } catch {
             slot.release()
-            throw CancellationError()
+            throw error
         }
         let waited = stopwatch.elapsed
         emit(.gotSlot(waited: waited))
@@ -196,72 +224,21 @@ final class RequestRunner: Sendable {
 
     /// Sends the request and reads its response, following redirects; gives the slot back.
     func transfer(
-        _ task: TransportTask, _ slot: RequestLimiter.Slot?, validate: @escaping @Sendable (ResponseHead) throws -> Void
+        _ task: TransportTask, _ slot: RequestLimiter.Slot?, attempt: Int,
+        validate: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
-        defer { progress.withLock { $0.slot }?.release() }
-        try enter(.transfer)
+        let held = slot.map(HeldSlot.init)
+        progress.withLock { $0.slot = held }
+        defer { held?.close() }
+        let transfer = AttemptTransfer(runner: self, attempt: attempt, slot: held, validate: validate)
         let response =
             if let limit = configuration.attemptTimeLimit {
-                try await stageRunner.run(.transfer, limit: limit) {
-                    try await self.followRedirects(task, slot, validate)
-                }
+                try await stageRunner.run(.transfer, limit: limit) { try await transfer.run(task) }
             } else {
-                try await followRedirects(task, slot, validate)
+                try await transfer.run(task)
             }
-        progress.withLock { $0.note(response) }
+        try advance { $0.note(response) }
         return response
-    }
-
-    private func followRedirects(
-        _ first: TransportTask, _ slot: RequestLimiter.Slot?, _ validate: @escaping @Sendable (ResponseHead) throws -> Void
-    ) async throws -> TransportResponse {
-        var task = first
-        var slot = slot
-        var visited: [RedirectPolicy.Hop] = []
-        while true {
-            do {
-                return try await send(task, validate)
-            } catch let redirect as Redirect {
-                visited.append(RedirectPolicy.Hop(task.request))
-                task = try configuration.redirects.next(
-                    after: redirect.head, to: redirect.target, task: task, visited: visited)
-                progress.withLock { $0.note(redirectTo: redirect.target) }
-                emit(.redirected(from: redirect.head.url, to: redirect.target))
-                slot = try await exchange(slot, for: task)
-            }
-        }
-    }
-
-    /// A redirect to another host gives its slot back before it waits for the next: it never holds two.
-    private func exchange(
-        _ held: RequestLimiter.Slot?, for task: TransportTask
-    ) async throws -> RequestLimiter.Slot? {
-        guard let held, let limiter = configuration.limiter, held.origin != Origin(task.request.url) else { return held }
-        held.release()
-        var place: RequestLimiter.Place?
-        let (slot, _) = try await slot(of: limiter, for: task, at: &place)
-        try enter(.transfer)
-        return slot
-    }
-
-    /// One hop. A head that redirects is rejected with the redirect as its error, so that its body is not delivered.
-    private func send(
-        _ task: TransportTask, _ validate: @escaping @Sendable (ResponseHead) throws -> Void
-    ) async throws -> TransportResponse {
-        do {
-            return try await task.perform(over: configuration.transport) { head in
-                if let target = self.configuration.redirects.target(of: head) {
-                    throw Redirect(head: head, target: target)
-                }
-                try self.enter(.validate)
-                self.progress.withLock { $0.note(head) }
-                self.emit(.head(head))
-                try validate(head)
-                try self.enter(.transfer)
-            }
-        } catch let failure as TransferFailure {
-            throw failure.error as? Redirect ?? failure
-        }
     }
 }
 
@@ -269,22 +246,6 @@ final class RequestRunner: Sendable {
 struct Wake: Sendable {
     let waited: Duration
     let reason: WakeReason
-}
-
-/// The error with which the head of a redirect is rejected.
-private struct Redirect: Error {
-    let head: ResponseHead
-    let target: URL
-}
-
-extension TransportTask {
-    /// Carries the task out in its own way or the transport's.
-    fileprivate func perform(
-        over transport: any Transport, onHead: @escaping @Sendable (ResponseHead) throws -> Void
-    ) async throws -> TransportResponse {
-        if case .perform(let perform) = execution { return try await perform(self, transport, onHead) }
-        return try await transport.perform(self, onHead: onHead)
-    }
 }
 
 extension Error {

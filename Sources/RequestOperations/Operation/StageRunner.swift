@@ -19,28 +19,83 @@ struct StageRunner: Sendable {
         _ stage: RequestError.Stage, limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit else { return try await body() }
-        let answer = Answer<Value>()
-        let hasReturned = Locked(false)
-        let task = Task {
-            let result = await Result(catching: body)
-            hasReturned.withLock { $0 = true }
-            answer.resume(with: result)
-        }
+        let race = Race<Value>(onAbandoned: { onAbandoned(stage) })
+        race.start(body)
         let alarm = Alarm(after: limit, on: clock) {
-            let timedOut = RequestError(.timedOut, stage: stage, reason: "\(stage.rawValue) took longer than \(limit)")
-            guard answer.resume(with: .failure(timedOut)) else { return }
-            task.cancel()
-            _ = DeadlineHeap.shared.schedule(at: .now + .milliseconds(50)) {
-                if !hasReturned.withLock({ $0 }) { onAbandoned(stage) }
-            }
+            race.stop(
+                with: RequestError(.timedOut, stage: stage, reason: "\(stage.rawValue) took longer than \(limit)"))
         }
         defer { alarm.cancel() }
         return try await withTaskCancellationHandler {
-            try await answer.value
+            try await race.answer.value
         } onCancel: {
-            task.cancel()
-            answer.resume(with: .failure(CancellationError()))
+            race.stop(with: CancellationError())
         }
+    }
+}
+
+/// A stage that runs in a Task of its own, against whatever stops it.
+private final class Race<Value: Sendable>: Sendable {
+    private enum State {
+        case ready
+        case runs(Task<Void, Never>)
+        /// Told to stop; what it returns is dropped in favour of this.
+        case stops(with: any Error)
+        case over
+    }
+
+    let answer = Answer<Value>()
+    private let state = Locked(State.ready)
+    private let onAbandoned: @Sendable () -> Void
+
+    init(onAbandoned: @escaping @Sendable () -> Void) {
+        self.onAbandoned = onAbandoned
+    }
+
+    func start(_ body: @escaping @Sendable () async throws -> Value) {
+        let task = Task { [self] in returned(await Result(catching: body)) }
+        state.withLock { state in
+            // It may have returned already.
+            if case .ready = state { state = .runs(task) }
+        }
+    }
+
+    /// Tells the stage to stop, and waits for it no longer than its grace.
+    func stop(with error: any Error) {
+        let task: Task<Void, Never>? = state.withLock { state in
+            guard case .runs(let task) = state else { return nil }
+            state = .stops(with: error)
+            return task
+        }
+        guard let task else { return }
+        // Off the queue of the deadlines: cancelling runs the handlers of user code.
+        DispatchQueue.global().async { task.cancel() }
+        _ = DeadlineHeap.shared.schedule(at: .now + .milliseconds(50)) { [self] in
+            DispatchQueue.global().async { self.abandon(with: error) }
+        }
+    }
+
+    private func returned(_ result: Result<Value, any Error>) {
+        let outcome: Result<Value, any Error>? = state.withLock { state in
+            defer { state = .over }
+            return switch state {
+            case .ready, .runs: result
+            case .stops(let error): .failure(error)
+            case .over: nil
+            }
+        }
+        if let outcome { answer.resume(with: outcome) }
+    }
+
+    private func abandon(with error: any Error) {
+        let isLeftBehind = state.withLock { state in
+            guard case .stops = state else { return false }
+            state = .over
+            return true
+        }
+        guard isLeftBehind else { return }
+        onAbandoned()
+        answer.resume(with: .failure(error))
     }
 }
 

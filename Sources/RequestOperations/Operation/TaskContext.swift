@@ -4,8 +4,7 @@
 final class TaskContext: Sendable {
     typealias Body = @Sendable () async -> Void
 
-    private let body: Answer<Body?>
-    private let task: Task<Void, Never>
+    private let body = Answer<Body?>()
 
     /// Keeps the task-local values of the current Task; `nil` outside of any.
     static func current() -> TaskContext? {
@@ -13,9 +12,7 @@ final class TaskContext: Sendable {
     }
 
     private init() {
-        let body = Answer<Body?>()
-        self.body = body
-        task = Task {
+        Task { [body] in
             // The answer is never an error.
             guard let run = try? await body.value else { return }
             await run()
@@ -29,19 +26,14 @@ final class TaskContext: Sendable {
 
     /// Runs a body in the context; called once.
     ///
-    /// - Parameters:
-    ///   - priority: The priority of the work; `nil` takes that of the place where the context was made.
-    ///   - onTask: Called once with the Task that does the work, from any thread.
-    func run(
-        priority: TaskPriority?, _ run: @escaping Body, onTask: @escaping @Sendable (Task<Void, Never>) -> Void
-    ) {
+    /// - Parameter priority: The priority of the work; `nil` takes that of the place where the context was made.
+    func run(priority: TaskPriority?, _ run: @escaping Body) {
         guard let priority else {
-            onTask(task)
             body.resume(with: .success(run))
             return
         }
         // Were the second Task awaited, it would take on the priority of the first.
-        body.resume(with: .success { onTask(Task(priority: priority) { await run() }) })
+        body.resume(with: .success { Task(priority: priority) { await run() } })
     }
 }
 

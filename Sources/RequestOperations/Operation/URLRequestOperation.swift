@@ -69,7 +69,10 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     /// slot longer than the configuration's `freshness`.
     open func process(_ request: URLRequest) async throws -> URLRequest {
         var processed = request
-        for adapter in runner.configuration.adapters { processed = try await adapter.adapt(processed) }
+        for adapter in runner.configuration.adapters {
+            processed = try await adapter.adapt(processed)
+            try Task.checkCancellation()
+        }
         return processed
     }
 
@@ -101,7 +104,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     /// The way of the request. Called by the superclass; not to be called or overridden.
     public final override func run() async throws -> Value {
-        let deadline = runner.begin { [weak self] in self?.fail(with: $0) }
+        let deadline = try runner.begin { [weak self] in self?.fail(with: $0) }
         defer { deadline?.cancel() }
         var wake: Wake?
         while true {
@@ -118,14 +121,16 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     }
 
     private func perform(after wake: Wake?) async throws -> Value {
-        runner.beginAttempt(after: wake)
+        let attempt = try runner.beginAttempt(after: wake)
         let (task, slot) = try await runner.admit(priority: queuePriority) { request in
             try await self.process(request)
         } makeTask: { request in
             try await self.makeTask(for: request)
         }
-        let response = try await runner.transfer(task, slot) { head in try self.validate(head) }
-        return try await runner.stage(.decode) { try await self.decode(response) }
+        let response = try await runner.transfer(task, slot, attempt: attempt) { head in try self.validate(head) }
+        let value = try await runner.stage(.decode) { try await self.decode(response) }
+        runner.succeeded()
+        return value
     }
 
     private func decide(_ failure: AttemptFailure) async throws -> RetryDecision {
@@ -138,6 +143,10 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     final override func becameReady() {
         runner.becameReady()
+    }
+
+    final override func becameUnready() {
+        runner.becameUnready()
     }
 
     final override func runWasStopped() {

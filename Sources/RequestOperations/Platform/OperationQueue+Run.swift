@@ -7,10 +7,16 @@ extension OperationQueue {
     /// On the queue that runs the caller's own operation the function runs at once: the operation has a place there
     /// already, and a queue of width 1 would wait for itself.
     ///
-    /// - Throws: What the function throws; `CancellationError` if the queue cancels or drops a part of the work.
+    /// A part that the queue cancels or drops before the function began is never run; one after that runs elsewhere, since a
+    /// function cannot be left half-way.
+    ///
+    /// - Throws: What the function throws; `CancellationError` if the queue cancels or drops a part of the work, at once
+    ///   even if it is suspended.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         if OperationQueue.ofCurrentOperation === self { return try await body() }
-        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await runBlocking(body) }
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            return try await runBlocking(body)
+        }
         let executor = OperationQueueExecutor(self)
         return try await withTaskExecutorPreference(executor) {
             try executor.checkNothingWasDropped()
@@ -68,25 +74,35 @@ private final class OperationQueueExecutor: TaskExecutor {
     }
 }
 
-/// A block operation that answers, one way or the other, exactly once: by its block, or, if the queue cancelled or
-/// freed it without running it, by the other.
-// Unchecked: `block` is touched by `main` and, when nobody else can reach the operation any more, by `deinit`.
+/// A block operation that answers, one way or the other, exactly once: by its block, or, if the queue cancels it or frees
+/// it without running it, by the other. (A suspended queue keeps what it cancelled, so the freeing is not waited for.)
+// Unchecked as its superclass is: all state of this class is in `block`.
 private final class DroppableOperation: Operation, @unchecked Sendable {
-    private var block: (@Sendable () -> Void)?
+    private let block: Locked<(@Sendable () -> Void)?>
     private let whenDropped: @Sendable () -> Void
 
     init(_ block: @escaping @Sendable () -> Void, whenDropped: @escaping @Sendable () -> Void) {
-        self.block = block
+        self.block = Locked(block)
         self.whenDropped = whenDropped
     }
 
-    deinit {
-        if block != nil { whenDropped() }
+    deinit { drop() }
+
+    override func main() { takeBlock()?() }
+
+    override func cancel() {
+        super.cancel()
+        drop()
     }
 
-    override func main() {
-        let run = block
-        block = nil
-        run?()
+    private func drop() {
+        if takeBlock() != nil { whenDropped() }
+    }
+
+    private func takeBlock() -> (@Sendable () -> Void)? {
+        block.withLock { block in
+            defer { block = nil }
+            return block
+        }
     }
 }

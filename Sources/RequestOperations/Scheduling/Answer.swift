@@ -1,6 +1,6 @@
 /// A result that somebody awaits: the first one given counts, later ones are dropped.
 ///
-/// Awaited once at most. It takes no notice of cancellation: whoever cancels gives the answer.
+/// Awaited once; a second time is a programmer's error. It takes no notice of cancellation: whoever cancels gives the answer.
 final class Answer<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -37,12 +37,17 @@ final class Answer<Value: Sendable>: Sendable {
         get async throws {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Value, any Error>? = state.withLock { state in
-                    guard case .given(let result) = state else {
+                    switch state {
+                    case .open:
                         state = .awaited(continuation)
                         return nil
+                    case .given(let result):
+                        state = .delivered
+                        return result
+                    case .awaited, .delivered:
+                        // One of the two would wait for ever.
+                        preconditionFailure("An answer is awaited once.")
                     }
-                    state = .delivered
-                    return result
                 }
                 if let result { continuation.resume(with: result) }
             }

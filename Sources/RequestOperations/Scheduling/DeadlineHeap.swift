@@ -1,7 +1,8 @@
 /// All deadlines of real time in the process: one heap, one timer, whatever their number.
 ///
-/// A waiting request is an entry here and one suspended Task; it has no thread and no timer of its own. Entries due
-/// within the same millisecond share a wake-up.
+/// A waiting request is an entry here and one suspended Task; it has no thread and no timer of its own. Deadlines are
+/// rounded up to the millisecond, so that those within the same one share a wake-up and none is early. Those of the same
+/// millisecond run in the order in which they were scheduled.
 final class DeadlineHeap: Sendable {
     static let shared = DeadlineHeap()
 
@@ -14,7 +15,9 @@ final class DeadlineHeap: Sendable {
         let time: Int64
         let id: UInt64
 
-        static func < (first: Deadline, second: Deadline) -> Bool { first.time < second.time }
+        static func < (first: Deadline, second: Deadline) -> Bool {
+            (first.time, first.id) < (second.time, second.id)
+        }
     }
 
     private struct State {
@@ -34,13 +37,16 @@ final class DeadlineHeap: Sendable {
 
     init() {
         timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.setEventHandler { [unowned self] in fire() }
+        timer.setEventHandler { [weak self] in self?.fire() }
         timer.activate()
     }
 
+    /// How many entries there are, cancelled ones that are still kept included.
+    var count: Int { state.withLock { $0.heap.count } }
+
     /// Runs an action once at a time or soon after it, on a queue of the heap's own: it must only resume or cancel.
     func schedule(at deadline: ContinuousClock.Instant, _ action: @escaping @Sendable () -> Void) -> Entry {
-        let time = origin.duration(to: deadline).nanoseconds
+        let time = origin.duration(to: deadline).nanoseconds.roundedUp(to: 1_000_000)
         let (entry, isEarliest) = state.withLock { state in
             state.lastID += 1
             let id = state.lastID
@@ -70,24 +76,39 @@ final class DeadlineHeap: Sendable {
     private func setTimer() {
         let alarm = state.withLock { $0.alarm }
         guard alarm != .max else { return }
-        let delay = alarm - origin.duration(to: .now).nanoseconds
-        timer.schedule(deadline: .now() + .nanoseconds(Int(max(delay, 0))), leeway: .milliseconds(1))
+        let delay = min(max(alarm - origin.duration(to: .now).nanoseconds, 0), Self.longestSleep)
+        timer.schedule(deadline: .now() + .nanoseconds(Int(delay)), leeway: .microseconds(100))
     }
 
+    /// Dispatch's clock stands still while the machine sleeps, ours does not: a minute after it woke, what became due
+    /// meanwhile runs at the latest.
+    private static let longestSleep: Int64 = 60_000_000_000
+
     private func fire() {
-        // Half a millisecond ahead joins what is due within the same one.
-        let now = origin.duration(to: .now).nanoseconds + 500_000
+        let now = origin.duration(to: .now).nanoseconds
         let due = state.withLock { state in
             var due: [@Sendable () -> Void] = []
             while let first = state.heap.first, first.time <= now {
                 _ = state.heap.popFirst()
                 if let action = state.actions.removeValue(forKey: first.id) { due.append(action) }
             }
+            // Cancelled ones need no alarm.
+            while let first = state.heap.first, state.actions[first.id] == nil { _ = state.heap.popFirst() }
             state.alarm = state.heap.first?.time ?? .max
             return due
         }
         setTimer()
         for action in due { action() }
+    }
+}
+
+extension Int64 {
+    /// The least multiple that is not below; the number itself where that does not fit.
+    fileprivate func roundedUp(to unit: Int64) -> Int64 {
+        let remainder = self % unit
+        guard remainder != 0 else { return self }
+        let (rounded, overflow) = addingReportingOverflow(remainder > 0 ? unit - remainder : -remainder)
+        return overflow ? self : rounded
     }
 }
 

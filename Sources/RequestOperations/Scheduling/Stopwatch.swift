@@ -33,7 +33,7 @@ enum Alarm: Sendable {
             self = .sleeper(
                 Task {
                     // A sleep ends early by cancellation only, and then nobody waits for the action.
-                    guard (try? await clock.sleep(for: delay)) != nil else { return }
+                    guard (try? await clock.sleep(for: delay)) != nil, !Task.isCancelled else { return }
                     action()
                 })
         }

@@ -81,7 +81,7 @@ public struct ResponseHead: Sendable {
         case .block(let block):
             return block.value(of: name)
         case .response(let response):
-            return response.value(forHTTPHeaderField: name)
+            return response.joinedValue(of: name)
         }
     }
 
@@ -104,6 +104,14 @@ public struct ResponseHead: Sendable {
 }
 
 extension HTTPURLResponse {
+    /// The value of a field. Foundation on Linux joins several of a name, but not if it begins with `X-` and is spelt in
+    /// several ways.
+    fileprivate func joinedValue(of name: String) -> String? {
+        guard name.first == "X" || name.first == "x" else { return value(forHTTPHeaderField: name) }
+        let values = fieldList.lazy.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
     /// The fields in the order of their names: Foundation keeps them in a dictionary and not as they arrived.
     fileprivate var fieldList: [(name: String, value: String)] {
         allHeaderFields

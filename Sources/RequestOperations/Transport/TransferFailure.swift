@@ -22,7 +22,12 @@ public struct TransferFailure: Error, Sendable {
     public var connectionWasReused: Bool?
 
     /// What was measured until the failure.
-    public var timings: TransferTimings?
+    public var timings: TransferTimings? {
+        get { boxedTimings?.value }
+        set { boxedTimings = newValue.map(Box.init) }
+    }
+
+    private var boxedTimings: Box<TransferTimings>?
 
     /// The parts of a transfer.
     public enum Phase: String, Sendable {
@@ -57,6 +62,6 @@ public struct TransferFailure: Error, Sendable {
         self.phase = phase
         self.requestMayHaveBeenProcessed = requestMayHaveBeenProcessed ?? (phase != .connect)
         self.connectionWasReused = connectionWasReused
-        self.timings = timings
+        boxedTimings = timings.map(Box.init)
     }
 }

@@ -13,7 +13,12 @@ public struct TransportResponse: Sendable {
     public var bodySize: Int64
 
     /// When the parts of the transfer took place, where the transport measures them.
-    public var timings: TransferTimings?
+    public var timings: TransferTimings? {
+        get { boxedTimings?.value }
+        set { boxedTimings = newValue.map(Box.init) }
+    }
+
+    private var boxedTimings: Box<TransferTimings>?
 
     /// Makes a response.
     ///
@@ -31,7 +36,7 @@ public struct TransportResponse: Sendable {
         self.body = body
         self.file = file
         self.bodySize = bodySize ?? Int64(body.count)
-        self.timings = timings
+        boxedTimings = timings.map(Box.init)
     }
 }
 

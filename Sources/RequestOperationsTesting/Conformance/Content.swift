@@ -11,6 +11,11 @@ enum Content {
         return pattern.prefix(count)
     }
 
+    /// The pieces as one. (`joined()` goes byte by byte in a debug build.)
+    static func joined(_ pieces: [Data]) -> Data {
+        pieces.reduce(into: Data()) { $0.append($1) }
+    }
+
     /// The text of which the compressed bodies are made: 16 KiB.
     static let text = Data(String(repeating: "0123456789abcdef", count: 1024).utf8)
 

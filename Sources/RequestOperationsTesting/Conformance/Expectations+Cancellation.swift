@@ -16,7 +16,8 @@ extension TransportExpectation {
             _ = try await trial.get("/fence")
             try expect("The requests", trial.server.requests.map(\.path), is: ["/fence"])
         },
-        TransportExpectation("Cancelling while the connection is made ends the transfer", .cancellation) { trial in
+        TransportExpectation("Cancelling while the connection is made ends the transfer", .cancellationInTransit) {
+            trial in
             let port = try UnansweredPort()
             let url = try unwrap(URL(string: "http://127.0.0.1:\(port.number)/"), "The port makes no URL.")
             let transfer = trial.start(.data(URLRequest(url: url)))
@@ -38,22 +39,13 @@ extension TransportExpectation {
             try expect(await begun.isGiven(within: .seconds(10)), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
-        TransportExpectation("Cancelling while bytes flow closes the connection", .cancellation) { trial in
+        TransportExpectation("Cancelling while bytes flow ends the transfer", .cancellationInTransit) { trial in
             trial.server.route("/", .endless(chunk: Content.pattern(10_000)))
-            let begun = Signal()
-            let sizes = Witness<Int>()
-            var task = TransportTask.stream(trial.request()) { piece in
-                if sizes.note(piece.count) == 20 { begun.give() }
-            }
-            task.limits = TransportTrial.limits
-            task.limits?.maximumBodySize = nil
-            let transfer = trial.start(task)
-            try expect(await begun.isGiven(within: .seconds(10)), "The body did not flow.")
-            try await trial.expectConnectionClosed(byCancelling: transfer)
+            try await expectCancelled(try await trial.flowingTransfer())
         },
         TransportExpectation("Cancelling in onHead delivers nothing and closes the connection", .cancellation) {
             trial in
-            trial.server.route("/", .pattern(1000, of: 2000, restAfter: LoopbackServer.Gate()))
+            trial.server.route("/", .stallBody(after: 1000, of: 2000))
             let pieces = Witness<Void>()
             let transfer = trial.start(.stream(trial.request()) { _ in pieces.note(()) }) { _ in
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -62,24 +54,9 @@ extension TransportExpectation {
             try expect("The number of pieces", pieces.count, is: 0)
             try await trial.closedConnections()
         },
-        TransportExpectation("Cancelling while the consumer works closes the connection at once", .cancellation) {
-            trial in
-            trial.server.route("/", .large(byteCount: 48 << 20))
-            let works = Signal()
-            let mayEnd = Signal()
-            let transfer = trial.start(
-                .stream(trial.request()) { _ in
-                    works.give()
-                    await mayEnd.wait()
-                })
-            defer { mayEnd.give() }
-            try expect(await works.isGiven(within: .seconds(10)), "The consumer got nothing.")
-            transfer.cancel()
-            try await trial.closedConnections()
-            mayEnd.give()
-            try await expectCancelled(transfer)
-        },
-        TransportExpectation("Cancelling during an upload closes the connection, the body incomplete", .cancellation) {
+        TransportExpectation(
+            "Cancelling during an upload closes the connection, the body incomplete", .cancellationInTransit
+        ) {
             trial in
             let flows = Signal()
             let source = Source { index in
@@ -91,7 +68,8 @@ extension TransportExpectation {
             try await expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
-        TransportExpectation("Cancelling while a source waits ends the transfer without it", .cancellation) { trial in
+        TransportExpectation("Cancelling while a source waits ends the transfer without it", .sourceCancellation) {
+            trial in
             let waits = Signal()
             let mayEnd = Signal()
             let source = Source { index in
@@ -106,7 +84,8 @@ extension TransportExpectation {
             try await expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
-        TransportExpectation("Cancelling while a rejected body is read ends the transfer", .cancellation) { trial in
+        TransportExpectation("Cancelling while a rejected body is read ends the transfer", .cancellationInTransit) {
+            trial in
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
             var task = TransportTask.data(trial.request())
             task.limits = TransportTrial.limits
@@ -119,7 +98,7 @@ extension TransportExpectation {
             try expect(await rejected.isGiven(within: .seconds(10)), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
-        TransportExpectation("Cancelling one transfer leaves the others alone", .cancellation) { trial in
+        TransportExpectation("Cancelling one transfer leaves the others alone", .cancellationInTransit) { trial in
             let gate = LoopbackServer.Gate()
             trial.server.respond { _ in .pattern(1000, of: 2000, restAfter: gate) }
             let transfers = (0..<10).map { trial.start(.data(trial.request("/\($0)"))) }
@@ -162,7 +141,7 @@ extension TransportExpectation {
 }
 
 /// Cancels a transfer and expects that it ends as cancelled within two seconds.
-private func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
+func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
     transfer.cancel()
     try await expectCancellation(of: transfer)
 }
@@ -183,7 +162,7 @@ private func expectCancellation(of transfer: Task<TransportResponse, any Error>)
 
 extension TransportTrial {
     /// Expects that a cancel ends the transfer and, within a second, its connection.
-    fileprivate func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
+    func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
         let instant = ContinuousClock.now
         try await expectCancelled(transfer)
         for connection in try await closedConnections() {
@@ -192,5 +171,19 @@ extension TransportTrial {
             let time = connection.endInstant.map(instant.duration) ?? .zero
             try expect(time < .seconds(1), "The connection was closed \(time) after the cancel.")
         }
+    }
+
+    /// A transfer of an unlimited body, twenty pieces of which have been delivered.
+    func flowingTransfer() async throws -> Task<TransportResponse, any Error> {
+        let flows = Signal()
+        let pieces = Witness<Void>()
+        var task = TransportTask.stream(request()) { _ in
+            if pieces.note(()) == 20 { flows.give() }
+        }
+        task.limits = TransportTrial.limits
+        task.limits?.maximumBodySize = nil
+        let transfer = start(task)
+        try expect(await flows.isGiven(within: .seconds(10)), "The body did not flow.")
+        return transfer
     }
 }

@@ -79,7 +79,7 @@ extension TransportExpectation {
             try await trial.expectFailure(of: .data(trial.request()), .malformedResponse, in: .head)
             try await trial.closedConnections()
         },
-        TransportExpectation("A head that breaks off fails the transfer before onHead", .malformedHeads) { trial in
+        TransportExpectation("A head that breaks off fails the transfer before onHead", .brokenOffHeads) { trial in
             trial.server.route("/", .closing(.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Cut: ye".utf8))))
             let heads = Witness<Void>()
             let failure = try await trial.failure(of: .data(trial.request())) { _ in heads.note(()) }

@@ -24,7 +24,7 @@ extension TransportExpectation {
             try expect("The length told", told.all.last?.bytesToSend, is: 8_000_003)
             try expect("The bytes received", told.all.last?.bytesReceived, is: 6)
         },
-        TransportExpectation("Progress counts decoded bytes, whose number no head tells", .progress) { trial in
+        TransportExpectation("Progress counts decoded bytes, whose number no head tells", .decodedProgress) { trial in
             trial.server.route("/", .encoded(Content.gzip, "gzip"))
             let told = Witness<TransferProgress>()
             var task = TransportTask.data(trial.request())

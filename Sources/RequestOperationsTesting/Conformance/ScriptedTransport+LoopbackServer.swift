@@ -39,9 +39,26 @@ extension ScriptedTransport.Answer {
             }
         }
         guard let status else { throw ConformanceFailure("The response has no head.") }
+        if let coding = fields.firstIndex(where: { $0.name == "Transfer-Encoding" }) {
+            fields.remove(at: coding)
+            body = dechunked(body)
+        }
         let hasBody = method != "HEAD" && status != 204 && status != 304
         let answer = Self.status(status, fields: fields, body: hasBody ? body : Data())
         return delay > .zero ? .delayed(delay, on: ContinuousClock(), answer) : answer
+    }
+
+    /// The content of a chunked body, which the server has framed well and without extensions.
+    private static func dechunked(_ body: Data) -> Data {
+        var rest = body[...]
+        var content = Data()
+        while let lineEnd = rest.firstIndex(of: UInt8(ascii: "\r")),
+            let size = Int(String(decoding: rest[..<lineEnd], as: UTF8.self), radix: 16), size > 0
+        {
+            content.append(rest.dropFirst(lineEnd - rest.startIndex + 2).prefix(size))
+            rest = rest.dropFirst(lineEnd - rest.startIndex + 2 + size + 2)
+        }
+        return content
     }
 }
 

@@ -24,7 +24,7 @@ final class Source: Sendable {
 
     /// Makes a source of these pieces.
     convenience init(pieces: [Data]) {
-        self.init(content: Data(pieces.joined())) { $0 < pieces.count ? pieces[$0] : nil }
+        self.init(content: Content.joined(pieces)) { $0 < pieces.count ? pieces[$0] : nil }
     }
 
     /// Makes a source that gives one piece again and again, `count` times.

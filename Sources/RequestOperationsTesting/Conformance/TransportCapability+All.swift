@@ -80,12 +80,16 @@ extension TransportCapability {
     public static let sizeLimits = Self("a limit of the body's size", in: "Bodies")
     /// `maximumBodySize` counts decoded bytes, so that a small bomb is caught.
     public static let decodedSizeLimits = Self("a limit of the decoded size", in: "Bodies")
-    /// A body goes to a file, created after acceptance, removed on failure.
+    /// A body goes to a file, created after acceptance.
     public static let fileBodies = Self("bodies in files", in: "Bodies")
+    /// The file of a body is removed when the transfer fails or is cancelled.
+    public static let fileRemoval = Self("removal of files that were not finished", in: "Bodies")
     /// Files are sent and received without passing through memory as a whole.
     public static let boundedMemory = Self("files of any size within bounded memory", in: "Bodies")
-    /// A body goes to a consumer piece by piece, in order, as it arrives.
+    /// A body goes to a consumer piece by piece, in order.
     public static let streamedBodies = Self("bodies to a consumer", in: "Bodies")
+    /// A consumer gets a piece as it arrives.
+    public static let promptPieces = Self("pieces as they arrive", in: "Bodies")
     /// While a consumer works the server is held back.
     public static let backPressure = Self("back-pressure by a consumer", in: "Bodies")
 
@@ -116,10 +120,15 @@ extension TransportCapability {
 
     // MARK: Rejected responses
 
-    /// A rejected response delivers nothing, is read within limits, and loses neither error nor head.
+    /// A rejected response delivers nothing, is given up beyond the limit, and loses neither error nor head.
     public static let rejectedHeads = Self("rejection by onHead", in: "Rejected responses")
     /// The first bytes of a rejected body are those after decompression.
     public static let decodedErrorBodies = Self("decoded error bodies", in: "Rejected responses")
+
+    /// A slow or broken error body is read within its time limit, and does not hide the error.
+    public static let slowRejections = Self("slow and broken error bodies", in: "Rejected responses")
+    /// At `errorBodyLimit` 0 the connection is closed at once, whatever has arrived.
+    public static let unreadRejections = Self("error bodies not read at all", in: "Rejected responses")
 
     // MARK: Time
 
@@ -131,8 +140,15 @@ extension TransportCapability {
     public static let pausesAreNotIdle = Self("a consumer's time is not idle time", in: "Time")
     /// A connection that does not come about trips the limit of connecting.
     public static let connectLimit = Self("a limit of connecting", in: "Time")
-    /// Cancelling at any point ends the transfer and its connection at once.
-    public static let cancellation = Self("cancellation that reaches the wire", in: "Time")
+    /// Cancelling before or while a response arrives ends the transfer and its connection at once.
+    public static let cancellation = Self("cancellation of a response", in: "Time")
+
+    /// Cancelling ends a transfer that connects, sends, or reads at full speed.
+    public static let cancellationInTransit = Self("cancellation at every other point", in: "Time")
+    /// Cancelling ends a transfer whose body's source waits.
+    public static let sourceCancellation = Self("cancellation while a source waits", in: "Time")
+    /// A transfer that ends early closes its connection at once, though bytes flow.
+    public static let closingInFlow = Self("connections closed while bytes flow", in: "Time")
 
     // MARK: Connections
 
@@ -165,6 +181,8 @@ extension TransportCapability {
     public static let truncatedBodies = Self("truncated bodies", in: "Errors")
     /// An answer that is not HTTP.
     public static let malformedHeads = Self("malformed heads", in: "Errors")
+    /// A head that breaks off is no head.
+    public static let brokenOffHeads = Self("heads that break off", in: "Errors")
     /// A head that never ends is refused.
     public static let endlessHeads = Self("endless heads", in: "Errors")
 
@@ -183,6 +201,8 @@ extension TransportCapability {
 
     /// Progress grows, is told seldom, on the caller's Task, and ends with all.
     public static let progress = Self("progress of bodies that arrive", in: "Progress and timings")
+    /// Progress counts decoded bytes and does not take a compressed length for theirs.
+    public static let decodedProgress = Self("progress of compressed bodies", in: "Progress and timings")
     /// Progress of an upload grows and ends with all of it.
     public static let uploadProgress = Self("progress of bodies that are sent", in: "Progress and timings")
     /// The times of first and last byte.

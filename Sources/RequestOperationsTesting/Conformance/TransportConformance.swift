@@ -19,7 +19,8 @@ public enum TransportConformance {
         + TransportExpectation.memory + TransportExpectation.codings + TransportExpectation.sizeLimits
         + TransportExpectation.files + TransportExpectation.streams
         + TransportExpectation.uploads + TransportExpectation.uploadSources + TransportExpectation.rejectedHeads
-        + TransportExpectation.timeLimits + TransportExpectation.cancellation + TransportExpectation.connections
+        + TransportExpectation.timeLimits + TransportExpectation.cancellation + TransportExpectation.earlyEnds
+        + TransportExpectation.connections
         + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
 
     /// How many expectations are checked at the same time in this process, whoever asks. Some measure time and some
@@ -69,11 +70,11 @@ public enum TransportConformance {
     /// Checks expectations as above, of transports that are made for the server of each check.
     package static func run(
         _ expectations: [TransportExpectation], lacking: [TransportCapability: String] = [:],
-        of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
+        timeLimit: Duration = .seconds(30), of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
     ) async -> TransportReport {
         await withTaskGroup(of: (Int, TransportOutcome).self) { group in
             for (index, expectation) in expectations.enumerated() {
-                group.addTask { (index, await check(expectation, of: makeTransport)) }
+                group.addTask { (index, await check(expectation, timeLimit: timeLimit, of: makeTransport)) }
             }
             var outcomes: [Int: TransportOutcome] = [:]
             for await (index, outcome) in group { outcomes[index] = outcome }

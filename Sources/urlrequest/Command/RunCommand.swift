@@ -36,7 +36,8 @@
         var input: String?
 
         @Option(
-            help: "The largest number of attempts in flight. (default: 64)", transform: { try OptionValue.count($0, in: 1...100_000) }
+            help: "The largest number of attempts in flight. (default: 64)",
+            transform: { try OptionValue.count($0, in: 1...100_000) }
         )
         var concurrency = 64
 

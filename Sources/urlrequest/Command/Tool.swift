@@ -14,7 +14,6 @@
         static func runCommand() async -> Int32 {
             // A write to a pipe that nobody reads is to fail, not to end the process in the middle of its work.
             signal(SIGPIPE, SIG_IGN)
-            guard Descriptors.secureStandardOnes() else { return ExitStatus.outputClosed }
             Descriptors.raiseLimit()
             do {
                 var command = try parseAsRoot()

@@ -16,11 +16,13 @@ struct RequestTemplate: Sendable {
     /// - Returns: The request, or `nil` for an empty line.
     /// - Throws: ``UnusableInput``.
     func request(from line: LineReader.Line, id: Int) throws -> InputRequest? {
-        guard case .bytes(let bytes) = line else { throw UnusableInput("the line is longer than 16 MiB") }
+        guard case .bytes(var bytes) = line else { throw UnusableInput("the line is longer than 16 MiB") }
+        while let first = bytes.first, first.isSpaceOrTab { bytes.removeFirst() }
+        while let last = bytes.last, last.isSpaceOrTab { bytes.removeLast() }
+        if bytes.isEmpty { return nil }
         guard let text = String(bytes: bytes, encoding: .utf8) else { throw UnusableInput("the line is not UTF-8") }
-        let trimmed = text.trimmingCharacters(in: [" ", "\t"])
-        if trimmed.isEmpty { return nil }
-        return trimmed.hasPrefix("{") ? try request(fromJSON: trimmed, id: id) : try request(fromURL: trimmed, id: id)
+        return bytes.first == UInt8(ascii: "{")
+            ? try request(fromJSON: bytes, id: id) : try request(fromURL: text, id: id)
     }
 
     /// Makes a request from a URL.
@@ -29,7 +31,7 @@ struct RequestTemplate: Sendable {
     }
 
     /// Makes a request from `{"method", "url", "headers", "body"}`.
-    private func request(fromJSON text: String, id: Int) throws -> InputRequest {
+    private func request(fromJSON text: ArraySlice<UInt8>, id: Int) throws -> InputRequest {
         let line = try JSONLine(text)
         guard let url = line.url else { throw UnusableInput("the key url is missing") }
         return try make(
@@ -65,9 +67,9 @@ private struct JSONLine {
     private(set) var fields: [HeaderField] = []
     private(set) var body: Body?
 
-    init(_ text: String) throws {
+    init(_ text: ArraySlice<UInt8>) throws {
         var keys: Set<String> = []
-        var scanner = JSONScanner(Array(text.utf8)[...])
+        var scanner = JSONScanner(text)
         try scanner.object { key, scanner in
             guard keys.insert(key).inserted else { throw UnusableInput("the key \(quoted(key)) stands twice") }
             switch key {
@@ -117,6 +119,10 @@ private struct JSONLine {
         case .other: throw UnusableInput("body is not a string, an object or an array")
         }
     }
+}
+
+extension UInt8 {
+    fileprivate var isSpaceOrTab: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 
 /// A key of the input as it can be printed: short, and without what a terminal would obey.

@@ -79,10 +79,11 @@ final class Reporter: @unchecked Sendable {
         if resultsShareTerminal { console.clear() }
         switch results.flush() {
         case nil: break
-        case EPIPE: onOutputLost?(.outputClosed)
-        case let number?:
+        case .closed: onOutputLost?(.outputClosed)
+        case .stalled: console.print("urlrequest: standard output: nobody reads it, results are lost\n")
+        case .refused(let number):
             console.print("urlrequest: standard output: \(errorText(number))\n")
-            onOutputLost?(.outputFailed(number))
+            onOutputLost?(.outputFailed)
         }
     }
 

@@ -5,6 +5,16 @@ import RequestOperations
 /// Used on one queue. It never blocks for good: once hurried, it gives a reader that does not read a second more.
 // Unchecked: all but `hurriedSince` is touched on the reporter's queue only.
 final class ResultWriter: @unchecked Sendable {
+    /// Why results cannot be written any more.
+    enum Failure: Equatable {
+        /// Nobody will ever read them.
+        case closed
+        /// Nobody has read them in time.
+        case stalled
+        /// The system said no, with this number.
+        case refused(Int32)
+    }
+
     /// Beyond this many bytes a batch is written without waiting for its end.
     static let batchSize = 32 << 10
 
@@ -12,7 +22,7 @@ final class ResultWriter: @unchecked Sendable {
     /// A pipe that is writable takes this much without blocking (PIPE_BUF, POSIX); a file takes anything.
     private let pieceSize: Int
     private var batch: [UInt8] = []
-    private var failure: Int32?
+    private var failure: Failure?
     private let hurriedSince = Locked<ContinuousClock.Instant?>(nil)
 
     /// Makes a writer to a descriptor.
@@ -24,10 +34,7 @@ final class ResultWriter: @unchecked Sendable {
         batch.reserveCapacity(2 * Self.batchSize)
     }
 
-    /// Whether lines wait to be written.
-    var isEmpty: Bool { batch.isEmpty }
-
-    /// Whether there are enough of them for a batch.
+    /// Whether enough lines wait for a batch.
     var isFull: Bool { batch.count >= Self.batchSize }
 
     /// Adds a line to the batch.
@@ -37,8 +44,8 @@ final class ResultWriter: @unchecked Sendable {
 
     /// Writes the batch. After a failure, nothing is written any more.
     ///
-    /// - Returns: The number of the error if writing failed now for the first time.
-    func flush() -> Int32? {
+    /// - Returns: The failure if it came now.
+    func flush() -> Failure? {
         guard failure == nil, !batch.isEmpty else { return nil }
         failure = batch.withUnsafeBytes(write)
         batch.removeAll(keepingCapacity: true)
@@ -54,12 +61,12 @@ final class ResultWriter: @unchecked Sendable {
         hurriedSince.withLock { $0.map { $0.duration(to: .now) > .seconds(1) } } ?? false
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer) -> Int32? {
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
         var rest = bytes[...]
         while !rest.isEmpty {
             var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&writable, 1, 100) > 0 else {
-                if isLate { return ETIMEDOUT }
+                if isLate { return .stalled }
                 continue
             }
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(pieceSize))
@@ -67,7 +74,7 @@ final class ResultWriter: @unchecked Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR, errno != EAGAIN {
-                return errno
+                return errno == EPIPE ? .closed : .refused(errno)
             }
         }
         return nil

@@ -23,8 +23,8 @@ struct Admission {
         var running: Int
         /// How many of them to one host.
         var runningPerHost = Int.max
-        /// How many wait for their next attempt.
-        var waiting = 10_000
+        /// How many wait for their next attempt. Each keeps 7 KiB or so.
+        var waiting = 5000
         /// How many are held back since their host has no place.
         var held = 10_000
         /// How many bytes all of them keep; a single request may be larger.

@@ -6,8 +6,8 @@ enum StopReason: Equatable, Sendable {
     case signal(Int32)
     /// Nobody reads standard output any more.
     case outputClosed
-    /// Standard output cannot be written, with the number of the error.
-    case outputFailed(Int32)
+    /// Standard output cannot be written.
+    case outputFailed
 }
 
 /// The exit statuses of the tool.

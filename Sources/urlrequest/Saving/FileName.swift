@@ -22,9 +22,7 @@ struct FileName: Hashable, Sendable {
         parts += (path.removingPercentEncoding ?? path).split(separator: "/").map(String.init)
         if let query = components?.percentEncodedQuery { parts.append(query.removingPercentEncoding ?? query) }
         let name = Self.safe(parts.joined(separator: "_"))
-        let dot = name.lastIndex(of: ".") ?? name.endIndex
-        let isExtension = parts.count > 1 && name[dot...].utf8.count <= Self.maximumExtensionLength
-        pathExtension = isExtension ? String(name[dot...]) : ""
+        pathExtension = Self.pathExtension(of: name.dropFirst(Self.safe(parts[0]).count))
         let rest = Self.cut(name.dropLast(pathExtension.count), to: Self.maximumLength - pathExtension.utf8.count)
         stem = rest.isEmpty ? "response" : rest
     }
@@ -32,6 +30,14 @@ struct FileName: Hashable, Sendable {
     /// The name, or one of those to use if that is taken: number 2 is `name-2.txt`.
     func variant(_ number: Int) -> String {
         number == 1 ? stem + pathExtension : "\(stem)-\(number)\(pathExtension)"
+    }
+
+    /// The letters and digits after the last dot, with it, as long as they are an extension and not a part of the name.
+    private static func pathExtension(of text: Substring) -> String {
+        guard let dot = text.lastIndex(of: "."), text[dot...].utf8.count <= maximumExtensionLength,
+            text[text.index(after: dot)...].allSatisfy({ $0.isLetter || $0.isNumber })
+        else { return "" }
+        return String(text[dot...])
     }
 
     private static func safe(_ text: String) -> String {
@@ -49,10 +55,10 @@ struct FileName: Hashable, Sendable {
 
     private static let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._=+@,"))
 
-    /// The longest beginning, in whole characters, that has at most so many bytes.
+    /// The longest beginning, in whole characters, that has at most so many bytes and does not end with a dot.
     private static func cut(_ text: Substring, to length: Int) -> String {
         var text = text
-        while text.utf8.count > length { text.removeLast() }
+        while text.utf8.count > length || text.last == "." { text.removeLast() }
         return String(text)
     }
 }

@@ -14,5 +14,5 @@ struct TransportUnderTest: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = [scripted]
+    static let all = [scripted] + curl
 }

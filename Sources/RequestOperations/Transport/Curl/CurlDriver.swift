@@ -349,7 +349,7 @@
         }
 
         private func deliver(_ transfer: CurlTransfer) {
-            guard let kept = transfer.kept, !kept.isEmpty else { return }
+            guard let kept = transfer.kept, !kept.isEmpty, transfer.received <= transfer.limits.body ?? .max else { return }
             transfer.exchange.withLock { $0.deliver(kept) }
             becomesReady(transfer)
         }

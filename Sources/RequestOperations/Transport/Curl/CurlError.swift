@@ -18,11 +18,12 @@
     /// | 90 pinned key | connect | `pinningFailed` |
     /// | 97 SOCKS | connect | `proxyFailed` |
     /// | 52 no answer, 55 send, 56 receive, 16 and 92 HTTP/2 | request, head, body | `connectionLost` |
+    /// | 18 partial | head | `connectionLost` |
     /// | 56 with a client certificate alert | request, head | `clientCertificateRejected` (TLS 1.3 says so late) |
     /// | 65 body not rewindable | request | `connectionLost` |
     /// | 1 (HTTP/0.9), 8 weird reply, 43 | head | `malformedResponse` |
     /// | 18 partial, 23 and 61 bad coding | body | `truncatedBody` |
-    /// | 88 bad chunk | body | `truncatedBody` |
+    /// | 56 of the chunked coding, 88 | body | `truncatedBody` |
     ///
     /// What the driver ends itself has its code from its cause: the limits `timedOut`, the sizes `bodyTooLarge` and
     /// `malformedResponse`, a source or a file their own errors. Anything else is `unknown`.
@@ -95,6 +96,10 @@
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .connect && measures.connect_status != 0:
                 .proxyFailed
+            case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
+                .truncatedBody
+            case CURLE_PARTIAL_FILE where phase != .body:
+                .connectionLost
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
                 CURLE_SEND_FAIL_REWIND:
                 Self.isAboutClientCertificate(message) ? .clientCertificateRejected : .connectionLost

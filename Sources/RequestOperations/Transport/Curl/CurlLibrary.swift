@@ -39,6 +39,18 @@
             return rocurl_features() & UInt32(bitPattern: feature) != 0
         }
 
+        /// Whether the library decodes all the content codings of a field's value.
+        static func decodes(_ codings: String) -> Bool {
+            codings.split(separator: ",").allSatisfy { coding in
+                switch coding.trimmingCharacters(in: .whitespaces).lowercased() {
+                case "", "identity", "gzip", "x-gzip", "deflate": has(CURL_VERSION_LIBZ)
+                case "br": has(CURL_VERSION_BROTLI)
+                case "zstd": has(CURL_VERSION_ZSTD)
+                default: false
+                }
+            }
+        }
+
         /// The default value of `User-Agent`.
         static let userAgent = "RequestOperations/1 libcurl/\(version)"
 

@@ -28,9 +28,9 @@
             guard let url = request.url else { throw Self.error(.badURL, "there is no URL") }
             self.url = url
             text = url.absoluteString
-            (isSecure, lookupName) = try Self.inspect(text)
+            (isSecure, lookupName) = try Self.inspect(text, of: url)
             method = request.httpMethod ?? "GET"
-            guard method.utf8.allSatisfy(\.isTokenCharacter), !method.isEmpty else {
+            guard RequestPreflight.isToken(method) else {
                 throw Self.error(.invalidField, "the method is not a token")
             }
             guard method != "CONNECT" else { throw Self.error(.unsupported, "CONNECT is no request for a resource") }
@@ -40,7 +40,7 @@
         private mutating func add(_ fields: [String: String]) throws {
             var isRange = false
             for (name, value) in fields {
-                guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
+                guard RequestPreflight.isToken(name) else {
                     throw Self.error(.invalidField, "the name of a field is not a token")
                 }
                 guard value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
@@ -72,7 +72,7 @@
         }
 
         /// Checks scheme and host in the text of the URL, without taking it apart a second time.
-        private static func inspect(_ text: String) throws -> (isSecure: Bool, lookupName: String?) {
+        private static func inspect(_ text: String, of url: URL) throws -> (isSecure: Bool, lookupName: String?) {
             var text = text
             return try text.withUTF8 { bytes in
                 let isSecure: Bool
@@ -84,7 +84,7 @@
                     isSecure = true
                     authority = bytes[8...].prefix { !$0.endsAuthority }
                 } else {
-                    throw schemeError(bytes)
+                    throw schemeError(url)
                 }
                 let hostAndPort = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
                 guard let first = hostAndPort.first, first != UInt8(ascii: ":") else {
@@ -95,13 +95,10 @@
             }
         }
 
-        private static func schemeError(_ bytes: UnsafeBufferPointer<UInt8>) -> RequestError {
-            guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-                bytes[..<colon].allSatisfy({ $0.isTokenCharacter })
-            else { return error(.badURL, "the URL has no scheme") }
-            let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        private static func schemeError(_ url: URL) -> RequestError {
+            guard let scheme = url.scheme?.lowercased() else { return error(.badURL, "the URL is not absolute") }
             guard scheme != "http", scheme != "https" else { return error(.badURL, "the URL has no host") }
-            return error(.unsupportedScheme, "the scheme '\(scheme)' is neither http nor https")
+            return error(.unsupportedScheme, "the transport does not speak the scheme '\(scheme)'")
         }
 
         private static func error(_ code: RequestError.Code, _ reason: String) -> RequestError {
@@ -127,21 +124,6 @@
     }
 
     extension UInt8 {
-        /// RFC 9110, section 5.6.2.
-        fileprivate var isTokenCharacter: Bool {
-            switch self {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-                UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-                true
-            default:
-                false
-            }
-        }
-
         fileprivate var endsAuthority: Bool {
             self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
         }

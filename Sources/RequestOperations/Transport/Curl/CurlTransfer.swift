@@ -40,6 +40,8 @@
         var keepsAll = false
         /// How much is kept while the head is unanswered.
         var keptLimit = 0
+        /// The length that the head declares for a body that is not compressed, or -1.
+        var declaredLength: Int64 = -1
         var isReceivingPaused = false
         var isSendingPaused = false
         var head = HeadReader()
@@ -92,10 +94,10 @@
             let errorBody: Int64
             let errorBodyTime: Int64
 
-            init(_ limits: TransferLimits, isInMemory: Bool) {
+            init(_ limits: TransferLimits) {
                 connect = limits.connect.map { max($0.nanoseconds, 0) }
                 idle = limits.idle.map { max($0.nanoseconds, 0) }
-                body = isInMemory ? limits.maximumBodySize.map { Int64(max($0, 0)) } : nil
+                body = limits.maximumBodySize.map { Int64(max($0, 0)) }
                 errorBody = Int64(max(limits.errorBodyLimit, 0))
                 errorBodyTime = max(limits.errorBodyTimeLimit.nanoseconds, 0)
             }

@@ -151,6 +151,12 @@
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
+        /// Hands over the body of the running transfer as it came.
+        func deliverUndecoded() {
+            isSpecial = true
+            set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        }
+
         /// What libcurl says of the last failure; it names hosts, never credentials.
         var message: String? { errorText.pointee == 0 ? nil : String(cString: errorText) }
 

@@ -17,11 +17,11 @@
         private var block: [UInt8] = []
         private var size = 0
         private(set) var isComplete = false
+        /// The value of `Content-Encoding`, if the head has it; noticed on the way, since it is asked for at every head.
+        private(set) var contentEncoding: String?
 
         /// The head, when it is complete.
         var received: ReceivedHead { ReceivedHead(status: status, version: version, block: HeaderBlock(block)) }
-
-        var fields: HeaderBlock { HeaderBlock(block) }
 
         mutating func add(_ line: UnsafeRawBufferPointer) -> Line {
             size += line.count
@@ -40,6 +40,7 @@
                 return .complete
             } else {
                 block.append(contentsOf: line)
+                if line[0] | 0x20 == UInt8(ascii: "c") { noticeContentEncoding(line) }
             }
             return .more
         }
@@ -48,7 +49,17 @@
         mutating func startAgain() {
             status = 0
             block.removeAll(keepingCapacity: true)
+            contentEncoding = nil
             isComplete = false
+        }
+
+        private mutating func noticeContentEncoding(_ line: UnsafeRawBufferPointer) {
+            let name: StaticString = "content-encoding:"
+            guard line.count > name.utf8CodeUnitCount else { return }
+            for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return }
+            let value = String(decoding: line[name.utf8CodeUnitCount...], as: UTF8.self)
+            let trimmed = value.trimmingCharacters(in: .whitespacesAndNewlines)
+            contentEncoding = contentEncoding.map { "\($0), \(trimmed)" } ?? trimmed
         }
 
         /// `HTTP/1.1 200 OK`, `HTTP/2 200`; libcurl has seen that it is one.

@@ -24,16 +24,13 @@
             let (upload, smallBody) = try Self.body(of: task, request)
             bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             let limits = task.limits ?? TransferLimits()
-            var isInMemory = false
-            if case .memory = task.destination { isInMemory = true }
             var isLarge = false
             if case .file = task.destination { isLarge = true }
             let easy = driver.handles.take()
             easy.prepare(
                 request, body: upload, smallBody: smallBody, isLarge: isLarge, connectLimit: limits.connect)
             transfer = CurlTransfer(
-                driver: driver, easy: easy, request: request, limits: .init(limits, isInMemory: isInMemory),
-                upload: upload, wantsProgress: task.onProgress != nil, submitted: submitted)
+                driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload, wantsProgress: task.onProgress != nil, submitted: submitted)
             transfer.progress.bytesToSend = bytesToSend
             self.task = task
             self.driver = driver
@@ -161,12 +158,16 @@
             let failure = transfer.failure(to: request.url)
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> TransferFailure {
-                TransferFailure(
+                state.sink?.discard()
+                return TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
             }
-            if case .stopped(.aborted)? = transfer.outcome, Task.isCancelled { throw CancellationError() }
+            if case .stopped(.aborted)? = transfer.outcome, Task.isCancelled {
+                state.sink?.discard()
+                throw CancellationError()
+            }
             if let rejection = state.rejection { throw failed(rejection, .body) }
             if let failure { throw failed(failure, transfer.phase) }
             guard let head = state.head else {
@@ -187,12 +188,11 @@
             _ head: ResponseHead, _ state: inout Progression, _ timings: TransferTimings
         ) async throws -> TransportResponse {
             let kept = transfer.kept
+            if let limit = transfer.limits.body, transfer.received > limit {
+                throw RequestError(.bodyTooLarge, stage: .transfer, reason: "the body has more than \(limit) bytes")
+            }
             switch task.destination {
             case .memory:
-                if let kept, let limit = (task.limits ?? TransferLimits()).maximumBodySize, kept.count > limit {
-                    throw RequestError(
-                        .bodyTooLarge, stage: .transfer, reason: "the body has more than \(limit) bytes")
-                }
                 return TransportResponse(head: head, body: kept?.takeData() ?? Data(), timings: timings)
             case .file(let url):
                 if let kept, !kept.isEmpty { try state.sink?.write(kept.bytes) }

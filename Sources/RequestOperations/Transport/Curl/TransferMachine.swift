@@ -62,6 +62,7 @@
             case offered
             case discard
             case pause
+            case tooLarge
             case abort
         }
 
@@ -113,12 +114,17 @@
         ///   - bytes: The bytes; copied only if they go through the stream's buffer.
         ///   - kept: What the driver keeps for the Task so far.
         ///   - limit: How much it keeps at most while the head is unanswered.
-        mutating func bodyArrived(_ bytes: UnsafeRawBufferPointer, kept: ReceiveBuffer, limit: Int) -> Reception {
+        ///   - isTooLarge: Whether an accepted body with these bytes is larger than it may be.
+        mutating func bodyArrived(
+            _ bytes: UnsafeRawBufferPointer, kept: ReceiveBuffer, limit: Int, isTooLarge: Bool
+        ) -> Reception {
             switch state {
             case .unanswered(let head, _):
                 guard kept.count + bytes.count > limit else { return .keep }
                 state = .unanswered(head, isPaused: true)
                 return .pause
+            case .accepted where isTooLarge:
+                return .tooLarge
             case .accepted(.memory):
                 return .keepAll
             case .accepted(.file(let sink)):

@@ -69,7 +69,7 @@ struct Exchange {
         do {
             // What has arrived so far is written here. From then on the delegate side writes, in its own order.
             do {
-                while let pieces = transfer.handOver(to: sink) { try await pieces.forEach(sink.write) }
+                while let pieces = transfer.handOver(to: sink) { try await pieces.give(to: sink.write) }
             } catch {
                 throw self.failure(error, head)
             }
@@ -88,7 +88,7 @@ struct Exchange {
             case .progress(let progress): task.onProgress?(progress)
             case .pieces(let pieces):
                 do {
-                    try await pieces.forEach { piece in
+                    try await pieces.give { piece in
                         try Task.checkCancellation()
                         try await deliver(piece)
                     }
@@ -128,7 +128,7 @@ struct Exchange {
 
 extension Inbox.Pieces {
     /// Gives out the pieces in their order, those in a file in pieces of 64 KiB.
-    func forEach(_ body: (Data) async throws -> Void) async throws {
+    func give(to body: (Data) async throws -> Void) async throws {
         for chunk in chunks { try await body(chunk) }
         if let spilled { try await spilled.file.read(spilled.range, body) }
     }

@@ -48,31 +48,59 @@ enum PreparedBody: Sendable {
         }
     }
 
+    /// Reads a stream in a Task of its own: its source is code of the caller's, which may not notice a cancel, and is left
+    /// behind then. The source's own error comes out as it is.
     private static func spool(_ stream: BodyStream) async throws -> PreparedBody {
-        do {
-            let reader = try await stream.open()
-            var memory = Data()
-            var file: TemporaryFile?
-            var length: Int64 = 0
-            while let piece = try await reader.next() {
-                try Task.checkCancellation()
-                length += Int64(piece.count)
-                if let expected = stream.length, length > expected { throw Self.wrongLength(expected) }
-                memory.append(piece)
-                guard memory.count > memorySize else { continue }
-                if file == nil { file = try TemporaryFile() }
-                try file?.append(memory)
-                memory = Data()
-            }
+        let answer = Answer<PreparedBody>()
+        let task = Task { answer.resume(with: await Result(catching: { try await read(stream) })) }
+        return try await withTaskCancellationHandler {
+            try await answer.value
+        } onCancel: {
+            task.cancel()
+            answer.resume(with: .failure(CancellationError()))
+        }
+    }
+
+    private static func read(_ stream: BodyStream) async throws -> PreparedBody {
+        let reader = try await stream.open()
+        var spool = Spool()
+        while let piece = try await reader.next() {
             try Task.checkCancellation()
-            if let expected = stream.length, length != expected { throw Self.wrongLength(expected) }
-            guard let file else { return .data(memory) }
-            try file.append(memory)
-            return .spooled(file, length: length)
-        } catch let error where error is CancellationError || error is RequestError {
-            throw error
-        } catch {
-            throw unencodable(error, "the body's stream failed")
+            try spool.append(piece)
+            if let expected = stream.length, spool.length > expected { throw Self.wrongLength(expected) }
+        }
+        if let expected = stream.length, spool.length != expected { throw Self.wrongLength(expected) }
+        return try spool.finish()
+    }
+
+    /// Collects bytes in memory and, when they are many, in a file.
+    private struct Spool {
+        private var memory = Data()
+        private var file: TemporaryFile?
+        private(set) var length: Int64 = 0
+
+        mutating func append(_ piece: Data) throws {
+            length += Int64(piece.count)
+            memory.append(piece)
+            if memory.count > PreparedBody.memorySize { try flush() }
+        }
+
+        mutating func finish() throws -> PreparedBody {
+            guard file != nil else { return .data(memory) }
+            return .spooled(try flush(), length: length)
+        }
+
+        @discardableResult
+        private mutating func flush() throws -> TemporaryFile {
+            do {
+                let file = try file ?? TemporaryFile()
+                try file.append(memory)
+                self.file = file
+                memory = Data()
+                return file
+            } catch {
+                throw unencodable(error, "the body's stream could not be kept in the temporary folder")
+            }
         }
     }
 

@@ -90,7 +90,7 @@ final class Transfer: Sendable {
         if let response, state.withLock({ $0.head == nil }) { receive(response) }
         let wire = update { state in
             if let error {
-                let (failure, phase) = URLErrorClassification.failure(error)
+                let (failure, phase) = URLErrorClassification.failure(error, hasHead: state.head != nil)
                 state.finish(.failed(failure, phase: phase))
             } else if state.head == nil {
                 let missing = RequestError(.connectionLost, stage: .transfer, reason: "no response came")

@@ -4,6 +4,8 @@
 /// the text that libcurl gave, so the text is asked first. Elsewhere the texts do not occur and the code decides. The first
 /// line that matches counts:
 ///
+/// A body that breaks off before there is a head was none: `truncatedBody` then is `connectionLost`.
+///
 /// | text of libcurl (7.81 to 8.x, OpenSSL or GnuTLS) | code | surely not sent |
 /// |---|---|---|
 /// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT aborted` | `proxyFailed` | yes |
@@ -26,7 +28,7 @@
 /// | any other | as ``RequestError/Code`` says | |
 enum URLErrorClassification {
     /// The failure and, where the error tells, how far the transfer came: `connect` means surely not sent.
-    static func failure(_ error: any Error) -> (any Error, TransferFailure.Phase?) {
+    static func failure(_ error: any Error, hasHead: Bool = true) -> (any Error, TransferFailure.Phase?) {
         guard let error = error as? URLError else {
             // Foundation on Linux fails a malformed `data:` URL with an error that is not bridged.
             let isBadURL = (error as NSError).domain == NSURLErrorDomain && (error as NSError).code == NSURLErrorBadURL
@@ -36,7 +38,8 @@ enum URLErrorClassification {
         // That it was cancelled by somebody else is told as it is: the operation then ends as cancelled, too.
         guard error.code != .cancelled else { return (error, nil) }
         let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-        let found = line(for: text) ?? line(for: error)
+        var found = line(for: text) ?? line(for: error)
+        if found.code == .truncatedBody, !hasHead { found.code = .connectionLost }
         return (
             RequestError(found.code, stage: .transfer, underlying: error, reason: found.reason),
             found.isBeforeSending ? .connect : nil
@@ -44,7 +47,7 @@ enum URLErrorClassification {
     }
 
     private struct Line {
-        let code: RequestError.Code
+        var code: RequestError.Code
         var isBeforeSending = false
         var reason: String?
     }

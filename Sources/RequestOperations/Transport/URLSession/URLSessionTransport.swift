@@ -43,9 +43,16 @@
 ///   is that of a `401` with a `Basic` or `Digest` challenge.
 /// - Configurations with a cache: a cancel that meets the end of its task would kill the process. The configuration of your
 ///   session is then copied into a session of ours without the cache. Foundation never stores a response in it anyway.
-/// - A kept connection that was dead makes Foundation send a request again without its body. The transport notices and
-///   sends it once more itself, up to five times, as libcurl would; that of a custom task fails as
-///   ``RequestError/Code/connectionLost``.
+/// - A kept connection that was dead makes Foundation send a request again, without its body if it has one. The transport
+///   notices the latter, and sends the whole again itself, once, if its method is idempotent; otherwise, and for a custom
+///   task, it fails as ``RequestError/Code/connectionLost``. A request without a body is sent again whatever its method,
+///   and nobody hears of it.
+/// - A response that arrives faster than Foundation reads it, which is to say over the loopback interface or the fastest
+///   of networks, is read to its end before anything else has a turn (libcurl 7.88): a transfer that is cancelled or cut
+///   ends at once for its caller, but its connection lives on till then, and all others wait.
+/// - A field after a chunked body (a trailer) kills the process. So does, rarely, a server that dies right after it was
+///   sent a request. There is nothing that could be done about it from outside.
+/// - A body whose compression breaks off is not noticed; one in an unknown content coding fails.
 /// - About 150 bytes leak for each request (`CFURLSessionCurlHostIsEqual`).
 ///
 /// `CurlTransport` has none of these limits.
@@ -55,9 +62,8 @@ public final class URLSessionTransport: Transport {
 
     private let route: SessionRoute
 
-    /// How often a request is sent again since a kept connection was dead, before its failure is reported. What libcurl
-    /// does itself, too.
-    private static let maximumReplays = 5
+    /// The methods that may be sent again when a kept connection was dead (RFC 9110, section 9.2.2, and QUERY).
+    private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
 
     /// Makes a transport with a session of its own.
     ///
@@ -91,7 +97,7 @@ public final class URLSessionTransport: Transport {
             return try await perform(task, start, onHead, makeTask)
         }
         let body = try await prepareBody(of: task)
-        var replays = 0
+        var wasReplayed = false
         while true {
             let transfer = Transfer(task, bytesToSend: body.length, start: start)
             let make = try maker(of: task, body)
@@ -103,11 +109,12 @@ public final class URLSessionTransport: Transport {
                 } onCancel: {
                     transfer.cancel()
                 }
-                response.timings?.wasReplayed = replays > 0
+                response.timings?.wasReplayed = wasReplayed
                 return response
             } catch is Exchange.DeadConnection {
-                replays += 1
-                guard replays <= Self.maximumReplays else { throw Self.deadConnection(transfer) }
+                let isIdempotent = Self.idempotentMethods.contains(task.request.httpMethod ?? "GET")
+                guard isIdempotent, !wasReplayed else { throw Self.deadConnection(transfer) }
+                wasReplayed = true
             }
         }
     }
@@ -241,7 +248,8 @@ public final class URLSessionTransport: Transport {
                     .unsupported, stage: .transfer, reason: "URLSession does not send a GET with a body")
             }
             return body
-        } catch let error as RequestError {
+        } catch {
+            if error is CancellationError, Task.isCancelled { throw error }
             throw TransferFailure(error, phase: .connect)
         }
     }
@@ -257,8 +265,8 @@ public final class URLSessionTransport: Transport {
     private static func deadConnection(_ transfer: Transfer) -> TransferFailure {
         TransferFailure(
             RequestError(
-                .connectionLost, stage: .transfer, reason: "a kept connection was dead when the body was to be sent"),
-            phase: .request, connectionWasReused: true, timings: transfer.timings)
+                .connectionLost, stage: .transfer, reason: "a kept connection ended before a response came"),
+            phase: .head, connectionWasReused: true, timings: transfer.timings)
     }
 }
 

@@ -91,6 +91,12 @@ struct URLErrorClassificationTests {
         #expect(failure(.fileDoesNotExist) == (.unencodableBody, true))
     }
 
+    @Test func `A head that breaks off is a lost connection`() {
+        let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: "transfer closed with 2 bytes remaining"])
+        let (failure, _) = URLErrorClassification.failure(error, hasHead: false)
+        #expect((failure as? RequestError)?.code == .connectionLost)
+    }
+
     @Test func `A cancel by somebody else stays what it is`() {
         let (error, _) = URLErrorClassification.failure(URLError(.cancelled))
         #expect((error as? URLError)?.code == .cancelled)

@@ -142,9 +142,8 @@ struct URLSessionTransportTests {
         let server = try await LoopbackServer.start()
         let stream = BodyStream { BodyStream.Reader { throw Rejected() } }
         let failure = await transport.failure(of: .upload(server.request(method: "PUT"), from: .stream(stream)))
-        let error = try #require(failure?.error as? RequestError)
-        #expect(error.code == .unencodableBody)
-        #expect(error.underlying is Rejected)
+        #expect(failure?.error is Rejected)
+        #expect(failure?.requestMayHaveBeenProcessed == false)
         #expect(server.requests.isEmpty)
     }
 
@@ -157,15 +156,46 @@ struct URLSessionTransportTests {
         #expect(await transport.code(of: .upload(anyRequest, from: .stream(stream))) == .unencodableBody)
     }
 
-    @Test func `A kept connection that is dead costs a POST neither its body nor an attempt`() async throws {
+    @Test func `A cancel does not wait for the source of a body`() async throws {
+        let asked = Door()
+        let never = Door()
+        let stream = BodyStream {
+            BodyStream.Reader {
+                asked.open()
+                await never.pass()
+                return nil
+            }
+        }
+        let transfer = Task { [transport] in
+            try await transport.perform(.upload(anyRequest, from: .stream(stream)))
+        }
+        await asked.pass()
+        transfer.cancel()
+        await #expect(throws: CancellationError.self) { try await transfer.value }
+        never.open()
+    }
+
+    @Test func `A kept connection that is dead costs a PUT neither its body nor an attempt`() async throws {
         let server = try await LoopbackServer.start()
-        server.route("/post", .closeWithoutAnswer, .echo)
+        server.route("/put", .closeWithoutAnswer, .echo)
         _ = try await transport.perform(.data(server.request()))
-        let task = TransportTask.upload(server.request("/post", method: "POST"), from: .data(Data("hello".utf8)))
+        let task = TransportTask.upload(server.request("/put", method: "PUT"), from: .data(Data("hello".utf8)))
         let response = try await transport.perform(task)
         #expect(response.head.status == 200)
         #expect(response.timings?.wasReplayed == true)
         #expect(server.requests.last?.body == Data("hello".utf8))
+    }
+
+    @Test func `A POST that a kept connection swallowed is not sent again`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/post", .closeWithoutAnswer, .echo)
+        _ = try await transport.perform(.data(server.request()))
+        let task = TransportTask.upload(server.request("/post", method: "POST"), from: .data(Data("hello".utf8)))
+        let failure = await transport.failure(of: task)
+        #expect((failure?.error as? RequestError)?.code == .connectionLost)
+        #expect(failure?.requestMayHaveBeenProcessed == true)
+        #expect(failure?.connectionWasReused == true)
+        #expect(server.requests.filter { $0.method == "POST" && $0.isBodyComplete }.count == 1)
     }
 
     // MARK: What arrives

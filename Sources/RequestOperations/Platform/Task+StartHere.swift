@@ -1,12 +1,13 @@
 extension Task where Success == Void, Failure == Never {
     /// Starts a Task that inherits nothing, on the calling thread up to its first suspension where the system can do that
     /// (Linux; macOS 26, iOS 26): an operation that is started by its queue then changes threads only when it waits.
-    static func startingHere(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) -> Task {
+    static func startHere(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
         #if compiler(>=6.2)
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                return Task.immediateDetached(priority: priority) { await body() }
+                Task.immediateDetached(priority: priority) { await body() }
+                return
             }
         #endif
-        return Task.detached(priority: priority) { await body() }
+        Task.detached(priority: priority) { await body() }
     }
 }

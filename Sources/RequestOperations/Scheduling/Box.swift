@@ -1,0 +1,9 @@
+/// A value on the heap, for a large one that travels in small ones: what a Task keeps across its suspensions is copied and
+/// allocated anew at every one.
+final class Box<Value: Sendable>: Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}

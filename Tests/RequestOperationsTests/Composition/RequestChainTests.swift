@@ -1,0 +1,339 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+@Suite struct RequestChainTests {
+    // MARK: The value's way
+
+    @Test func theNextLinkIsMadeFromTheValueOfTheFirst() async throws {
+        let chain = Step { 20 }.then { value in Step { "\(value + 1)" } }
+        #expect(try await run(chain) == "21")
+    }
+
+    @Test func requestsAreLinks() async throws {
+        let transport = ScriptedTransport([.body(Data("/next".utf8)), .body(Data("end".utf8))])
+        let chain = URLRequestOperation(anyRequest, decoder: .string, configuration: .over(transport)).then { path in
+            let next = URLRequest(url: URL(string: "http://example.invalid\(path)")!)
+            return URLRequestOperation(next, decoder: .string, configuration: .over(transport))
+        }
+        #expect(try await run(chain) == "end")
+        #expect(transport.requests.map { $0.url?.path } == ["/path", "/next"])
+    }
+
+    @Test func aChainCanBeTheFirstLink() async throws {
+        let chain = Step { 1 }.then { one in Step { one + 1 } }.then { two in Step { two * 10 } }
+        #expect(try await run(chain) == 20)
+    }
+
+    @Test func aChainCanBeTheNextLink() async throws {
+        let chain = Step { 1 }.then { one in Step { one + 1 }.then { two in Step { two * 10 } } }
+        #expect(try await run(chain) == 20)
+    }
+
+    @Test func aChainThatIsAFirstLinkHasItsOwnResult() async throws {
+        let inner = Step { 1 }.then { one in Step { one + 1 } }
+        _ = try await run(inner.then { _ in Step {} })
+        #expect(try inner.result?.get() == 2)
+    }
+
+    @Test func anOperationCanDependOnAChain() async throws {
+        let chain = Step { 1 }.then { one in Step { one + 1 } }
+        let dependent = Step { [unowned chain] in try chain.result?.get() }
+        dependent.addDependency(chain)
+        let queue = OperationQueue()
+        queue.addOperation(dependent)
+        queue.addOperation(chain)
+        #expect(try await dependent.value == 2)
+    }
+
+    // MARK: Failure
+
+    @Test func aFirstLinkThatFailsFailsTheChainAndTheNextIsNotMade() async {
+        let made = Collector<Void>()
+        let chain = Step<Int> { throw Mishap() }.then { value in
+            made.append(())
+            return Step { value }
+        }
+        #expect(await failure(of: chain) is Mishap)
+        #expect(made.elements.isEmpty)
+    }
+
+    @Test func aNextLinkThatFailsFailsTheChain() async {
+        let chain = Step { 1 }.then { _ in Step<Int> { throw Mishap() } }
+        #expect(await failure(of: chain) is Mishap)
+    }
+
+    @Test func anErrorOutOfTheClosureFailsTheChain() async {
+        let chain = Step { 1 }.then { _ -> Step<Int> in throw Mishap() }
+        #expect(await failure(of: chain) is Mishap)
+    }
+
+    @Test func aFailureInTheMiddleOfAChainOfChainsFailsTheWhole() async {
+        let made = Collector<Int>()
+        var chain = Step { 0 }.then { value in Step { value } }
+        for link in 1...9 {
+            chain = chain.then { value in
+                made.append(link)
+                return Step {
+                    guard link < 5 else { throw Mishap() }
+                    return value + 1
+                }
+            }
+        }
+        #expect(await failure(of: chain) is Mishap)
+        #expect(made.elements == [1, 2, 3, 4, 5])
+    }
+
+    // MARK: Cancellation
+
+    @Test func cancellingTheChainCancelsTheFirstLinkWhileItRuns() async {
+        let door = Door()
+        let made = Collector<Void>()
+        let first = Step {
+            door.open()
+            try await ManualClock().sleep(for: .seconds(1))
+        }
+        let chain = first.then { _ in
+            made.append(())
+            return Step {}
+        }
+        OperationQueue().addOperation(chain)
+        await door.pass()
+        chain.cancel()
+        await #expect(throws: CancellationError.self) { try await chain.value }
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(chain.isCancelled && first.isCancelled && made.elements.isEmpty)
+    }
+
+    @Test func cancellingTheChainCancelsTheNextLinkWhileItRuns() async {
+        let door = Door()
+        let next = Step {
+            door.open()
+            try await ManualClock().sleep(for: .seconds(1))
+        }
+        let chain = Step {}.then { next }
+        OperationQueue().addOperation(chain)
+        await door.pass()
+        chain.cancel()
+        await #expect(throws: CancellationError.self) { try await next.value }
+        #expect(next.isCancelled)
+    }
+
+    @Test func cancellingTheChainCancelsALinkThatWaitsForADependency() async {
+        let door = Door()
+        let next = Step {}
+        next.addDependency(Step {})
+        let chain = Step {}.then {
+            door.open()
+            return next
+        }
+        OperationQueue().addOperation(chain)
+        await door.pass()
+        chain.cancel()
+        await #expect(throws: CancellationError.self) { try await next.value }
+        #expect(next.isFinished)
+    }
+
+    @Test func aCancelledLinkCancelsTheChain() async {
+        let door = Door()
+        let first = Step {
+            door.open()
+            try await ManualClock().sleep(for: .seconds(1))
+        }
+        let chain = first.then { _ in Step {} }
+        OperationQueue().addOperation(chain)
+        await door.pass()
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await chain.value }
+        #expect(chain.isCancelled)
+    }
+
+    @Test func cancellingAChainOfChainsFinishesEachOfThem() async {
+        let door = Door()
+        let inner = Step {
+            door.open()
+            try await ManualClock().sleep(for: .seconds(1))
+        }.then { _ in Step {} }
+        let middle = inner.then { _ in Step {} }
+        let outer = middle.then { _ in Step {} }
+        OperationQueue().addOperation(outer)
+        await door.pass()
+        outer.cancel()
+        for chain in [inner, middle, outer] {
+            await #expect(throws: CancellationError.self) { try await chain.value }
+        }
+    }
+
+    @Test func aChainThatIsCancelledBeforeItsStartRunsNothing() async {
+        let first = Step {}
+        let chain = first.then { _ in Step {} }
+        chain.cancel()
+        #expect(await failure(of: chain) is CancellationError)
+        #expect(first.result == nil)
+    }
+
+    // MARK: First links that others started
+
+    @Test func theValueOfAFinishedFirstLinkIsTaken() async throws {
+        let runs = Collector<Void>()
+        let first = Step {
+            runs.append(())
+            return 4
+        }
+        _ = try await run(first)
+        #expect(try await run(first.then { value in Step { value + 1 } }) == 5)
+        #expect(runs.elements.count == 1)
+    }
+
+    @Test func theValueOfARunningFirstLinkIsAwaited() async throws {
+        let door = Door()
+        let began = Door()
+        let first = Step {
+            began.open()
+            await door.pass()
+            return 4
+        }
+        OperationQueue().addOperation(first)
+        await began.pass()
+        let chain = first.then { value in Step { value + 1 } }
+        OperationQueue().addOperation(chain)
+        door.open()
+        #expect(try await chain.value == 5)
+    }
+
+    @Test func aFirstLinkThatWaitsInTheQueueOfTheChainIsRunOnce() async throws {
+        let runs = Collector<Void>()
+        let first = Step {
+            runs.append(())
+            return 4
+        }
+        let chain = first.then { value in Step { value + 1 } }
+        let last = Step { 6 }
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        for operation in [chain, first, last] { queue.addOperation(operation) }
+        #expect(try await chain.value == 5)
+        #expect(try await last.value == 6)
+        #expect(runs.elements.count == 1)
+    }
+
+    @Test func theFirstLinkWaitsForItsDependencies() async throws {
+        let order = Collector<String>()
+        let dependency = Step { order.append("dependency") }
+        let first = Step { order.append("first") }
+        first.addDependency(dependency)
+        let chain = first.then { Step {} }
+        let queue = OperationQueue()
+        queue.addOperation(chain)
+        queue.addOperation(dependency)
+        try await chain.value
+        #expect(order.elements == ["dependency", "first"])
+    }
+
+    @Test func theFirstLinkStartsWhenItsLastDependencyIsRemoved() async throws {
+        let dependency = Step {}
+        let first = Step { 3 }
+        first.addDependency(dependency)
+        let chain = first.then { value in Step { value } }
+        OperationQueue().addOperation(chain)
+        first.removeDependency(dependency)
+        #expect(try await chain.value == 3)
+    }
+
+    // MARK: Task-local values
+
+    @Test func theTaskLocalValuesOfTheChainHoldInTheClosureAndTheNextLink() async throws {
+        let first = Step { Trace.id }
+        let chain = Trace.$id.withValue("a") {
+            first.then { before in
+                let inClosure = Trace.id
+                return Step { [before, inClosure, Trace.id] }
+            }
+        }
+        #expect(try await run(chain) == ["none", "a", "a"])
+    }
+
+    // MARK: Ten thousand links
+
+    @Test func aChainOfTenThousandLinksKeepsNoFinishedOne() async throws {
+        let alive = Locked((now: 0, most: 0))
+        var chain = Counted(alive, 0).then { value in Counted(alive, value + 1) }
+        for _ in 2...10_000 {
+            chain = chain.then { value in Counted(alive, value + 1) }
+        }
+        #expect(try await run(chain) == 10_000)
+        #expect(alive.withLock { $0.most } < 10)
+    }
+
+    @Test func aChainOfTenThousandLinksIsFreedWithoutRecursion() async throws {
+        try await onASmallStack {
+            var chain = Step { 0 }.then { value in Step { value } }
+            for _ in 1...10_000 { chain = chain.then { value in Step { value } } }
+        }
+    }
+
+    @Test func tenThousandChainsThatAllRunAreCancelledWithoutRecursion() async throws {
+        let began = Door()
+        var chains = [
+            Step {
+                began.open()
+                try await ManualClock().sleep(for: .seconds(1))
+            }.then { Step {} }
+        ]
+        for link in 1..<10_000 { chains.append(chains[link - 1].then { Step {} }) }
+        let queue = OperationQueue()
+        for chain in chains { queue.addOperation(chain) }
+        await began.pass()
+        let last = try #require(chains.last)
+        try await onASmallStack { last.cancel() }
+        for chain in chains { await #expect(throws: CancellationError.self) { try await chain.value } }
+    }
+}
+
+/// An operation over a closure.
+private final class Step<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
+    private let body: @Sendable () async throws -> Value
+
+    init(_ body: @escaping @Sendable () async throws -> Value) {
+        self.body = body
+    }
+
+    override func run() async throws -> Value { try await body() }
+}
+
+/// An operation that counts how many of its kind are alive.
+// Unchecked as its superclass is; its own properties are constants.
+private final class Counted: AsynchronousOperation<Int>, @unchecked Sendable {
+    private let alive: Locked<(now: Int, most: Int)>
+    private let number: Int
+
+    init(_ alive: Locked<(now: Int, most: Int)>, _ number: Int) {
+        self.alive = alive
+        self.number = number
+        alive.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+    }
+
+    deinit {
+        alive.withLock { $0.now -= 1 }
+    }
+
+    override func run() async throws -> Int { number }
+}
+
+private struct Mishap: Error {}
+
+private enum Trace {
+    @TaskLocal static var id = "none"
+}
+
+/// Runs a body on a thread whose stack is too small for a recursion of ten thousand.
+private func onASmallStack(_ body: @escaping @Sendable () -> Void) async throws {
+    await withCheckedContinuation { continuation in
+        let thread = Thread {
+            body()
+            continuation.resume()
+        }
+        thread.stackSize = 512 << 10
+        thread.start()
+    }
+}

@@ -1,0 +1,189 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct OperationLifecycleTests {
+    private struct Mine: Error {}
+
+    private enum State: CaseIterable {
+        case pending, cancelled, starting, executing, cancelling, failing, cancellingWhileStarting, succeeded, failed
+        case finishedAsCancelled
+    }
+
+    private static let task = RunningTask {}
+
+    private static func lifecycle(_ state: State) -> OperationLifecycle {
+        var lifecycle = OperationLifecycle()
+        switch state {
+        case .pending: break
+        case .cancelled: _ = lifecycle.cancel()
+        case .starting: _ = lifecycle.start()
+        case .executing:
+            _ = lifecycle.start()
+            _ = lifecycle.adopt(task)
+        case .cancelling:
+            lifecycle = Self.lifecycle(.executing)
+            _ = lifecycle.cancel()
+        case .failing:
+            lifecycle = Self.lifecycle(.executing)
+            _ = lifecycle.fail(with: Mine())
+        case .cancellingWhileStarting:
+            _ = lifecycle.start()
+            _ = lifecycle.cancel()
+        case .succeeded:
+            lifecycle = Self.lifecycle(.executing)
+            _ = lifecycle.finish(.succeeded)
+        case .failed:
+            lifecycle = Self.lifecycle(.failing)
+            _ = lifecycle.finish(.succeeded)
+        case .finishedAsCancelled:
+            lifecycle = Self.lifecycle(.cancelling)
+            _ = lifecycle.finish(.succeeded)
+        }
+        return lifecycle
+    }
+
+    /// What one can see of a lifecycle.
+    private struct View: Equatable, CustomStringConvertible {
+        var isPending = false
+        var isExecuting = false
+        var isCancelled = false
+        var isStopping = false
+        var ending = "none"
+
+        init(_ lifecycle: OperationLifecycle) {
+            isPending = lifecycle.isPending
+            isExecuting = lifecycle.isExecuting
+            isCancelled = lifecycle.isCancelled
+            isStopping = lifecycle.isStopping
+            ending = lifecycle.ending.map(name) ?? "none"
+        }
+
+        init(_ state: State) {
+            switch state {
+            case .pending: isPending = true
+            case .cancelled: isCancelled = true
+            case .starting, .executing: isExecuting = true
+            case .cancelling, .cancellingWhileStarting: (isExecuting, isCancelled, isStopping) = (true, true, true)
+            case .failing: (isExecuting, isStopping) = (true, true)
+            case .succeeded: ending = "succeeded"
+            case .failed: ending = "mine"
+            case .finishedAsCancelled: (isCancelled, ending) = (true, "cancelled")
+            }
+        }
+
+        var description: String {
+            "pending \(isPending), executing \(isExecuting), cancelled \(isCancelled), stopping \(isStopping), \(ending)"
+        }
+    }
+
+    private static func name(_ ending: OperationLifecycle.Ending) -> String {
+        switch ending {
+        case .succeeded: "succeeded"
+        case .failed(let error): error is CancellationError ? "cancelled" : error is Mine ? "mine" : "other"
+        }
+    }
+
+    private static func name(_ action: OperationLifecycle.CancelAction) -> String {
+        switch action {
+        case .markCancelled: "mark"
+        case .stop(let task): task == nil ? "stop later" : "stop"
+        case .ignore: "ignore"
+        }
+    }
+
+    @Test(arguments: State.allCases)
+    private func aStateShowsWhatItIs(state: State) {
+        #expect(View(Self.lifecycle(state)) == View(state))
+    }
+
+    @Test(
+        arguments: [
+            (.pending, .run, .starting), (.cancelled, .finish, .cancelled), (.starting, .ignore, .starting),
+            (.executing, .ignore, .executing), (.cancelling, .ignore, .cancelling), (.failing, .ignore, .failing),
+            (.cancellingWhileStarting, .ignore, .cancellingWhileStarting), (.succeeded, .ignore, .succeeded),
+            (.failed, .ignore, .failed), (.finishedAsCancelled, .ignore, .finishedAsCancelled),
+        ] as [(State, OperationLifecycle.StartAction, State)])
+    private func onlyThePendingRunWhenTheyAreStarted(
+        state: State, action: OperationLifecycle.StartAction, after: State
+    ) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.start() == action)
+        #expect(View(lifecycle) == View(after))
+    }
+
+    @Test(
+        arguments: [
+            (.pending, "mark", .cancelled), (.cancelled, "ignore", .cancelled),
+            (.starting, "stop later", .cancellingWhileStarting), (.executing, "stop", .cancelling),
+            (.cancelling, "ignore", .cancelling), (.failing, "mark", .cancelling),
+            (.cancellingWhileStarting, "ignore", .cancellingWhileStarting), (.succeeded, "ignore", .succeeded),
+            (.failed, "ignore", .failed), (.finishedAsCancelled, "ignore", .finishedAsCancelled),
+        ] as [(State, String, State)])
+    private func aCancelIsAcceptedOnceAndNeverAfterTheEnd(state: State, action: String, after: State) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(Self.name(lifecycle.cancel()) == action)
+        #expect(View(lifecycle) == View(after))
+    }
+
+    @Test(
+        arguments: [
+            (.pending, "ignore", .pending), (.cancelled, "ignore", .cancelled), (.starting, "stop later", .failing),
+            (.executing, "stop", .failing), (.cancelling, "ignore", .cancelling), (.failing, "ignore", .failing),
+            (.cancellingWhileStarting, "ignore", .cancellingWhileStarting), (.succeeded, "ignore", .succeeded),
+            (.failed, "ignore", .failed), (.finishedAsCancelled, "ignore", .finishedAsCancelled),
+        ] as [(State, String, State)])
+    private func onlyTheExecutingFail(state: State, action: String, after: State) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(Self.name(lifecycle.fail(with: Mine())) == action)
+        #expect(View(lifecycle) == View(after))
+    }
+
+    @Test(
+        arguments: [
+            (.pending, false), (.cancelled, false), (.starting, false), (.executing, false), (.cancelling, true),
+            (.failing, true), (.cancellingWhileStarting, true), (.succeeded, false), (.failed, false),
+            (.finishedAsCancelled, false),
+        ] as [(State, Bool)])
+    private func aTaskThatComesLateIsToldToStopWhereOneWas(state: State, isToStop: Bool) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.adopt(Self.task) == isToStop)
+        #expect(View(lifecycle) == View(state))
+    }
+
+    @Test(
+        arguments: [
+            (.pending, "succeeded"), (.cancelled, "cancelled"), (.starting, "succeeded"), (.executing, "succeeded"),
+            (.cancelling, "cancelled"), (.failing, "mine"), (.cancellingWhileStarting, "cancelled"), (.succeeded, nil),
+            (.failed, nil), (.finishedAsCancelled, nil),
+        ] as [(State, String?)])
+    private func theFirstFinishCountsAndACancelBeatsASuccess(state: State, ending: String?) {
+        var lifecycle = Self.lifecycle(state)
+        let before = View(lifecycle)
+        let published = lifecycle.finish(.succeeded)
+        #expect(published.map { Self.name($0.ending) } == ending)
+        #expect(lifecycle.ending.map(Self.name) == ending ?? before.ending)
+        #expect(!lifecycle.isExecuting && !lifecycle.isPending)
+        #expect(lifecycle.isCancelled == (lifecycle.ending.map(Self.name) == "cancelled"))
+    }
+
+    @Test func aCancellationErrorAsTheOutcomeIsACancel() {
+        var lifecycle = Self.lifecycle(.executing)
+        _ = lifecycle.finish(.failed(CancellationError()))
+        #expect(lifecycle.isCancelled)
+    }
+
+    @Test func subscribersComeOutOnceWithTheFinish() {
+        var lifecycle = Self.lifecycle(.executing)
+        #expect(lifecycle.subscribe {} == false)
+        #expect(lifecycle.subscribe {} == false)
+        #expect(lifecycle.finish(.succeeded)?.subscribers.count == 2)
+        #expect(lifecycle.finish(.succeeded) == nil)
+    }
+
+    @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
+    private func whoSubscribesAfterTheFinishIsCalledAtOnce(state: State) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.subscribe {} == true)
+    }
+}

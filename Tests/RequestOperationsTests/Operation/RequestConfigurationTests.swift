@@ -1,0 +1,91 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct RequestConfigurationTests {
+    private static func limits(
+        timeout: TimeInterval? = nil, to destination: TransportTask.Destination = .memory,
+        _ edit: (inout RequestConfiguration) -> Void = { _ in }
+    ) -> TransferLimits {
+        var request = URLRequest(url: URL(string: "http://a.example/")!)  // A literal that is a URL.
+        if let timeout { request.timeoutInterval = timeout }
+        var configuration = RequestConfiguration()
+        edit(&configuration)
+        return configuration.limits(for: TransportTask(request, destination: destination))
+    }
+
+    @Test func theDefaultsAreTheDocumentedOnes() {
+        let configuration = RequestConfiguration.default
+        #expect(configuration.adapters.isEmpty && configuration.limiter == nil && configuration.deadline == nil)
+        #expect(configuration.freshness == .seconds(30) && configuration.maximumBodySize == 64 << 20)
+        #expect(configuration.errorBodyLimit == 64 << 10 && configuration.attemptTimeLimit == nil)
+        #expect(configuration.connectTimeLimit == .seconds(15) && configuration.idleTimeLimit == .seconds(60))
+        #expect(configuration.retryPolicy.maximumRetries == 3 && configuration.redirects == RedirectPolicy())
+        #expect(configuration.clock is ContinuousClock && configuration.randomSource === RandomSource.system)
+        #expect(
+            configuration.stageTimeLimits.isEmpty && configuration.onEvent == nil && configuration.onProgress == nil)
+    }
+
+    @Test func aChangeOfACopyLeavesTheOriginal() {
+        let original = RequestConfiguration()
+        var copy = original
+        copy.deadline = .seconds(1)
+        copy.retryPolicy.maximumRetries = 9
+        copy.setQueue(OperationQueue(), for: .process)
+        #expect(original.deadline == nil && original.retryPolicy.maximumRetries == 3)
+        #expect(original.queue(for: .process) == nil && RequestConfiguration.default.deadline == nil)
+        #expect(copy.deadline == .seconds(1) && copy.retryPolicy.maximumRetries == 9)
+    }
+
+    // MARK: Limits of a transfer
+
+    @Test func theLimitsOfATransferAreThoseOfTheConfiguration() {
+        let limits = Self.limits {
+            $0.connectTimeLimit = .seconds(1)
+            $0.idleTimeLimit = .seconds(2)
+            $0.maximumBodySize = 3
+            $0.errorBodyLimit = 4
+        }
+        #expect(
+            limits == TransferLimits(connect: .seconds(1), idle: .seconds(2), maximumBodySize: 3, errorBodyLimit: 4))
+    }
+
+    @Test(
+        arguments: [
+            (5, .seconds(5)), (0.25, .milliseconds(250)), (0.3, .milliseconds(300)), (61, .seconds(61)),
+            (999_999_999, .seconds(999_999_999)), (0, nil), (-1, nil), (1e9, nil), (.infinity, nil), (-.infinity, nil),
+            (.nan, nil),
+        ] as [(TimeInterval, Duration?)])
+    func aTimeoutOfTheRequestsOwnTakesThePlaceOfTheIdleLimit(timeout: TimeInterval, idle: Duration?) {
+        #expect(Self.limits(timeout: timeout).idle == idle)
+    }
+
+    @Test func foundationsDefaultTimeoutIsNotTheRequestsOwn() {
+        #expect(Self.limits(timeout: 60) { $0.idleTimeLimit = .seconds(2) }.idle == .seconds(2))
+        #expect(Self.limits { $0.idleTimeLimit = nil }.idle == nil)
+    }
+
+    @Test func onlyABodyInMemoryIsBounded() {
+        #expect(Self.limits().maximumBodySize == 64 << 20)
+        #expect(Self.limits(to: .file(URL(fileURLWithPath: "/x"))).maximumBodySize == nil)
+        #expect(Self.limits(to: .stream { _ in }).maximumBodySize == nil)
+    }
+
+    // MARK: Stages
+
+    @Test(arguments: [RequestError.Stage.process, .retryDecision])
+    func aStageCanHaveAQueueAndLoseIt(stage: RequestError.Stage) {
+        let queue = OperationQueue()
+        var configuration = RequestConfiguration()
+        configuration.setQueue(queue, for: stage)
+        #expect(configuration.queue(for: stage) === queue && !configuration.runsDirectly(stage))
+        configuration.setQueue(nil, for: stage)
+        #expect(configuration.queue(for: stage) == nil && configuration.runsDirectly(stage))
+    }
+
+    @Test func aStageWithALimitDoesNotRunDirectlyAndOthersDo() {
+        var configuration = RequestConfiguration()
+        configuration.stageTimeLimits[.decode] = .seconds(1)
+        #expect(!configuration.runsDirectly(.decode) && configuration.runsDirectly(.process))
+    }
+}

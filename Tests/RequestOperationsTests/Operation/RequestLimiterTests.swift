@@ -1,0 +1,120 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct RequestLimiterTests {
+    private static let origin = Origin(URL(string: "http://a.example/"))
+
+    private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> RequestLimiter.Slot {
+        var place: RequestLimiter.Place?
+        return try await limiter.slot(
+            for: Origin(URL(string: "http://h\(host).example/")), priority: .normal, place: &place)
+    }
+
+    @Test func aLimiterWithoutBoundsAdmitsEverybody() async throws {
+        let limiter = RequestLimiter()
+        #expect(limiter.total == nil && limiter.perHost == nil)
+        var slots: [RequestLimiter.Slot] = []
+        for _ in 0..<1000 { slots.append(try await Self.slot(of: limiter)) }
+        #expect(limiter.inFlightCount == 1000)
+        for slot in slots { slot.release() }
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test func aSlotIsGivenBackOnce() async throws {
+        let limiter = RequestLimiter(total: 2)
+        let first = try await Self.slot(of: limiter)
+        let second = try await Self.slot(of: limiter)
+        first.release()
+        first.release()
+        #expect(limiter.inFlightCount == 1)
+        second.release()
+    }
+
+    @Test func aSlotThatNobodyHoldsIsGivenBack() async throws {
+        let limiter = RequestLimiter(total: 1)
+        _ = try await Self.slot(of: limiter)
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test func aFullLineRejectsWithAnErrorOfItsOwn() async throws {
+        let limiter = RequestLimiter(total: 1, maximumWaiting: 0)
+        let held = try await Self.slot(of: limiter)
+        let error = await #expect(throws: RequestError.self) { _ = try await Self.slot(of: limiter) }
+        #expect(error?.code == .slotRejected && error?.stage == .slot)
+        held.release()
+    }
+
+    @Test func whoWaitsAndIsCancelledLeavesAtOnceAndTakesNoSlot() async throws {
+        let limiter = RequestLimiter(total: 1)
+        let held = try await Self.slot(of: limiter)
+        let waiter = Task { try await Self.slot(of: limiter) }
+        waiter.cancel()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        #expect(limiter.waitingCount == 0 && limiter.inFlightCount == 1)
+        held.release()
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func whoWaitsIsAdmittedByARaisedBound(ofTheTotal: Bool) async throws {
+        let limiter = RequestLimiter(total: ofTheTotal ? 1 : nil, perHost: ofTheTotal ? nil : 1)
+        let held = try await Self.slot(of: limiter)
+        async let second = Self.slot(of: limiter)
+        if ofTheTotal { limiter.total = 2 } else { limiter.perHost = 2 }
+        try await second.release()
+        held.release()
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test func aBoundCanBeTakenAway() async throws {
+        let limiter = RequestLimiter(total: 1, perHost: 1)
+        let held = try await Self.slot(of: limiter)
+        limiter.total = nil
+        limiter.perHost = nil
+        try await Self.slot(of: limiter).release()
+        held.release()
+    }
+
+    @Test func aPriorityIsMeasuredOnTheClockOfTheLimiter() async throws {
+        let clock = ManualClock()
+        let limiter = RequestLimiter(total: 1, clock: clock)
+        var early: RequestLimiter.Place?
+        var late: RequestLimiter.Place?
+        try await limiter.slot(for: Self.origin, priority: .normal, place: &early).release()
+        clock.advance(by: .seconds(11))
+        try await limiter.slot(for: Self.origin, priority: .high, place: &late).release()
+        #expect(try #require(early) < #require(late))
+    }
+
+    @Test func noSlotIsLostAndNoBoundBrokenByTenThousandRandomSteps() async {
+        let limiter = RequestLimiter(total: 6, perHost: 2)
+        let running = Locked<[Int: Int]>([:])
+        await withTaskGroup { group in
+            for task in 0..<50 {
+                group.addTask {
+                    for step in 0..<200 {
+                        let host = (task + step) % 5
+                        let attempt = Task {
+                            let slot = try await Self.slot(of: limiter, host: host)
+                            let isWithinBounds = running.withLock { running in
+                                running[host, default: 0] += 1
+                                return running[host, default: 0] <= 2 && running.values.reduce(0, +) <= 6
+                            }
+                            #expect(isWithinBounds)
+                            await Task.yield()
+                            running.withLock { $0[host, default: 0] -= 1 }
+                            slot.release()
+                        }
+                        if Bool.random() { attempt.cancel() }
+                        _ = await attempt.result
+                    }
+                }
+            }
+        }
+        #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0)
+        #expect(limiter.keptCounts.hosts == 0)
+        #expect(limiter.keptCounts.entries <= 16)
+    }
+}

@@ -1,0 +1,338 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct SlotTableTests {
+    private static func origin(_ host: Int) -> Origin { Origin(URL(string: "http://h\(host).example/")) }
+
+    /// A table with named waiters.
+    private struct Line {
+        var table: SlotTable
+        var now: Int64 = 0
+        private var names: [ObjectIdentifier: (name: String, answer: Answer<Void>)] = [:]
+
+        init(total: Int = .max, perHost: Int = .max, maximumWaiting: Int = .max) {
+            table = SlotTable(total: total, perHost: perHost, maximumWaiting: maximumWaiting)
+        }
+
+        @discardableResult
+        mutating func enter(
+            _ name: String, _ host: Int = 0, _ priority: Operation.QueuePriority = .normal,
+            at place: SlotTable.Place? = nil
+        ) -> (entry: SlotTable.Entry, place: SlotTable.Place) {
+            let answer = Answer<Void>()
+            names[ObjectIdentifier(answer)] = (name, answer)
+            let mine = place ?? table.newPlace(priority, now: now)
+            return (table.enter(origin(host), at: mine, answer, mayBeRejected: place == nil), mine)
+        }
+
+        /// Gives slots of hosts back, one after another; the names of those who were admitted, in order.
+        mutating func release(_ hosts: Int...) -> String {
+            hosts.map { host in
+                table.release(origin(host))
+                return admit()
+            }.joined()
+        }
+
+        mutating func admit() -> String {
+            table.admit().map { names[ObjectIdentifier($0)]?.name ?? "?" }.joined()
+        }
+    }
+
+    // MARK: Order
+
+    @Test func equalsAreServedInTheOrderOfTheirComing() {
+        var line = Line(total: 1)
+        line.enter("a")
+        for name in ["b", "c", "d"] { line.enter(name, 1) }
+        #expect(line.release(0, 1, 1, 1) == "bcd")
+    }
+
+    @Test func aPriorityIsServedFirst() {
+        var line = Line(total: 1)
+        line.enter("a")
+        line.enter("e", 1, .veryLow)
+        line.enter("d", 2, .low)
+        line.enter("c", 3, .normal)
+        line.enter("b", 4, .high)
+        line.enter("a", 5, .veryHigh)
+        #expect(line.release(0, 5, 4, 3, 2, 1) == "abcde")
+    }
+
+    @Test(arguments: [(9, "high"), (11, "low")])
+    func aPriorityIsAHeadStartOfTenSecondsAStep(seconds: Int64, first: String) {
+        var line = Line(total: 1)
+        line.enter("x")
+        line.now = 100_000_000_000
+        line.enter("high", 1, .high)
+        line.now = 100_000_000_000 - seconds * 1_000_000_000
+        line.enter("low", 2, .normal)
+        #expect(line.release(0) == first)
+    }
+
+    @Test func nobodyStarvesBehindAStreamOfHigherPriority() {
+        var line = Line(total: 1)
+        line.enter("x")
+        line.enter("L", 0, .veryLow)
+        var served = ""
+        for second in 1...60 {
+            line.now = Int64(second) * 1_000_000_000
+            line.enter("h", 0, .veryHigh)
+            served += line.release(0)
+        }
+        #expect(served.firstIndex(of: "L") != nil)
+        #expect(served.prefix { $0 != "L" }.count <= 41)
+    }
+
+    @Test func aPlaceThatWasKeptComesBeforeLaterOnes() {
+        var line = Line(total: 1)
+        line.enter("x")
+        let (_, place) = line.enter("a")
+        line.enter("b")
+        line.enter("c")
+        #expect(line.release(0) == "a")
+        // It is processed again, and the next one goes ahead meanwhile.
+        #expect(line.release(0) == "b")
+        #expect(line.enter("a", 0, at: place).entry == .waits)
+        #expect(line.release(0, 0) == "ac")
+    }
+
+    // MARK: Hosts
+
+    @Test func aFullHostKeepsNoOtherWaiting() {
+        var line = Line(total: 3, perHost: 1)
+        #expect(line.enter("a", 0).entry == .admitted)
+        #expect(line.enter("b", 0).entry == .waits)
+        #expect(line.enter("c", 0).entry == .waits)
+        #expect(line.enter("d", 1).entry == .admitted)
+        #expect(line.release(1) == "")
+        #expect(line.release(0) == "b")
+        #expect(line.release(0) == "c")
+    }
+
+    @Test func aFreePlaceGoesToTheFirstWhoseHostIsFree() {
+        var line = Line(total: 2, perHost: 1)
+        line.enter("a", 0)
+        line.enter("b", 1)
+        line.enter("c", 0)
+        line.enter("d", 2)
+        line.enter("e", 1)
+        #expect(line.release(1) == "d")
+        #expect(line.release(2) == "e")
+        #expect(line.release(0) == "c")
+    }
+
+    @Test func schemeAndPortMakeAnotherHost() {
+        var table = SlotTable(total: .max, perHost: 1, maximumWaiting: .max)
+        for url in ["http://a.example", "https://a.example", "http://a.example:81", "http://b.example"] {
+            let place = table.newPlace(.normal, now: 0)
+            #expect(table.enter(Origin(URL(string: url)), at: place, Answer(), mayBeRejected: true) == .admitted)
+        }
+    }
+
+    // MARK: Bounds
+
+    @Test func aRaisedTotalAdmitsExactlyThoseWhoCanRun() {
+        var line = Line(total: 1)
+        for name in ["a", "b", "c", "d"] { line.enter(name) }
+        line.table.total = 3
+        #expect(line.admit() == "bc")
+        #expect(line.release(0) == "d")
+    }
+
+    @Test func aRaisedBoundPerHostAdmitsExactlyThoseWhoCanRun() {
+        var line = Line(total: 5, perHost: 1)
+        for name in ["a", "b", "c", "d"] { line.enter(name, 0) }
+        for name in ["e", "f", "g"] { line.enter(name, 1) }
+        line.table.perHost = 2
+        line.table.nominateAll()
+        #expect(line.admit() == "bf")
+        line.table.perHost = 9
+        line.table.nominateAll()
+        #expect(line.admit() == "c")
+        #expect(line.release(0, 0) == "dg")
+    }
+
+    @Test func aLoweredBoundInterruptsNobodyAndHoldsFromThenOn() {
+        var line = Line(total: 3)
+        for name in ["a", "b", "c", "d"] { line.enter(name) }
+        line.table.total = 1
+        #expect(line.admit() == "" && line.table.inFlight == 3)
+        #expect(line.release(0, 0) == "")
+        #expect(line.release(0) == "d")
+    }
+
+    // MARK: Leaving and rejection
+
+    @Test func whoLeavesIsNotAdmittedAndTheNextIs() {
+        var line = Line(total: 1, perHost: 1)
+        line.enter("a")
+        let (_, place) = line.enter("b")
+        line.enter("c")
+        #expect(line.table.leave(place) == true)
+        #expect(line.table.leave(place) == false)
+        #expect(line.release(0) == "c")
+    }
+
+    @Test func whoWasAdmittedCannotLeave() {
+        var line = Line(total: 1)
+        line.enter("a")
+        let (_, place) = line.enter("b")
+        #expect(line.release(0) == "b")
+        #expect(line.table.leave(place) == false)
+    }
+
+    @Test func aFullLineRejects() {
+        var line = Line(total: 1, maximumWaiting: 2)
+        let entries = ["a", "b", "c", "d"].map { line.enter($0).entry }
+        #expect(entries == [.admitted, .waits, .waits, .rejected])
+        #expect(line.release(0, 0) == "bc")
+        #expect(line.enter("e").entry == .waits)
+    }
+
+    @Test func aLineOfLengthZeroRejectsWhoeverWouldWait() {
+        var line = Line(total: 1, maximumWaiting: 0)
+        #expect(line.enter("a").entry == .admitted)
+        #expect(line.enter("b").entry == .rejected)
+    }
+
+    @Test func whoKeptAPlaceIsNotRejectedByAFullLine() {
+        var line = Line(total: 1, maximumWaiting: 1)
+        line.enter("x")
+        let (_, place) = line.enter("a")
+        #expect(line.release(0) == "a")
+        line.enter("b")
+        #expect(line.release(0) == "b")
+        line.enter("c")
+        #expect(line.enter("a", 0, at: place).entry == .waits)
+        #expect(line.release(0) == "a")
+    }
+
+    // MARK: Memory
+
+    @Test func aHostWithoutAnybodyIsForgotten() {
+        var line = Line(total: 10, perHost: 1, maximumWaiting: 5)
+        for host in 0..<1000 {
+            line.enter("a", host)
+            line.enter("b", host)
+            _ = line.release(host, host)
+        }
+        #expect(line.table.hostCount == 0 && line.table.entryCount <= 16)
+    }
+
+    @Test func aHostThatWasOnlyRejectedIsNotKept() {
+        var line = Line(total: 1, maximumWaiting: 0)
+        line.enter("a")
+        for host in 1...1000 { line.enter("b", host) }
+        #expect(line.table.hostCount == 1)
+    }
+
+    @Test func placesThatWereLeftDoNotPileUpBehindOneThatStays() {
+        var line = Line(total: 1, perHost: 1)
+        line.enter("a")
+        line.enter("stays")
+        line.enter("stays", 1)
+        for _ in 0..<10_000 {
+            for host in 0...1 {
+                let (_, place) = line.enter("b", host)
+                #expect(line.table.leave(place) == true)
+            }
+        }
+        #expect(line.table.entryCount <= 100)
+    }
+
+    // MARK: Against a simple model
+
+    /// Everybody in one list, searched from its front.
+    private struct Model {
+        let total: Int
+        let perHost: Int
+        var waiting: [(place: SlotTable.Place, host: Int)] = []
+        var inFlight: [Int: Int] = [:]
+
+        func isFree(_ host: Int) -> Bool {
+            inFlight.values.reduce(0, +) < total && inFlight[host, default: 0] < perHost
+        }
+
+        mutating func admit() -> [SlotTable.Place] {
+            var admitted: [SlotTable.Place] = []
+            waiting.sort { $0.place < $1.place }
+            while let index = waiting.firstIndex(where: { isFree($0.host) }) {
+                let (place, host) = waiting.remove(at: index)
+                inFlight[host, default: 0] += 1
+                admitted.append(place)
+            }
+            return admitted
+        }
+    }
+
+    @Test(arguments: [(1, Int.max), (3, 1), (5, 2), (Int.max, 1), (2, 2), (10, 3)])
+    func itAdmitsWhomASimpleModelAdmits(total: Int, perHost: Int) {
+        var table = SlotTable(total: total, perHost: perHost, maximumWaiting: .max)
+        var model = Model(total: total, perHost: perHost)
+        var places: [ObjectIdentifier: (place: SlotTable.Place, answer: Answer<Void>)] = [:]
+        let priorities: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
+        for step in 0..<3000 {
+            let host = Int.random(in: 0..<6)
+            switch Int.random(in: 0..<3) {
+            case 0:
+                let answer = Answer<Void>()
+                let place = table.newPlace(priorities.randomElement()!, now: Int64(step) * 1_000_000_000)  // Not empty.
+                places[ObjectIdentifier(answer)] = (place, answer)
+                let entry = table.enter(Self.origin(host), at: place, answer, mayBeRejected: true)
+                #expect((entry == .admitted) == model.isFree(host))
+                if entry == .admitted {
+                    model.inFlight[host, default: 0] += 1
+                } else {
+                    model.waiting.append((place, host))
+                }
+            case 1:
+                guard let (place, _) = model.waiting.randomElement() else { continue }
+                model.waiting.removeAll { $0.place == place }
+                #expect(table.leave(place) == true)
+            default:
+                guard model.inFlight[host, default: 0] > 0 else { continue }
+                model.inFlight[host, default: 0] -= 1
+                table.release(Self.origin(host))
+                #expect(table.admit().map { places[ObjectIdentifier($0)]?.place } == model.admit())
+            }
+            #expect(table.waiters.count == model.waiting.count)
+            #expect(table.inFlight == model.inFlight.values.reduce(0, +))
+        }
+    }
+
+    // MARK: Cost
+
+    @Test func tenTimesTheWaitersOverTenTimesTheHostsCostNearlyTenTimes() {
+        func seconds(_ count: Int) -> Double {
+            let start = cpuSeconds()
+            var table = SlotTable(total: 10, perHost: 2, maximumWaiting: .max)
+            let origins = (0..<count / 10).map(Self.origin)
+            var owners: [ObjectIdentifier: Origin] = [:]
+            var held: [Origin] = []
+            for number in 0..<count {
+                let answer = Answer<Void>()
+                let origin = origins[number % origins.count]
+                owners[ObjectIdentifier(answer)] = origin
+                let place = table.newPlace(.normal, now: Int64(number))
+                if table.enter(origin, at: place, answer, mayBeRejected: true) == .admitted { held.append(origin) }
+            }
+            while let origin = held.popLast() {
+                table.release(origin)
+                held += table.admit().compactMap { owners[ObjectIdentifier($0)] }
+            }
+            #expect(table.waiters.isEmpty && table.hostCount == 0)
+            return cpuSeconds() - start
+        }
+        let small = seconds(4000)
+        // A quadratic cost would be a hundred times.
+        #expect(seconds(40_000) < 40 * max(small, 0.01))
+    }
+
+    /// The processor time of this thread, which other tests do not lengthen.
+    private func cpuSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}

@@ -1,0 +1,158 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct OperationQueueRunTests {
+    private struct Mine: Error {}
+
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
+
+    @Test func aFunctionRunsOnTheQueueBeforeAndAfterItWaits() async throws {
+        let queue = Self.serialQueue()
+        let queues = try await queue.run {
+            let before = OperationQueue.current
+            await Self.somewhereElse()
+            return [before, OperationQueue.current]
+        }
+        #expect(queues.allSatisfy { $0 === queue })
+    }
+
+    @concurrent private static func somewhereElse() async {
+        let answer = Answer<Void>()
+        DispatchQueue.global().async { answer.resume(with: .success(())) }
+        // The answer is never an error.
+        try? await answer.value
+    }
+
+    @Test func whatFollowsIsNotOnTheQueue() async throws {
+        let queue = Self.serialQueue()
+        _ = try await queue.run { 1 }
+        #expect(OperationQueue.current !== queue)
+    }
+
+    @Test func theValueAndTheErrorOfTheFunctionAreReturned() async throws {
+        let queue = OperationQueue()
+        #expect(try await queue.run { 7 } == 7)
+        await #expect(throws: Mine.self) { try await queue.run { throw Mine() } }
+    }
+
+    @Test func aSerialQueueRunsOnePartAtATime() async throws {
+        let queue = Self.serialQueue()
+        let running = Locked(0)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try await queue.run {
+                        #expect(
+                            running.withLock {
+                                $0 += 1
+                                return $0
+                            } == 1)
+                        running.withLock { $0 -= 1 }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func onTheQueueOfItsOwnOperationAFunctionRunsAtOnce() async throws {
+        let queue = Self.serialQueue()
+        queue.isSuspended = true
+        let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await queue.run { 7 } }
+        #expect(value == 7)
+    }
+
+    // MARK: Queues that do not run what they are given
+
+    /// Calls a closure with each operation that it was given.
+    private final class WatchedQueue: OperationQueue, @unchecked Sendable {
+        // Unchecked as its superclass is: the closure is never changed.
+        private let take: @Sendable (WatchedQueue, Operation) -> Void
+
+        init(_ take: @escaping @Sendable (WatchedQueue, Operation) -> Void) {
+            self.take = take
+            super.init()
+        }
+
+        override func addOperation(_ operation: Operation) { take(self, operation) }
+
+        func reallyAdd(_ operation: Operation) { super.addOperation(operation) }
+    }
+
+    @Test func aQueueThatDropsOperationsEndsInCancellation() async {
+        let queue = WatchedQueue { _, _ in }
+        await #expect(throws: CancellationError.self) {
+            try await queue.run { Issue.record("the function ran off its queue") }
+        }
+    }
+
+    @Test func aQueueThatCancelsOperationsEndsInCancellation() async {
+        let queue = WatchedQueue { queue, operation in
+            operation.cancel()
+            queue.reallyAdd(operation)
+        }
+        await #expect(throws: CancellationError.self) {
+            try await queue.run { Issue.record("a cancelled function ran") }
+        }
+    }
+
+    @Test func aSuspendedQueueThatIsCancelledEndsInCancellationAtOnce() async {
+        let queue = WatchedQueue { queue, operation in
+            queue.reallyAdd(operation)
+            queue.cancelAllOperations()
+        }
+        queue.isSuspended = true
+        await #expect(throws: CancellationError.self) {
+            try await queue.run { Issue.record("a cancelled function ran") }
+        }
+        #expect(queue.isSuspended)
+    }
+
+    @Test func aFunctionWhoseRestIsDroppedEndsInCancellation() async {
+        let count = Locked(0)
+        let queue = WatchedQueue { queue, operation in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { queue.reallyAdd(operation) }
+        }
+        let wentOn = Locked(false)
+        await #expect(throws: CancellationError.self) {
+            try await queue.run {
+                await Self.somewhereElse()
+                // A function cannot be left half-way.
+                wentOn.withLock { $0 = true }
+            }
+        }
+        #expect(wentOn.withLock { $0 })
+    }
+
+    @Test func aResumedQueueRunsWhatWaited() async throws {
+        let queue = WatchedQueue { queue, operation in
+            queue.reallyAdd(operation)
+            queue.isSuspended = false
+        }
+        queue.isSuspended = true
+        #expect(try await queue.run { 7 } == 7)
+    }
+
+    @Test func manyFunctionsOnAQueueThatIsCancelledAgainAndAgainAllEnd() async {
+        let queue = Self.serialQueue()
+        let ended = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    if number.isMultiple(of: 10) { queue.cancelAllOperations() }
+                    return (try? await queue.run { await Self.somewhereElse() }) != nil
+                }
+            }
+            return await group.reduce(into: 0) { count, _ in count += 1 }
+        }
+        #expect(ended == 200)
+    }
+}

@@ -1,0 +1,164 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct DeadlineHeapTests {
+    private final class Held: Sendable {}
+
+    @Test func anActionRunsAtItsTimeAndNeverBefore() async throws {
+        let heap = DeadlineHeap()
+        for milliseconds in [0.3, 1, 1.7, 5, 20] {
+            let deadline = ContinuousClock.now + .seconds(milliseconds / 1000)
+            let answer = Answer<ContinuousClock.Instant>()
+            _ = heap.schedule(at: deadline) { answer.resume(with: .success(.now)) }
+            let ran = try await answer.value
+            #expect(ran >= deadline)
+            #expect(ran < deadline + .seconds(5))
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(-1_000_000_000)])
+    func aTimeInThePastIsNow(offset: Duration) async throws {
+        let heap = DeadlineHeap()
+        let answer = Answer<Void>()
+        _ = heap.schedule(at: .now + offset) { answer.resume(with: .success(())) }
+        try await answer.value
+    }
+
+    @Test func actionsRunInTheOrderOfTheirTimesAndThenOfTheirScheduling() async throws {
+        let heap = DeadlineHeap()
+        let start = ContinuousClock.now + .milliseconds(20)
+        let order = Locked<[Int]>([])
+        let done = Answer<Void>()
+        // Numbered by their times, several at each, scheduled out of order.
+        let numbers = (0..<200).sorted { ($0 % 7, $0) < ($1 % 7, $1) }
+        for number in numbers {
+            _ = heap.schedule(at: start + .milliseconds(number / 10)) {
+                order.withLock { $0.append(number) }
+            }
+        }
+        _ = heap.schedule(at: start + .milliseconds(25)) { done.resume(with: .success(())) }
+        try await done.value
+        let times = order.withLock { $0 }
+        #expect(times.map { $0 / 10 } == (0..<200).map { $0 / 10 })
+        for tenth in 0..<20 {
+            #expect(times.filter { $0 / 10 == tenth } == numbers.filter { $0 / 10 == tenth })
+        }
+    }
+
+    @Test func anEarlierTimeOvertakesALaterOne() async throws {
+        let heap = DeadlineHeap()
+        let answer = Answer<Void>()
+        let far = heap.schedule(at: .now + .seconds(3600)) { Issue.record("an hour passed") }
+        _ = heap.schedule(at: .now + .milliseconds(1)) { answer.resume(with: .success(())) }
+        try await answer.value
+        heap.cancel(far)
+    }
+
+    @Test func aCancelledActionDoesNotRun() async throws {
+        let heap = DeadlineHeap()
+        let answer = Answer<Void>()
+        let deadline = ContinuousClock.now + .milliseconds(10)
+        let entry = heap.schedule(at: deadline) { Issue.record("a cancelled action ran") }
+        _ = heap.schedule(at: deadline + .milliseconds(2)) { answer.resume(with: .success(())) }
+        heap.cancel(entry)
+        heap.cancel(entry)
+        try await answer.value
+    }
+
+    @Test func anActionIsFreedWhenItIsCancelled() {
+        let heap = DeadlineHeap()
+        var held: Held? = Held()
+        weak let weakly = held
+        let entry = heap.schedule(at: .now + .seconds(3600)) { [held] in withExtendedLifetime(held) {} }
+        held = nil
+        #expect(weakly != nil)
+        heap.cancel(entry)
+        #expect(weakly == nil)
+    }
+
+    @Test func anActionIsFreedOutsideTheLock() {
+        let heap = DeadlineHeap()
+        final class Canceller: Sendable {
+            let heap: DeadlineHeap
+            let other: DeadlineHeap.Entry
+
+            init(_ heap: DeadlineHeap) {
+                self.heap = heap
+                other = heap.schedule(at: .now + .seconds(3600)) {}
+            }
+
+            // Under the lock this would never return.
+            deinit { heap.cancel(other) }
+        }
+        var canceller: Canceller? = Canceller(heap)
+        let entry = heap.schedule(at: .now + .seconds(3600)) { [canceller] in withExtendedLifetime(canceller) {} }
+        canceller = nil
+        heap.cancel(entry)
+    }
+
+    @Test func cancelledEntriesDoNotPileUp() {
+        let heap = DeadlineHeap()
+        let kept = (0..<100).map { _ in heap.schedule(at: .now + .seconds(3600)) {} }
+        for _ in 0..<100 {
+            let entries = (0..<100).map { heap.schedule(at: .now + .seconds(60 + $0)) {} }
+            for entry in entries { heap.cancel(entry) }
+        }
+        #expect(heap.count <= 300)
+        for entry in kept { heap.cancel(entry) }
+        #expect(heap.count <= 64)
+    }
+
+    @Test func aHundredThousandEntriesRunOnceEachAndLeaveNothing() async throws {
+        let heap = DeadlineHeap()
+        let count = 100_000
+        let ran = Locked(0)
+        let done = Answer<Void>()
+        let start = ContinuousClock.now
+        for number in 0..<count {
+            _ = heap.schedule(at: start + .milliseconds(number % 500)) {
+                let isLast = ran.withLock { ran in
+                    ran += 1
+                    return ran == count
+                }
+                if isLast { done.resume(with: .success(())) }
+            }
+        }
+        try await done.value
+        #expect(ran.withLock { $0 } == count && heap.count == 0)
+    }
+
+    @Test func manyThreadsScheduleAndCancelAtOnce() async throws {
+        let heap = DeadlineHeap()
+        let ran = Locked<Set<Int>>([])
+        let cancelled = await withTaskGroup(of: [Int].self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    (0..<500).compactMap { index in
+                        let number = task * 500 + index
+                        let isCancelled = Bool.random()
+                        let delay = isCancelled ? Duration.seconds(3600) : .microseconds(Int.random(in: 0...3000))
+                        let entry = heap.schedule(at: .now + delay) { _ = ran.withLock { $0.insert(number) } }
+                        if isCancelled { heap.cancel(entry) }
+                        return isCancelled ? number : nil
+                    }
+                }
+            }
+            return await group.reduce(into: Set<Int>()) { $0.formUnion($1) }
+        }
+        let done = Answer<Void>()
+        _ = heap.schedule(at: .now + .milliseconds(10)) { done.resume(with: .success(())) }
+        try await done.value
+        #expect(ran.withLock { $0 } == Set(0..<4000).subtracting(cancelled))
+    }
+
+    @Test(
+        arguments: [
+            (Duration.zero, 0), (.nanoseconds(1), 1), (.nanoseconds(-1), -1), (.seconds(2), 2_000_000_000),
+            (.milliseconds(-1500), -1_500_000_000), (.seconds(Int64.max), Int64.max), (.seconds(Int64.min), .min),
+            (.seconds(9_223_372_036), 9_223_372_036_000_000_000), (.seconds(9_223_372_037), .max),
+        ] as [(Duration, Int64)])
+    func aDurationInNanosecondsIsBoundedByAnInt64(duration: Duration, nanoseconds: Int64) {
+        #expect(duration.nanoseconds == nanoseconds)
+    }
+}

@@ -1,0 +1,43 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct OptionValueTests {
+    @Test(
+        "Times may have a fraction",
+        arguments: [("30", 30.0), ("0.25", 0.25), ("1e-3", 0.001), ("31536000", 31_536_000)])
+    func acceptsSeconds(_ text: String, _ seconds: Double) throws {
+        #expect(try OptionValue.seconds(text) == .seconds(seconds))
+    }
+
+    @Test(
+        "A time that is none, negative or absurd is refused",
+        arguments: [
+            "", "0", "-1", "nan", "NaN", "inf", "infinity", "-inf", "1e99", "1e400", "0x10", "5s", " 5", "31536001",
+        ])
+    func refusesSeconds(_ text: String) {
+        #expect(throws: UnusableInput.self) { try OptionValue.seconds(text) }
+    }
+
+    @Test(
+        "A number outside its bounds is refused", arguments: ["0", "-1", "11", "1.5", "", "x", "99999999999999999999"])
+    func refusesCounts(_ text: String) {
+        #expect(throws: UnusableInput.self) { try OptionValue.count(text, in: 1...10) }
+    }
+
+    @Test func `A body is text, or a file after an at sign`() throws {
+        guard case .data(let data) = try OptionValue.body("a@b") else { return #expect(Bool(false), "not data") }
+        #expect(data == Data("a@b".utf8))
+        let file = try TemporaryPath(content: "x")
+        guard case .file(let url) = try OptionValue.body("@" + file.path) else {
+            return #expect(Bool(false), "not a file")
+        }
+        #expect(url.path == file.path)
+    }
+
+    @Test("A body that cannot be read is refused", arguments: ["@", "@/no/such/file", "@/dev/null", "@/tmp"])
+    func refusesFiles(_ text: String) {
+        #expect(throws: UnusableInput.self) { try OptionValue.body(text) }
+    }
+}

@@ -1,0 +1,84 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct LineReaderTests {
+    @Test func `Lines end with LF or CRLF, the last one with the input`() throws {
+        #expect(try lines(of: ["a\nb\r\n\nc"]) == ["a", "b", "", "c"])
+    }
+
+    @Test func `An input that ends with a newline has no line after it`() throws {
+        #expect(try lines(of: ["a\n"]) == ["a"])
+    }
+
+    @Test func `An empty input has no line`() throws {
+        #expect(try lines(of: []) == [])
+    }
+
+    @Test func `A line may come in any pieces`() throws {
+        #expect(try lines(of: ["h", "el", "lo\nwor", "ld", "\r", "\nx"]) == ["hello", "world", "x"])
+    }
+
+    @Test func `A line is given out before the source is asked for more`() throws {
+        var pieces = ["first\nsecond\nthi"]
+        var reader = LineReader { buffer in
+            // The first piece holds two lines; nothing else may be asked for before both are out.
+            try #require(!pieces.isEmpty)
+            return fill(buffer, with: pieces.removeFirst())
+        }
+        #expect(try reader.next() == .bytes(Array("first".utf8)[...]))
+        #expect(try reader.next() == .bytes(Array("second".utf8)[...]))
+    }
+
+    @Test func `A byte order mark is no part of the first line`() throws {
+        #expect(try lines(of: ["\u{FEFF}a\n\u{FEFF}b"]) == ["a", "\u{FEFF}b"])
+    }
+
+    @Test func `Of a line that is too long the rest is skipped, and the next one is read`() throws {
+        #expect(try lines(of: ["12345678", "90\n", "next"], maximumLength: 5) == [nil, "next"])
+    }
+
+    @Test func `A line of exactly the largest length is kept`() throws {
+        #expect(try lines(of: ["12345\n123456\n"], maximumLength: 5) == ["12345", nil])
+    }
+
+    @Test func `A line that is too long and has no end is one line`() throws {
+        #expect(try lines(of: ["1234", "5678", "9012"], maximumLength: 5) == [nil])
+    }
+
+    @Test func `The bytes of the lines given out are counted`() throws {
+        var pieces = ["ab\nc", "d\ne"]
+        var reader = LineReader { buffer in pieces.isEmpty ? 0 : fill(buffer, with: pieces.removeFirst()) }
+        var counts: [Int64] = []
+        while try reader.next() != nil { counts.append(reader.consumed) }
+        #expect(counts == [3, 6, 7])
+    }
+
+    @Test func `An error of the source is thrown`() throws {
+        var reader = LineReader { _ in throw UnusableInput("broken") }
+        #expect(throws: UnusableInput("broken")) { try reader.next() }
+    }
+
+    /// The lines as text; `nil` for one that was too long.
+    private func lines(of pieces: [String], maximumLength: Int = 100) throws -> [String?] {
+        var pieces = pieces
+        var reader = LineReader(maximumLength: maximumLength) { buffer in
+            pieces.isEmpty ? 0 : fill(buffer, with: pieces.removeFirst())
+        }
+        var lines: [String?] = []
+        while let line = try reader.next() {
+            if case .bytes(let bytes) = line {
+                lines.append(String(decoding: bytes, as: UTF8.self))
+            } else {
+                lines.append(nil)
+            }
+        }
+        return lines
+    }
+}
+
+private func fill(_ buffer: UnsafeMutableRawBufferPointer, with text: String) -> Int {
+    buffer.copyBytes(from: text.utf8)
+    return text.utf8.count
+}

@@ -1,0 +1,150 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct RequestTemplateTests {
+    // MARK: URLs
+
+    @Test func `A line is a URL, with space around it or not`() throws {
+        let request = try #require(try RequestTemplate().request(from: line(" http://a.example/b?c=d\t"), id: 7))
+        #expect(request.url == "http://a.example/b?c=d")
+        #expect(request.request.httpMethod == "GET")
+        #expect(request.body.isNone)
+        #expect(request.id == 7)
+    }
+
+    @Test("A line without anything makes no request", arguments: ["", "  ", "\t"])
+    func skipsEmptyLines(_ text: String) throws {
+        #expect(try RequestTemplate().request(from: line(text), id: 1) == nil)
+    }
+
+    @Test(
+        "What no request can be sent to is refused",
+        arguments: [
+            "example.com/path", "/path", "ftp://a.example/", "file:///etc/passwd", "mailto:a@b.example", "http:/a",
+            "http://", "http:///path", "http://a b/", "http://a.example/a b", "http://a.example/%zz",
+            "http://a.example:99999/", "http://a.example:0/", "http://a.example/<x>", "http://a.example/a\u{00}b",
+            "http://[::1/", "# comment", "localhost:80/x", "http://a.example:x/",
+        ])
+    func refusesURLs(_ text: String) {
+        #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: line(text), id: 1) }
+    }
+
+    @Test func `Characters beyond ASCII are sent percent-encoded as UTF-8`() throws {
+        let request = try RequestTemplate().request(fromURL: "http://a.example/ü?q=é", id: 1)
+        #expect(request.url == "http://a.example/%C3%BC?q=%C3%A9")
+    }
+
+    @Test func `A line that is not UTF-8 is refused`() {
+        let bytes: [UInt8] = Array("http://a.example/".utf8) + [0xFF]
+        #expect(throws: UnusableInput("the line is not UTF-8")) {
+            try RequestTemplate().request(from: .bytes(bytes[...]), id: 1)
+        }
+    }
+
+    @Test func `A line that is too long is refused`() {
+        #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: .tooLong, id: 1) }
+    }
+
+    @Test func `Requests to one scheme, host and port share a host, whatever the spelling`() throws {
+        let hosts = try ["http://A.example/x", "HTTP://a.example:80/", "http://u:p@a.example?y"].map {
+            try RequestTemplate().request(fromURL: $0, id: 1).host
+        }
+        #expect(Set(hosts).count == 1)
+        #expect(try RequestTemplate().request(fromURL: "https://a.example/", id: 1).host != hosts[0])
+    }
+
+    // MARK: JSON
+
+    @Test func `A JSON line gives method, URL, fields and body`() throws {
+        let request = try request(
+            #"{"method":"PATCH","url":"http://a.example/","headers":{"X-A":"1","X-B":["2","3"]},"body":"tëxt"}"#)
+        #expect(request.request.httpMethod == "PATCH")
+        #expect(request.request.value(forHTTPHeaderField: "x-a") == "1")
+        #expect(request.request.value(forHTTPHeaderField: "X-B") == "2,3")
+        #expect(text(request.body) == "tëxt")
+        #expect(request.request.value(forHTTPHeaderField: "Content-Type") == nil)
+    }
+
+    @Test func `An object or an array is sent as its own text, as application json`() throws {
+        for body in [#"{"b": 1.0, "a": [1e400]}"#, "[1, 2.50]"] {
+            let request = try request(#"{"url":"http://a.example/","body": \#(body) }"#)
+            #expect(text(request.body) == body)
+            #expect(request.request.value(forHTTPHeaderField: "Content-Type") == "application/json")
+            #expect(request.request.httpMethod == "POST")
+        }
+    }
+
+    @Test func `The content type of a JSON body can be another`() throws {
+        let request = try request(
+            #"{"url":"http://a.example/","headers":{"content-type":"application/problem+json"},"body":{}}"#)
+        #expect(request.request.value(forHTTPHeaderField: "Content-Type") == "application/problem+json")
+    }
+
+    @Test(
+        "A JSON line that is not as it should be is refused",
+        arguments: [
+            "{", "{}", #"{"url":1}"#, #"{"url":null}"#, #"{"url":"ftp://a/"}"#, #"{"url":"http://a/","uri":"x"}"#,
+            #"{"url":"http://a/","url":"http://b/"}"#, #"{"url":"http://a/","method":5}"#,
+            #"{"url":"http://a/","method":"A B"}"#, #"{"url":"http://a/","method":""}"#,
+            #"{"url":"http://a/","headers":[]}"#, #"{"url":"http://a/","headers":{"A":1}}"#,
+            #"{"url":"http://a/","headers":{"A":"b\r\nC: d"}}"#, #"{"url":"http://a/","headers":{"A":[1]}}"#,
+            #"{"url":"http://a/","headers":{"A B":"c"}}"#, #"{"url":"http://a/","body":5}"#,
+            #"{"url":"http://a/","body":null}"#, #"{"url":"http://a/","body":true}"#, #"{"url":"http://a/"} x"#,
+        ])
+    func refusesJSON(_ text: String) {
+        #expect(throws: UnusableInput.self) { try request(text) }
+    }
+
+    @Test func `A key that would move the cursor is not printed as it stands`() {
+        #expect(throws: UnusableInput("the key “?[2Jx” is not known")) {
+            try request(#"{"url":"http://a/","\#u{5C}u001b[2Jx":1}"#)
+        }
+    }
+
+    // MARK: Options
+
+    @Test func `A body in the options makes POST the default method`() throws {
+        let template = RequestTemplate(body: .data(Data("x".utf8)))
+        let request = try template.request(fromURL: "http://a.example/", id: 1)
+        #expect(request.request.httpMethod == "POST")
+        #expect(text(request.body) == "x")
+    }
+
+    @Test func `A method in the options is that of every request that names none`() throws {
+        let template = RequestTemplate(method: "PUT", body: .data(Data()))
+        #expect(try template.request(fromURL: "http://a.example/", id: 1).request.httpMethod == "PUT")
+        #expect(try request(#"{"url":"http://a/","method":"DELETE"}"#, template).request.httpMethod == "DELETE")
+    }
+
+    @Test func `A field of a line takes the place of those of its name in the options`() throws {
+        let template = RequestTemplate(fields: [
+            try HeaderField(line: "X-A: 1"), try HeaderField(line: "x-a: 2"), try HeaderField(line: "X-B: 3"),
+        ])
+        let request = try request(#"{"url":"http://a/","headers":{"X-a":"own"}}"#, template).request
+        #expect(request.value(forHTTPHeaderField: "X-A") == "own")
+        #expect(request.value(forHTTPHeaderField: "X-B") == "3")
+    }
+
+    @Test func `A body of a line takes the place of that in the options`() throws {
+        let template = RequestTemplate(body: .data(Data("x".utf8)))
+        #expect(text(try request(#"{"url":"http://a/","body":"own"}"#, template).body) == "own")
+        #expect(text(try request(#"{"url":"http://a/"}"#, template).body) == "x")
+    }
+
+    // MARK: Parts
+
+    private func line(_ text: String) -> LineReader.Line {
+        .bytes(Array(text.utf8)[...])
+    }
+
+    @discardableResult
+    private func request(_ text: String, _ template: RequestTemplate = RequestTemplate()) throws -> InputRequest {
+        try #require(try template.request(from: line(text), id: 1))
+    }
+
+    private func text(_ body: RequestBody) -> String? {
+        if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { nil }
+    }
+}

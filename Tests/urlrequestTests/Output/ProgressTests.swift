@@ -1,0 +1,41 @@
+#if CommandLineTool
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    @Suite struct ProgressTests {
+        @Test func `A terminal gets a bar that is gone before the summary`() async throws {
+            let gate = LoopbackServer.Gate()
+            let server = try await LoopbackServer.start {
+                $0.path == "/2" ? .held(by: gate, then: .text("")) : .text("")
+            }
+            let terminal = try Terminal()
+            let tool = try RunningTool(
+                ["run", server.url("/1").absoluteString, server.url("/2").absoluteString],
+                environment: ["TERM": "xterm"], errors: terminal.slave)
+            let bar = await terminal.text(upTo: "1 of 2")
+            #expect(bar.contains("\r[█"))
+            gate.open()
+            _ = try await tool.end()
+            let all = await terminal.text(upTo: "max ")
+            #expect(all.contains("\r\u{1B}[Kurlrequest: 2 requests in "))
+        }
+
+        @Test("No progress is shown when it is not wanted")
+        func noProgress() async throws {
+            let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(500), then: .text("")) }
+            let terminal = try Terminal()
+            let tool = try RunningTool(
+                ["run", server.url("/1").absoluteString, "--no-progress"], environment: ["TERM": "xterm"],
+                errors: terminal.slave)
+            _ = try await tool.end()
+            #expect(await terminal.text(upTo: "max ").hasPrefix("urlrequest: 1 request in "))
+        }
+
+        @Test func `What is no terminal gets no bar`() async throws {
+            let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(300), then: .text("")) }
+            let ended = try await RunningTool.run("run", server.url("/1").absoluteString)
+            #expect(!ended.errors.contains("\r") && !ended.errors.contains("\u{1B}"))
+        }
+    }
+#endif

@@ -1,0 +1,42 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct OutcomeFormatTests {
+    @Test func `A line of text has status, URL, bytes, attempts and seconds`() {
+        #expect(OutcomeFormat.text.line(outcome()) == "200 http://a.example/ 12 2 0.001234\n")
+    }
+
+    @Test func `A status that is missing is printed as a dash`() {
+        #expect(OutcomeFormat.text.line(outcome(status: nil)).hasPrefix("- http"))
+    }
+
+    @Test func `A JSON line has the seven keys`() throws {
+        let line = OutcomeFormat.json.line(outcome())
+        #expect(
+            line
+                == #"{"id":3,"url":"http://a.example/","status":200,"bytes":12,"attempts":2,"seconds":0.001234,"error":null}"#
+                + "\n")
+    }
+
+    @Test func `A failure is an object of code and message`() throws {
+        let failure = Outcome.Failure(code: "timedOut", message: "a \"b\"\n\\ \u{2028}é\u{01}")
+        let line = OutcomeFormat.json.line(outcome(status: nil, error: failure))
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(object["status"] is NSNull)
+        #expect(object["error"] as? [String: String] == ["code": "timedOut", "message": failure.message])
+        #expect(line.dropLast().allSatisfy { !$0.isNewline })
+    }
+
+    @Test("Seconds have six decimals", arguments: [(0, "0.000000"), (999, "0.000999"), (61_000_001, "61.000001")])
+    func seconds(_ microseconds: Int, _ text: String) {
+        #expect(Duration.microseconds(microseconds).decimalSeconds == text)
+    }
+
+    private func outcome(status: Int? = 200, error: Outcome.Failure? = nil) -> Outcome {
+        Outcome(
+            id: 3, url: "http://a.example/", status: status, bytes: 12, attempts: 2, seconds: .microseconds(1234),
+            error: error)
+    }
+}

@@ -1,0 +1,57 @@
+#if CommandLineTool
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    @Suite struct ReportTests {
+        private let place: TemporaryPath
+        private var path: String { place.path }
+
+        init() throws {
+            place = try TemporaryPath()
+        }
+
+        @Test func `The report has the configuration and the sums of the run`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/ok", .status(503, fields: ["Retry-After": "0"]), .text("four"))
+            _ = try await RunningTool.run(
+                "run", server.url("/ok").absoluteString, server.url("/missing").absoluteString, "nonsense", "--report",
+                path, "--header", "Authorization: Bearer secret", "--concurrency", "7")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(!text.contains("secret"))
+            let report = try self.report()
+            let sums = [
+                "requests", "succeeded", "failed", "cancelled", "unusable", "retries", "attempts", "exitStatus",
+            ]
+            #expect(sums.map { report[$0] as? Int } == [2, 1, 1, 0, 1, 1, 3, 2])
+            #expect(report["statuses"] as? [String: Int] == ["200": 1, "404": 1])
+            #expect(report["errors"] as? [String: Int] == ["unacceptableStatus": 1])
+            #expect((report["configuration"] as? [String: Any])?["concurrency"] as? Int == 7)
+            let latency = try #require(report["latency"] as? [String: Double])
+            #expect(Set(latency.keys) == ["p50", "p90", "p95", "p99", "max"])
+            #expect(latency.values.allSatisfy { $0 > 0 })
+        }
+
+        @Test func `The report is written after a signal too`() async throws {
+            let server = try await LoopbackServer.start { _ in .stall }
+            let tool = try RunningTool(["run", server.url("/x").absoluteString, "--report", path])
+            try await server.requests(atLeast: 1)
+            tool.send(SIGINT)
+            _ = try await tool.end()
+            #expect(try report()["exitStatus"] as? Int == 130)
+            #expect(try report()["cancelled"] as? Int == 1)
+        }
+
+        @Test func `A place where no report can be written is found before the run`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--report", "/no/such/place")
+            #expect(ended.status == 2)
+            #expect(server.requests.isEmpty)
+        }
+
+        private func report() throws -> [String: Any] {
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
+            return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        }
+    }
+#endif

@@ -1,0 +1,40 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct ExitStatusTests {
+    @Test func `All succeeded: 0`() {
+        #expect(ExitStatus.of(tally(), stopped: nil) == 0)
+    }
+
+    @Test func `Some failed: 1`() {
+        #expect(ExitStatus.of(tally(failed: 1), stopped: nil) == 1)
+    }
+
+    @Test func `An unusable line is 2, also when some failed`() {
+        #expect(ExitStatus.of(tally(unusable: 1), stopped: nil) == 2)
+        #expect(ExitStatus.of(tally(failed: 1, unusable: 1), stopped: nil) == 2)
+    }
+
+    @Test func `A signal is 128 and its number, whatever happened before`() {
+        #expect(ExitStatus.of(tally(failed: 1, unusable: 1), stopped: .signal(SIGINT)) == 130)
+        #expect(ExitStatus.of(tally(), stopped: .signal(SIGTERM)) == 143)
+    }
+
+    @Test func `A closed standard output is 141`() {
+        #expect(ExitStatus.of(tally(failed: 1), stopped: .outputClosed) == 141)
+    }
+
+    private func tally(failed: Int = 0, unusable: Int = 0) -> Tally {
+        var tally = Tally()
+        for id in 0...failed {
+            tally.add(
+                Outcome(
+                    id: id, url: "", status: nil, bytes: 0, attempts: 1, seconds: .zero,
+                    error: id == 0 ? nil : Outcome.Failure(code: "timedOut", message: "")))
+        }
+        tally.unusable = unusable
+        return tally
+    }
+}

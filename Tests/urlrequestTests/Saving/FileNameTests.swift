@@ -1,0 +1,81 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct FileNameTests {
+    @Test(
+        "A name is made of host, port, path and query",
+        arguments: [
+            ("http://a.example/", "a.example"), ("http://a.example", "a.example"),
+            ("http://a.example:8080/b/c.txt", "a.example-8080_b_c.txt"),
+            ("http://a.example/b?c=d&e=f", "a.example_b_c=d_e=f"),
+            ("http://u:secret@a.example/x", "a.example_x"), ("http://a.example/x#part", "a.example_x"),
+            ("http://[::1]:80/x", "___1_-80_x"),
+        ])
+    func names(_ url: String, _ name: String) {
+        #expect(self.name(url) == name)
+    }
+
+    @Test(
+        "No name leaves its directory, hides, or needs quotes",
+        arguments: [
+            "http://a.example/../../etc/passwd", "http://a.example/..%2F..%2Fetc%2Fpasswd",
+            "http://a.example/%2e%2e/%2e%2e",
+            "http://../x", "http://.hidden/", "http://a.example/a%00b", "http://a.example/a%0Ab",
+            "http://a.example/a%5Cb",
+            "http://a.example/%E2%80%AEtxt.exe", "http://-rf/", "http://a.example/$(x)`y`;*?",
+            "http://a.example/a'b%22c",
+            "http://a.example/%FF%FE", "http://a.example/a%20b", "http://%2e%2e%2f/", "http://a.example/...",
+        ])
+    func isSafe(_ url: String) throws {
+        let name = name(url)
+        #expect(!name.isEmpty && !name.hasPrefix(".") && !name.hasPrefix("-"))
+        #expect(!name.contains(".."))
+        #expect(
+            name.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || "0123456789-._=+@,".unicodeScalars.contains($0)
+            })
+    }
+
+    @Test func `Letters of any script stay, in one normal form`() {
+        #expect(name("http://a.example/%C3%BC") == name("http://a.example/u%CC%88"))
+        #expect(name("http://a.example/%E6%97%A5") == "a.example_日")
+    }
+
+    @Test func `A long name is cut in whole characters and keeps its extension`() {
+        let name = name("http://a.example/" + String(repeating: "%E6%97%A5", count: 500) + ".html")
+        #expect(name.utf8.count <= 200)
+        #expect(name.hasSuffix("日.html"))
+    }
+
+    @Test func `A name that is cut at a dot has no two dots in a row`() {
+        // The stem is cut to 196 bytes: the host and 187 more, of which the last is a dot.
+        let name = name("http://a.example/" + String(repeating: "x", count: 185) + ".yyyy.txt")
+        #expect(name == "a.example_" + String(repeating: "x", count: 185) + ".txt")
+    }
+
+    @Test func `A long part after a dot is no extension`() {
+        let name = name("http://a.example/x." + String(repeating: "y", count: 500))
+        #expect(name.utf8.count == 200)
+    }
+
+    @Test func `Of several with one name the later ones get a number before the extension`() {
+        let name = FileName(of: URL(string: "http://a.example/b.txt"))
+        #expect((1...3).map(name.variant) == ["a.example_b.txt", "a.example_b-2.txt", "a.example_b-3.txt"])
+    }
+
+    @Test(
+        "A dot of the host or the query begins no extension",
+        arguments: [
+            ("http://a.example/", "a.example-2"), ("http://127.0.0.1:80/same", "127.0.0.1-80_same-2"),
+            ("http://a.example/b.c?d=e", "a.example_b.c_d=e-2"),
+        ])
+    func extensions(_ url: String, _ second: String) {
+        #expect(FileName(of: URL(string: url)).variant(2) == second)
+    }
+
+    private func name(_ url: String) -> String {
+        FileName(of: URL(string: url)).variant(1)
+    }
+}

@@ -1,0 +1,111 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite struct OutputDirectoryTests {
+    private let place: TemporaryPath
+    private var path: String { place.path }
+
+    init() throws {
+        place = try TemporaryPath()
+    }
+
+    @Test func `A missing directory is made, with those above it`() throws {
+        _ = try OutputDirectory(path + "/a/b")
+        #expect(FileManager.default.fileExists(atPath: path + "/a/b"))
+    }
+
+    @Test func `A file in the place of the directory is refused`() throws {
+        _ = try OutputDirectory(path)
+        try Data().write(to: URL(fileURLWithPath: path + "/file"))
+        #expect(throws: UnusableInput.self) { try OutputDirectory(path + "/file") }
+    }
+
+    @Test func `A body stands under its name, whole, and nothing else is left`() async throws {
+        let directory = try OutputDirectory(path)
+        try await save("hello ", "world", as: "http://a.example/b.txt", in: directory)
+        #expect(try contents() == ["a.example_b.txt": "hello world"])
+    }
+
+    @Test func `A body is not seen under its name before it is whole`() async throws {
+        let file = SavedFile(in: try OutputDirectory(path))
+        try await file.append(Data("half".utf8))
+        #expect(try contents().keys.allSatisfy { $0.hasPrefix(".") })
+    }
+
+    @Test func `A body without bytes makes an empty file`() async throws {
+        try await save(as: "http://a.example/", in: try OutputDirectory(path))
+        #expect(try contents() == ["a.example": ""])
+    }
+
+    @Test func `Bodies of one name get numbers, past those that stand there already`() async throws {
+        let directory = try OutputDirectory(path)
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path + "/a.example_b-2.txt"))
+        for text in ["1", "2", "3"] { try await save(text, as: "http://a.example/b.txt", in: directory) }
+        #expect(
+            try contents() == [
+                "a.example_b.txt": "1", "a.example_b-2.txt": "mine", "a.example_b-3.txt": "2", "a.example_b-4.txt": "3",
+            ])
+    }
+
+    @Test func `A symbolic link that was planted under the name leads nowhere`() async throws {
+        let directory = try OutputDirectory(path + "/out")
+        let victim = path + "/victim"
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        for (link, target) in [("a.example", victim), ("a.example-2", path + "/dangling"), ("a.example-3", path)] {
+            try FileManager.default.createSymbolicLink(atPath: path + "/out/" + link, withDestinationPath: target)
+        }
+        try await save("evil", as: "http://a.example/", in: directory)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+        #expect(!FileManager.default.fileExists(atPath: path + "/dangling"))
+        #expect(try String(contentsOfFile: path + "/out/a.example-4", encoding: .utf8) == "evil")
+    }
+
+    @Test func `A directory that was moved away and replaced by a link still receives the files`() async throws {
+        let directory = try OutputDirectory(path + "/out")
+        try FileManager.default.createDirectory(atPath: path + "/elsewhere", withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: path + "/out", toPath: path + "/moved")
+        try FileManager.default.createSymbolicLink(atPath: path + "/out", withDestinationPath: path + "/elsewhere")
+        try await save("x", as: "http://a.example/", in: directory)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/elsewhere") == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/moved") == ["a.example"])
+    }
+
+    @Test func `A body that is discarded leaves nothing`() async throws {
+        let directory = try OutputDirectory(path)
+        let file = SavedFile(in: directory)
+        try await file.append(Data("half".utf8))
+        file.discard()
+        directory.finish()
+        #expect(try contents() == [:])
+    }
+
+    @Test func `Nothing is written to a file that was discarded`() async throws {
+        let directory = try OutputDirectory(path)
+        let file = SavedFile(in: directory)
+        file.discard()
+        await #expect(throws: CancellationError.self) { try await file.append(Data("late".utf8)) }
+        #expect(try contents() == [:])
+    }
+
+    @Test func `The files of unfinished bodies can be removed at once`() async throws {
+        let directory = try OutputDirectory(path)
+        let file = SavedFile(in: directory)
+        try await file.append(Data("half".utf8))
+        directory.removeUnfinished()
+        #expect(try contents() == [:])
+    }
+
+    private func save(_ pieces: String..., as url: String, in directory: OutputDirectory) async throws {
+        let file = SavedFile(in: directory)
+        for piece in pieces { try await file.append(Data(piece.utf8)) }
+        try await file.save(as: FileName(of: URL(string: url)))
+    }
+
+    private func contents() throws -> [String: String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        return Dictionary(
+            uniqueKeysWithValues: try names.map { ($0, try String(contentsOfFile: "\(path)/\($0)", encoding: .utf8)) })
+    }
+}

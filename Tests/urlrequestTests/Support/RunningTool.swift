@@ -1,0 +1,126 @@
+import RequestOperations
+import Testing
+
+/// The built program, run as a process.
+///
+/// It lies beside the tests: SwiftPM builds the products that a test target depends on into one directory.
+final class RunningTool: Sendable {
+    /// What a program that has ended leaves.
+    struct Ended {
+        let output: String
+        let errors: String
+        let status: Int32
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+        /// The lines of standard output as JSON objects.
+        var objects: [[String: Any]] {
+            get throws {
+                try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:] }
+            }
+        }
+    }
+
+    /// What becomes of standard output.
+    enum OutputUse {
+        /// It is read as it comes.
+        case toTheEnd
+        /// It is closed when a line was read.
+        case untilALine
+        /// Nobody reads it.
+        case never
+    }
+
+    // Processes are thread-safe in what is used of them here: the identifier, and the end.
+    private nonisolated(unsafe) let process: Process
+    private let input: FileHandle
+    private let outputHandle: FileHandle
+    private let output: CapturedOutput?
+    private let errors: CapturedOutput
+    private let status: AsyncStream<Int32>
+
+    /// Starts the program.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - environment: Variables that it is given besides those of the tests.
+    ///   - terminal: A descriptor for its standard error, such as a terminal; captured by default.
+    ///   - use: What becomes of its standard output; read to its end by default.
+    init(
+        _ arguments: [String], environment: [String: String] = [:], errors terminal: FileHandle? = nil,
+        reads use: OutputUse = .toTheEnd
+    ) throws {
+        let process = Process()
+        process.executableURL = try #require(Bundle.main.executableURL).deletingLastPathComponent()
+            .appendingPathComponent("urlrequest")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let (inputPipe, outputPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = inputPipe
+        process.standardOutput = outputPipe
+        process.standardError = terminal ?? errorPipe
+        let (status, continuation) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { ended in
+            continuation.yield(ended.terminationStatus)
+            continuation.finish()
+        }
+        try process.run()
+        self.process = process
+        self.status = status
+        input = inputPipe.fileHandleForWriting
+        outputHandle = outputPipe.fileHandleForReading
+        output =
+            switch use {
+            case .toTheEnd: CapturedOutput(of: outputHandle)
+            case .untilALine: CapturedOutput(of: outputHandle, closingAfterLine: true)
+            case .never: nil
+            }
+        errors = CapturedOutput(of: errorPipe.fileHandleForReading)
+    }
+
+    /// Writes to its standard input.
+    func write(_ text: String) throws {
+        try input.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Ends its standard input.
+    func endInput() throws {
+        try input.close()
+    }
+
+    /// Sends it a signal.
+    func send(_ signal: Int32) {
+        kill(process.processIdentifier, signal)
+    }
+
+    /// Waits until it has printed so many lines on standard output, and returns what it has printed.
+    @discardableResult
+    func output(lines count: Int) async -> String {
+        await output?.text(lines: count) ?? ""
+    }
+
+    /// Waits until it has printed so many lines on standard error.
+    func errors(lines count: Int) async -> String {
+        await errors.text(lines: count)
+    }
+
+    /// Waits until it has ended.
+    func end() async throws -> Ended {
+        try? endInput()
+        var last: Int32?
+        for await status in status { last = status }
+        return Ended(output: await output?.whole ?? "", errors: await errors.whole, status: try #require(last))
+    }
+
+    /// Runs the program to its end with an input.
+    static func run(_ arguments: String..., input: String = "") async throws -> Ended {
+        try await run(arguments, input: input)
+    }
+
+    /// Runs the program to its end with an input.
+    static func run(_ arguments: [String], input: String = "") async throws -> Ended {
+        let tool = try RunningTool(arguments)
+        if !input.isEmpty { try tool.write(input) }
+        return try await tool.end()
+    }
+}
