@@ -23,6 +23,14 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
         }
     }
 
+    /// Whether it is URLSession that carries its requests.
+    var usesURLSession: Bool {
+        switch self {
+        case .operationOverURLSession, .sessionOperation, .session: true
+        case .limit, .operation, .asyncHTTPClient, .asyncHTTPClientOperation: false
+        }
+    }
+
     /// Makes the client for an order.
     func makeGenerator(_ order: LoadOrder) throws -> any LoadGenerator {
         switch self {

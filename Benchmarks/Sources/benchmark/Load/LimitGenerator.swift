@@ -28,7 +28,7 @@ final class LimitGenerator: LoadGenerator {
     }
 
     func run(_ amount: LoadAmount, of order: LoadOrder) throws -> LoadResult {
-        var latencies = [UInt64](repeating: 0, count: order.inFlight == 1 ? 2_000_000 : 0)
+        var latencies = [UInt64](repeating: 0, count: order.inFlight == 1 ? 200_000 : 0)
         let (seconds, count) =
             switch amount {
             case .seconds(let seconds): (seconds, 0)

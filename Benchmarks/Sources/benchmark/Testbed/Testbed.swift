@@ -44,11 +44,8 @@ final class Testbed {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// The environment of workers: without a proxy, and with our certificate for URLSession, which can be told of it in no
-    /// other way.
+    /// The environment of workers: without a proxy.
     var environment: [String: String] {
-        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.lowercased().hasSuffix("_proxy") }
-        environment["URLSessionCertificateAuthorityInfoFile"] = nginx?.authority.path
-        return environment
+        ProcessInfo.processInfo.environment.filter { !$0.key.lowercased().hasSuffix("_proxy") }
     }
 }
