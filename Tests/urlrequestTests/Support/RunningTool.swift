@@ -32,7 +32,7 @@ final class RunningTool: Sendable {
     }
 
     // Processes are thread-safe in what is used of them here: the identifier, and the end.
-    private nonisolated(unsafe) let process: Process
+    private let process: Process
     private let input: FileHandle
     private let outputHandle: FileHandle
     private let output: CapturedOutput?
