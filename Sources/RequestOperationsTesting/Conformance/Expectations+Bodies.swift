@@ -2,7 +2,7 @@ import Foundation
 
 extension TransportExpectation {
     /// Bodies that go to memory, in every framing of HTTP/1.1.
-    static let memory: [TransportExpectation] = [
+    static let framings: [TransportExpectation] = [
         TransportExpectation("A body of declared length arrives byte for byte", .memoryBodies) { trial in
             trial.server.route("/", .large(byteCount: 3_000_017))
             let response = try await trial.get()

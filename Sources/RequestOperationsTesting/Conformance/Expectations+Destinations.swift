@@ -75,22 +75,6 @@ extension TransportExpectation {
             try await trial.expectFailure(
                 of: .download(trial.request(), to: file), .fileFailed, in: .body, .head, .connect)
         },
-        TransportExpectation("A body of 256 MiB goes to its file within bounded memory", .boundedMemory) { trial in
-            let length = 256 << 20
-            trial.server.route("/", .large(byteCount: length))
-            let before = ResidentMemory.now
-            let peak = Witness<Int>()
-            var task = TransportTask.download(trial.request(), to: trial.file())
-            task.limits = TransportTrial.limits
-            task.limits?.maximumBodySize = nil
-            task.onProgress = { _ in peak.note(ResidentMemory.now) }
-            let response = try await trial.perform(task)
-            try expect("The size", response.bodySize, is: Int64(length))
-            let growth = (peak.all.max() ?? ResidentMemory.now) - before
-            try expect(growth < 96 << 20, "The process grew by \(growth >> 20) MiB.")
-            let size = try trial.file().resourceValues(forKeys: [.fileSizeKey]).fileSize
-            try expect("The size of the file", size, is: length)
-        },
     ]
 
     /// Bodies that go to a consumer.

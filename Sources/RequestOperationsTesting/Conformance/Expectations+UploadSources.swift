@@ -111,20 +111,6 @@ extension TransportExpectation {
                 throw ConformanceFailure("Nothing had been sent 5 s after the first piece.")
             }
         },
-        TransportExpectation("A file of 160 MiB is sent within bounded memory", .boundedMemory) { trial in
-            let length = 160 << 20
-            trial.server.route("/", .text("thanks"))
-            try Data().write(to: trial.file())
-            try FileHandle(forWritingTo: trial.file()).truncate(atOffset: UInt64(length))
-            let before = ResidentMemory.now
-            let peak = Witness<Int>()
-            var task = TransportTask.upload(trial.request(method: "POST"), from: .file(trial.file()))
-            task.onProgress = { _ in peak.note(ResidentMemory.now) }
-            _ = try await trial.perform(task)
-            let growth = (peak.all.max() ?? ResidentMemory.now) - before
-            try expect(growth < 96 << 20, "The process grew by \(growth >> 20) MiB.")
-            try expect("The number of bytes sent", try trial.onlyRequest.bodyByteCount, is: length)
-        },
     ]
 }
 

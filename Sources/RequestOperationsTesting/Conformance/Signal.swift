@@ -60,7 +60,16 @@ final class Signal: Sendable {
 final class Places: Sendable {
     private struct State {
         var free: Int
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        mutating func takeThoseWhoFit() -> [CheckedContinuation<Void, Never>] {
+            var fitting: [CheckedContinuation<Void, Never>] = []
+            while let first = waiters.first, first.count <= free {
+                free -= first.count
+                fitting.append(waiters.removeFirst().continuation)
+            }
+            return fitting
+        }
     }
 
     private let state: Locked<State>
@@ -69,27 +78,23 @@ final class Places: Sendable {
         state = Locked(State(free: count))
     }
 
-    func take() async {
-        await withCheckedContinuation { waiter in
-            let isFree = state.withLock { state in
-                guard state.free == 0 else {
-                    state.free -= 1
-                    return true
-                }
-                state.waiters.append(waiter)
-                return false
+    /// Waits for so many places at once; nobody overtakes.
+    func take(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let fitting = state.withLock { state in
+                state.waiters.append((count, continuation))
+                return state.takeThoseWhoFit()
             }
-            if isFree { waiter.resume() }
+            for continuation in fitting { continuation.resume() }
         }
     }
 
-    func give() {
-        let next: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.free += 1
-            return nil
+    func give(_ count: Int) {
+        let fitting = state.withLock { state in
+            state.free += count
+            return state.takeThoseWhoFit()
         }
-        next?.resume()
+        for continuation in fitting { continuation.resume() }
     }
 }
 

@@ -16,15 +16,15 @@ public enum TransportConformance {
     /// All expectations, in the order of the published matrix.
     public static let expectations: [TransportExpectation] =
         TransportExpectation.heads + TransportExpectation.fields + TransportExpectation.requests
-        + TransportExpectation.memory + TransportExpectation.codings + TransportExpectation.sizeLimits
-        + TransportExpectation.files + TransportExpectation.streams
+        + TransportExpectation.framings + TransportExpectation.codings + TransportExpectation.sizeLimits
+        + TransportExpectation.files + TransportExpectation.streams + TransportExpectation.memory
         + TransportExpectation.uploads + TransportExpectation.uploadSources + TransportExpectation.rejectedHeads
         + TransportExpectation.timeLimits + TransportExpectation.cancellation + TransportExpectation.earlyEnds
         + TransportExpectation.connections
         + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
 
-    /// How many expectations are checked at the same time in this process, whoever asks. Some measure time and some
-    /// memory, so a crowd would disturb them.
+    /// How many expectations are checked at the same time in this process, whoever asks. Some measure time, and a crowd
+    /// would disturb them.
     static let width = 6
     private static let places = Places(width)
 
@@ -47,8 +47,9 @@ public enum TransportConformance {
         _ expectation: TransportExpectation, timeLimit: Duration = .seconds(30),
         of makeTransport: @Sendable (LoopbackServer) -> any Transport
     ) async -> TransportOutcome {
-        await places.take()
-        defer { places.give() }
+        let count = expectation.isCheckedAlone ? width : 1
+        await places.take(count)
+        defer { places.give(count) }
         return TransportOutcome(
             expectation: expectation, miss: await miss(of: expectation, timeLimit, makeTransport))
     }

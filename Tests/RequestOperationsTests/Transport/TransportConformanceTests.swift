@@ -9,13 +9,22 @@ import Testing
         #expect(outcome.miss == nil)
     }
 
-    @Test(arguments: DeclaredLack.all)
+    @Test(arguments: DeclaredLack.all.filter { !$0.isFatal })
     func aTransportLacksWhatItDeclaresAsLacking(_ lack: DeclaredLack) async {
-        let expectations = TransportConformance.expectations.filter { $0.capability == lack.capability }
-        let report = await TransportConformance.run(
-            expectations, lacking: [lack.capability: lack.reason], of: lack.transport.make)
-        #expect(!expectations.isEmpty, "No expectation is filed under it.")
-        #expect(report.faults == [])
+        #expect(await lack.faults() == [])
+    }
+
+    @Test(arguments: DeclaredLack.all.filter(\.isFatal))
+    func aLackThatIsDeclaredAsFatalEndsTheProcess(_ lack: DeclaredLack) async {
+        await #expect(processExitsWith: .failure) { [description = lack.testDescription as String] in
+            let lack = try #require(DeclaredLack.all.first { $0.testDescription == description })
+            _ = await lack.faults()
+        }
+    }
+
+    @Test func everyDeclaredLackIsOneThatSomeExpectationShows() {
+        let known = Set(TransportConformance.expectations.map(\.capability))
+        #expect(DeclaredLack.all.filter { !known.contains($0.capability) }.map(\.testDescription) == [])
     }
 }
 
@@ -38,10 +47,20 @@ struct DeclaredLack: Sendable, CustomTestStringConvertible {
     let capability: TransportCapability
     let reason: String
 
+    var isFatal: Bool { transport.fatal.contains(capability) }
+
     var testDescription: String { "\(transport.name): \(capability)" }
 
     static let all = TransportUnderTest.all.flatMap { transport in
         transport.lacking.map { DeclaredLack(transport: transport, capability: $0.key, reason: $0.value) }
             .sorted { $0.capability.description < $1.capability.description }
+    }
+
+    /// What the suite has against the declaration. Whatever takes longer than five seconds is missed.
+    func faults() async -> [String] {
+        let expectations = TransportConformance.expectations.filter { $0.capability == capability }
+        let report = await TransportConformance.run(
+            expectations, lacking: [capability: reason], timeLimit: .seconds(5), of: transport.make)
+        return report.faults
     }
 }

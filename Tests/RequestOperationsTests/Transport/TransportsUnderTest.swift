@@ -9,10 +9,13 @@ struct TransportUnderTest: Sendable, CustomTestStringConvertible {
     /// Each capability that it lacks, with the reason.
     let lacking: [TransportCapability: String]
 
+    /// Those of the lacks that end the process, which is why they are shown in a process of their own.
+    var fatal: Set<TransportCapability> = []
+
     /// Makes the transport for the server of one check.
     let make: @Sendable (LoopbackServer) -> any Transport
 
     var testDescription: String { name }
 
-    static let all = [scripted] + curl
+    static let all = curl + [session, scripted]
 }

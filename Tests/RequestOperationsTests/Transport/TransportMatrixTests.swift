@@ -1,0 +1,36 @@
+import Foundation
+import RequestOperationsTesting
+import Testing
+
+/// The page of the documentation that says what each transport can do.
+@Suite struct TransportMatrixTests {
+    private static let page = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Sources/RequestOperations/RequestOperations.docc/TransportMatrix.md")
+
+    private static let text = """
+        # What each transport can do
+
+        Every expectation of the conformance suite, by capability, and how each transport stands to it on Linux.
+
+        @Metadata {
+            @PageKind(article)
+        }
+
+        Each line is a capability, with the number of expectations that the tests check over real connections. “No” is
+        declared with its reason, and checked as well: a transport that can do what it is said to lack fails the tests.
+        Run the suite over a transport of your own with `TransportConformance.run(_:lacking:expectations:)` of
+        `RequestOperationsTesting`.
+
+
+        """ + TransportMatrix(TransportUnderTest.all.map { .init($0.name, lacking: $0.lacking) }).markdown
+
+    /// Set `REQUEST_OPERATIONS_WRITE_MATRIX` to write the page anew before it is compared.
+    @Test(.enabled(if: !TransportUnderTest.curl.isEmpty, "The page is that of a system with libcurl."))
+    func thePublishedMatrixIsWhatTheTransportsDeclare() throws {
+        if ProcessInfo.processInfo.environment["REQUEST_OPERATIONS_WRITE_MATRIX"] != nil {
+            try Data(Self.text.utf8).write(to: Self.page)
+        }
+        #expect(try String(contentsOf: Self.page, encoding: .utf8) == Self.text)
+    }
+}
