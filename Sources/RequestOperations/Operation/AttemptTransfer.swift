@@ -44,7 +44,9 @@ struct AttemptTransfer: Sendable {
 
     /// A redirect to another host gives its slot back before it waits for the next: it never holds two.
     private func exchangeSlot(for task: TransportTask) async throws {
-        guard let slot, let limiter = runner.configuration.limiter, slot.origin != Origin(task.request.url) else { return }
+        guard let slot, let limiter = runner.configuration.limiter, slot.origin != Origin(task.request.url) else {
+            return
+        }
         slot.release()
         var place: RequestLimiter.Place?
         let (next, _) = try await runner.slot(of: limiter, for: task, at: &place)

@@ -139,8 +139,9 @@ struct RequestProgress: Sendable {
         backoffStep += 1
         return AttemptFailure(
             error, attempt: attempts.count, request: known.request ?? original, stage: stage, head: known.head,
-            requestMayHaveBeenProcessed: known.wasRedirected || transfer?.requestMayHaveBeenProcessed
-                ?? stage.isAfterSending,
+            requestMayHaveBeenProcessed: known.wasRedirected
+                || transfer?.requestMayHaveBeenProcessed
+                    ?? stage.isAfterSending,
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
             timeLeft: deadline.map { $0 - elapsed })
     }

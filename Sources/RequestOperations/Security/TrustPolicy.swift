@@ -16,13 +16,13 @@ public struct TrustPolicy: Sendable, Hashable {
     /// The certificate and key that are shown to a server that asks for one; `nil`, none, by default.
     public var clientCertificate: ClientCertificate?
 
-    /// The lowest version of TLS that is spoken. ``TLSVersion/v1_2`` by default.
+    /// The lowest version of TLS that is spoken. ``TLSVersion/tls12`` by default.
     public var minimumTLSVersion: TLSVersion
 
     /// Makes a policy; each parameter has the default given at its property.
     public init(
         roots: Roots = .system, pinnedKeys: [String] = [], clientCertificate: ClientCertificate? = nil,
-        minimumTLSVersion: TLSVersion = .v1_2
+        minimumTLSVersion: TLSVersion = .tls12
     ) {
         self.roots = roots
         self.pinnedKeys = pinnedKeys
@@ -66,9 +66,9 @@ public struct TrustPolicy: Sendable, Hashable {
     /// A version of TLS.
     public enum TLSVersion: Int, Sendable, Hashable, Comparable {
         /// TLS 1.2 (RFC 5246).
-        case v1_2 = 12
+        case tls12 = 12
         /// TLS 1.3 (RFC 8446).
-        case v1_3 = 13
+        case tls13 = 13
 
         /// Whether the first is the older.
         public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }

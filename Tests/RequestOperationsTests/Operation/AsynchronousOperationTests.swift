@@ -112,7 +112,11 @@ import Testing
         let running = Locked(0)
         let operations = (0..<50).map { _ in
             Work {
-                #expect(running.withLock { running in running += 1; return running } == 1)
+                #expect(
+                    running.withLock { running in
+                        running += 1
+                        return running
+                    } == 1)
                 await Task.yield()
                 running.withLock { $0 -= 1 }
             }

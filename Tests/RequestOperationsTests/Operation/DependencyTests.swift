@@ -33,7 +33,7 @@ import Testing
 
     @Test func aFailedOrCancelledDependencyReleasesItsDependent() async throws {
         let failing = Work<Void> { throw Problem() }
-        let cancelled = Work { }
+        let cancelled = Work {}
         cancelled.cancel()
         let dependent = Work { 1 }
         dependent.addDependency(failing)

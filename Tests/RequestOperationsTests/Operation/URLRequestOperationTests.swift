@@ -35,7 +35,14 @@ import Testing
         var configuration = RequestConfiguration.over(transport)
         configuration.retryPolicy.backoff = .constant(.zero)
         let tokens = Locked(0)
-        configuration.adapters = [.bearerToken { tokens.withLock { token in token += 1; return "t\(token)" } }]
+        configuration.adapters = [
+            .bearerToken {
+                tokens.withLock { token in
+                    token += 1
+                    return "t\(token)"
+                }
+            }
+        ]
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
         #expect(transport.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer t1", "Bearer t2"])
     }
@@ -313,9 +320,10 @@ import Testing
         ])
         let operation = Staged(.over(transport))
         _ = try await run(operation)
-        #expect(transport.requests.map { $0.url?.absoluteString } == [
-            "http://example.invalid/path?secret=1", "http://example.invalid/next?a=1",
-        ])
+        #expect(
+            transport.requests.map { $0.url?.absoluteString } == [
+                "http://example.invalid/path?secret=1", "http://example.invalid/next?a=1",
+            ])
         #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "decode 1"])
         #expect(operation.attempts.first?.redirects.map(\.absoluteString) == ["http://example.invalid/next?a=1"])
     }
@@ -472,7 +480,14 @@ import Testing
         configuration.limiter = limiter
         configuration.clock = clock
         let tokens = Locked(0)
-        configuration.adapters = [.bearerToken { tokens.withLock { token in token += 1; return "\(token)" } }]
+        configuration.adapters = [
+            .bearerToken {
+                tokens.withLock { token in
+                    token += 1
+                    return "\(token)"
+                }
+            }
+        ]
         let second = URLRequestOperation(anyRequest, configuration: configuration)
         OperationQueue().addOperation(second)
         await eventually { limiter.waitingCount == 1 }

@@ -7,7 +7,8 @@
         static let all = rocurl_callbacks(
             header: { bytes, size, count, context in
                 guard let transfer = transfer(context) else { return 0 }
-                return transfer.receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+                return transfer.receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
+                    ? size * count : 0
             },
             body: { bytes, size, count, context in
                 guard let transfer = transfer(context) else { return 0 }

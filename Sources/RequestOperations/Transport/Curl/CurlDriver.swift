@@ -240,7 +240,8 @@
             active.append(transfer)
             let code = curl_multi_add_handle(multi, easy.pointer)
             // It refuses only a handle that is in use, or without memory.
-            precondition(code == CURLM_OK, "libcurl does not take a transfer: \(String(cString: curl_multi_strerror(code)))")
+            precondition(
+                code == CURLM_OK, "libcurl does not take a transfer: \(String(cString: curl_multi_strerror(code)))")
         }
 
         private func takeFinished(_ multi: UnsafeMutableRawPointer) {
@@ -349,7 +350,9 @@
         }
 
         private func deliver(_ transfer: CurlTransfer) {
-            guard let kept = transfer.kept, !kept.isEmpty, transfer.received <= transfer.limits.body ?? .max else { return }
+            guard let kept = transfer.kept, !kept.isEmpty, transfer.received <= transfer.limits.body ?? .max else {
+                return
+            }
             transfer.exchange.withLock { $0.deliver(kept) }
             becomesReady(transfer)
         }

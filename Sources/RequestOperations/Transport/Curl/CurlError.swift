@@ -66,7 +66,8 @@
             if let easy { rocurl_measure(easy.pointer, &measures) }
             let message = easy?.message ?? String(cString: curl_easy_strerror(code))
             return RequestError(
-                meaning(of: code, url, message, measures), stage: .transfer, underlying: CurlError(code), reason: message)
+                meaning(of: code, url, message, measures), stage: .transfer, underlying: CurlError(code),
+                reason: message)
         }
 
         private func meaning(
@@ -117,7 +118,9 @@
         ) -> RequestError.Code {
             // libcurl names the host and port that it could not reach: those of the proxy if there is one.
             let port = url.port ?? (isSecure ? 443 : 80)
-            if driver.mayUseProxy, let host = url.host, !message.contains("to \(host) port \(port) ") { return .proxyFailed }
+            if driver.mayUseProxy, let host = url.host, !message.contains("to \(host) port \(port) ") {
+                return .proxyFailed
+            }
             return measures.system_error == Int(ENETUNREACH) ? .notConnected : .cannotConnect
         }
 

@@ -27,7 +27,8 @@
         static let version: Version = {
             let code = curl_global_init(Int(CURL_GLOBAL_ALL))
             // It fails only when memory or the TLS library is broken; no request can be made in such a process.
-            precondition(code == CURLE_OK, "libcurl cannot be initialised: \(String(cString: curl_easy_strerror(code)))")
+            precondition(
+                code == CURLE_OK, "libcurl cannot be initialised: \(String(cString: curl_easy_strerror(code)))")
             return Version(number: rocurl_version_number())
         }()
 

@@ -47,7 +47,8 @@
                     throw Self.error(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
                 }
                 switch name.count {
-                case 14 where name.isSameField(as: "content-length"), 17 where name.isSameField(as: "transfer-encoding"):
+                case 14 where name.isSameField(as: "content-length"),
+                    17 where name.isSameField(as: "transfer-encoding"):
                     // What is really sent decides; two answers to where a body ends are an attack.
                     continue
                 case 15 where name.isSameField(as: "accept-encoding"):
@@ -86,7 +87,8 @@
                 } else {
                     throw schemeError(url)
                 }
-                let hostAndPort = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
+                let hostAndPort = authority[
+                    (authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
                 guard let first = hostAndPort.first, first != UInt8(ascii: ":") else {
                     throw error(.badURL, "the URL has no host")
                 }

@@ -51,7 +51,7 @@
             /// HTTP/2 where the server offers it in the TLS handshake (ALPN), otherwise HTTP/1.1; HTTP/1.1 without TLS.
             case automatic
             /// HTTP/1.1.
-            case http1_1
+            case http11
             /// HTTP/2 without TLS as well, by prior knowledge (RFC 9113, section 3.3).
             case http2PriorKnowledge
         }

@@ -130,7 +130,8 @@
                     let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
                     // The bytes are copied here. Without an address libcurl would read the body from the callback.
                     withUnsafeMutablePointer(to: &nothing) { nothing in
-                        _ = rocurl_set_pointer(pointer, CURLOPT_COPYPOSTFIELDS, start ?? UnsafeMutableRawPointer(nothing))
+                        _ = rocurl_set_pointer(
+                            pointer, CURLOPT_COPYPOSTFIELDS, start ?? UnsafeMutableRawPointer(nothing))
                     }
                 }
                 if !request.hasContentType { lines.append("Content-Type:") }

@@ -75,7 +75,7 @@
             case .http2PriorKnowledge:
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
                 handle.set(CURLOPT_PIPEWAIT, 1)
-            case .automatic, .http1_1:
+            case .automatic, .http11:
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
                 handle.set(CURLOPT_PIPEWAIT, 0)
             }
@@ -96,7 +96,7 @@
 
         private func applyTrust(to handle: EasyHandle) {
             let trust = configuration.trust
-            let minimum = trust.minimumTLSVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+            let minimum = trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
             handle.set(CURLOPT_SSLVERSION, Int(minimum))
             switch trust.roots {
             case .system:

@@ -52,7 +52,8 @@
                 return copy
             }
             capacity = 0
-            return Data(bytesNoCopy: storage, count: size, deallocator: .custom { pointer, _ in BodyMemory.give(pointer) })
+            return Data(
+                bytesNoCopy: storage, count: size, deallocator: .custom { pointer, _ in BodyMemory.give(pointer) })
         }
 
         private func grow(to minimum: Int) {

@@ -30,7 +30,8 @@
             easy.prepare(
                 request, body: upload, smallBody: smallBody, isLarge: isLarge, connectLimit: limits.connect)
             transfer = CurlTransfer(
-                driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload, wantsProgress: task.onProgress != nil, submitted: submitted)
+                driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
+                wantsProgress: task.onProgress != nil, submitted: submitted)
             transfer.progress.bytesToSend = bytesToSend
             self.task = task
             self.driver = driver
