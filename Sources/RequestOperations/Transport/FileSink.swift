@@ -2,7 +2,7 @@
 ///
 /// An existing file is emptied in place, which keeps its permissions and follows a symbolic link. The descriptor is closed
 /// when the last reference goes, so that a write that runs while the transfer is cancelled never meets the file of
-/// somebody else.
+/// somebody else. A device or a pipe is written to and never removed.
 // Unchecked: the transports see to it that one thread writes at a time; who finishes or discards is guarded by `outcome`.
 final class FileSink: @unchecked Sendable {
     private enum Outcome {
@@ -13,6 +13,7 @@ final class FileSink: @unchecked Sendable {
 
     let url: URL
     private let file: Int32
+    private let isRegular: Bool
     private let outcome = Locked(Outcome.open)
 
     /// - Throws: A `RequestError` with the code `fileFailed`.
@@ -23,6 +24,8 @@ final class FileSink: @unchecked Sendable {
         self.url = url
         file = open(url.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard file >= 0 else { throw Self.error("opened") }
+        var status = stat()
+        isRegular = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     deinit {
@@ -72,7 +75,7 @@ final class FileSink: @unchecked Sendable {
             defer { if case .open = outcome { outcome = .discarded } }
             return if case .open = outcome { true } else { false }
         }
-        if isOpen { unlink(url.path) }
+        if isOpen, isRegular { unlink(url.path) }
     }
 
     private static func error(_ verb: String) -> RequestError {

@@ -298,7 +298,11 @@
             if transfer.lookupName != nil { releaseHeld(by: transfer, outcome) }
             (transfer.upload as? StreamUpload)?.close()
             deliver(transfer)
-            transfer.exchange.withLock { $0.end() }
+            transfer.exchange.withLock { machine in
+                // A transfer that came to its end before the driver heard of the cancel counts as cancelled.
+                if machine.isAborting { transfer.outcome = .stopped(.aborted) }
+                machine.end()
+            }
             becomesReady(transfer)
         }
 

@@ -160,6 +160,8 @@
 
         func apply(to easy: UnsafeMutableRawPointer) {
             rocurl_set_cookies(easy, share)
+            // No file, but without it the jar is not used.
+            _ = rocurl_set_string(easy, CURLOPT_COOKIEFILE, "")
         }
 
         /// Writes the cookies to the file of the configuration, if it names one.

@@ -159,6 +159,9 @@
             self.progress = progress
         }
 
+        /// Whether the Task does not want the transfer any more.
+        var isAborting: Bool { if case .aborting = state { true } else { false } }
+
         /// The driver is done with the transfer, which it will never touch again.
         mutating func end() {
             switch state {
