@@ -51,8 +51,8 @@ extension TransportExpectation {
                 try await onBlockingThread {
                     try await trial.perform(.data(trial.request("/blocked"))) { _ in
                         blocks.give()
-                        guard others.wait(timeout: .now() + 5) == .success else {
-                            throw ConformanceFailure("Others got no answer in the 5 s for which one onHead blocked.")
+                        guard others.wait(timeout: .now() + 30) == .success else {
+                            throw ConformanceFailure("Others got no answer in the 30 s for which one onHead blocked.")
                         }
                     }
                 }

@@ -13,7 +13,7 @@
             /// The driver found nothing, and is called when there is something.
             var isDriverWaiting = false
             /// The reader, which waits for room.
-            var reader: UnsafeContinuation<Void, Never>?
+            var reader: CheckedContinuation<Void, Never>?
         }
 
         private enum End {
@@ -38,7 +38,7 @@
         // MARK: The driver's side
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
-            let (read, reader): (UploadRead, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+            let (read, reader): (UploadRead, CheckedContinuation<Void, Never>?) = state.withLock { state in
                 let read = Self.take(from: &state, into: buffer)
                 guard state.count < Self.readAhead else { return (read, nil) }
                 defer { state.reader = nil }
@@ -127,7 +127,7 @@
                 return state.isDriverWaiting
             }
             if callsDriver { callDriver() }
-            await withUnsafeContinuation { continuation in
+            await withCheckedContinuation { continuation in
                 let waits = state.withLock { state in
                     guard state.count >= Self.readAhead, state.end == nil else { return false }
                     state.reader = continuation

@@ -106,7 +106,7 @@
                     if callsDriver { driver.call(for: transfer) }
                     return signal
                 }
-                await withUnsafeContinuation { continuation in
+                await withCheckedContinuation { continuation in
                     let waits = transfer.exchange.withLock { $0.wait(continuation) }
                     if !waits { continuation.resume() }
                 }

@@ -68,7 +68,7 @@
 
         private var state = State.queued
         private var progress: TransferProgress?
-        private var waiter: UnsafeContinuation<Void, Never>?
+        private var waiter: CheckedContinuation<Void, Never>?
 
         // MARK: The driver's side
 
@@ -177,7 +177,7 @@
         }
 
         /// The Task to resume, if it waits and there is something for it.
-        mutating func wake() -> UnsafeContinuation<Void, Never>? {
+        mutating func wake() -> CheckedContinuation<Void, Never>? {
             guard waiter != nil, hasSignal else { return nil }
             defer { waiter = nil }
             return waiter
@@ -186,7 +186,7 @@
         // MARK: The Task's side
 
         /// Waits for a signal; `false` if there is one already.
-        mutating func wait(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+        mutating func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
             guard !hasSignal else { return false }
             waiter = continuation
             return true

@@ -127,7 +127,7 @@ final class Transfer: Sendable {
 
     /// Waits for the next event.
     func next() async -> TransferState.Event {
-        await withUnsafeContinuation { continuation in
+        await withCheckedContinuation { continuation in
             let event = state.withLock { state in
                 let event = state.nextEvent()
                 if event == nil { state.waiter = continuation }
@@ -198,7 +198,7 @@ final class Transfer: Sendable {
         let (result, wake) = state.withLock { state in
             let result = change(&state)
             guard let waiter = state.waiter, let event = state.nextEvent() else {
-                return (result, nil as (UnsafeContinuation<TransferState.Event, Never>, TransferState.Event)?)
+                return (result, nil as (CheckedContinuation<TransferState.Event, Never>, TransferState.Event)?)
             }
             state.waiter = nil
             return (result, (waiter, event))

@@ -15,7 +15,7 @@ struct TransferState {
     private(set) var lastActivity = ContinuousClock.now
 
     /// The Task, if it waits for an event.
-    var waiter: UnsafeContinuation<Event, Never>?
+    var waiter: CheckedContinuation<Event, Never>?
     /// Entries in the heap of deadlines: for an idle connection, and for a head or a rejected body that is overdue.
     /// `nil` when nobody listens any more.
     private(set) var alarms: [DeadlineHeap.Entry]? = []
