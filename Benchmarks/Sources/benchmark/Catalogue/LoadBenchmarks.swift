@@ -95,11 +95,11 @@ extension Catalogue {
 
     private var json: Benchmark {
         Benchmark(
-            name: "json", title: "GETs of 1 MiB of JSON, decoded, 16 in flight",
+            name: "json", title: "GETs of 1 MiB of JSON, decoded, 8 in flight",
             measures: [.rate, .cpu, .peak, .growth, .threads], isDrawn: true
         ) { testbed in
             try Self.clients.filter { $0 != .limit }.map { client in
-                var order = try order(client, "json", \.json, 16, in: testbed)
+                var order = try order(client, "json", \.json, 8, in: testbed)
                 order.decodesJSON = true
                 return Contender(name: client.rawValue, title: client.title, order: .load(order))
             }

@@ -40,8 +40,9 @@ extension Catalogue {
 
     /// Whether memory comes back.
     var rounds: Benchmark {
-        Benchmark(
-            name: "rounds", title: "100,000 operations made, run and released, three times",
+        let count = options.isQuick ? 20_000 : 100_000
+        return Benchmark(
+            name: "rounds", title: "\(count) operations made, run and released, three times",
             measures: [.peakRatio, .floorRatio, .peak],
             floors: [
                 Floor(name: "peak / peak of the round before", bound: .atMost(1.03)) {
@@ -55,18 +56,19 @@ extension Catalogue {
             [
                 Contender(
                     name: "operation", title: ClientKind.operation.title,
-                    order: .rounds(RoundsOrder(operations: 100_000, rounds: 3)))
+                    order: .rounds(RoundsOrder(operations: count, rounds: 3)))
             ]
         }
     }
 
     /// Operations in backoff.
     var waiting: Benchmark {
-        let count = options.isQuick ? 20_000 : 100_000
-        let order = WaitingOrder(operations: count, cancelled: count / 10, longestWait: options.isQuick ? 3 : 20)
+        let count = options.isQuick ? 10_000 : 100_000
+        let order = WaitingOrder(operations: count, cancelled: count / 10, longestWait: options.isQuick ? 6 : 30)
         return Benchmark(
             name: "waiting",
             title: "\(count) operations in backoff; a tenth is cancelled at once (delay: until all ended)",
+            rounds: 3,
             measures: [.bytes, .lateness, .latenessOfMost, .delay, .threads]
         ) { _ in
             [Contender(name: "operation", title: ClientKind.operation.title, order: .waiting(order))]

@@ -43,7 +43,7 @@ struct LoadOrder: Codable, Sendable {
     /// Requests enough that connections, pools and caches are as they stay.
     func prepare(_ generator: any LoadGenerator) throws {
         try generator.prepare()
-        _ = try generator.run(.requests(max(2 * inFlight, 20)), of: self)
+        _ = try generator.run(.requests(2 * inFlight), of: self)
     }
 }
 

@@ -31,6 +31,9 @@ struct WaitingOrder: Codable, Sendable {
         // The decisions that follow the last failures, before the first wait ends.
         usleep(UInt32(longestWait / 10 * 1e6))
         let full = ProcessStatus.residentAfterTrim
+        guard observations.latenesses.withLock({ $0.isEmpty }) else {
+            throw BenchmarkError("the machine is too slow: some operations woke before the others waited")
+        }
         let cancelTime = cancel(all.prefix(cancelled))
         queue.waitUntilAllOperationsAreFinished()
         let latenesses = observations.latenesses.withLock { $0.sorted() }
