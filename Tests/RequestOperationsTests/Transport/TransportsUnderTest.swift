@@ -12,6 +12,9 @@ struct TransportUnderTest: Sendable, CustomTestStringConvertible {
     /// Those of the lacks that end the process, which is why they are shown in a process of their own.
     var fatal: Set<TransportCapability> = []
 
+    /// Those of the lacks that depend on the moment: what is met now and then cannot be relied on, and is not checked.
+    var unreliable: Set<TransportCapability> = []
+
     /// Makes the transport for the server of one check.
     let make: @Sendable (LoopbackServer) -> any Transport
 

@@ -7,7 +7,7 @@ extension TransportUnderTest {
     static let session = TransportUnderTest(
         name: "URLSessionTransport",
         lacking: lacksOfURLSession.merging(lacksOfFoundation) { _, reason in reason },
-        fatal: fatalLacksOfFoundation, make: { _ in URLSessionTransport() })
+        fatal: fatalLacksOfFoundation, unreliable: [.closingInFlow], make: { _ in URLSessionTransport() })
 
     /// What URLSession does not tell, or cannot be told, on any platform.
     private static let lacksOfURLSession: [TransportCapability: String] = [
