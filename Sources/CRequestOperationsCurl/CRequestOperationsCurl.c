@@ -17,6 +17,36 @@
 
 // MARK: Library
 
+static pthread_rwlock_t work = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+static pid_t process;
+
+static void end_all_work(void) {
+    // A child that was forked has no thread of ours, only a lock that those of its parent may have held.
+    if (getpid() != process) return;
+    // A thread that writes to a disk that does not answer must not keep the process from its end.
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 2;
+    pthread_rwlock_timedwrlock(&work, &limit);
+}
+
+CURLcode rocurl_initialize(void) {
+    CURLcode code = curl_global_init(CURL_GLOBAL_ALL);
+    process = getpid();
+    // Functions run at exit in the reverse order, so this one runs before those that the libraries have registered.
+    atexit(end_all_work);
+    return code;
+}
+
+void rocurl_begin_work(void) {
+    pthread_rwlock_rdlock(&work);
+}
+
+void rocurl_end_work(void) {
+    pthread_rwlock_unlock(&work);
+}
+
 unsigned int rocurl_version_number(void) {
     return curl_version_info(CURLVERSION_FIRST)->version_num;
 }
@@ -29,6 +59,10 @@ unsigned int rocurl_features(void) {
     return (unsigned int)curl_version_info(CURLVERSION_FIRST)->features;
 }
 
+const char *rocurl_tls_library(void) {
+    return curl_version_info(CURLVERSION_FIRST)->ssl_version;
+}
+
 int64_t rocurl_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -39,10 +73,24 @@ size_t rocurl_block_size(void *block) {
     return malloc_usable_size(block);
 }
 
-void rocurl_block_signals(void) {
-    sigset_t all;
+int rocurl_start_thread(void *(*run)(void *), void *context) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    // The new thread begins with the mask of this one.
+    sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    int code = pthread_create(&thread, &attributes, run, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+
+void rocurl_name_thread(const char *name) {
+    pthread_setname_np(pthread_self(), name);
 }
 
 // MARK: Options
@@ -64,7 +112,7 @@ CURLcode rocurl_set_pointer(CURL *easy, CURLoption option, void *value) {
 }
 
 CURLcode rocurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
-    struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+    struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_NOCOPY};
     return curl_easy_setopt(easy, option, &blob);
 }
 
@@ -72,22 +120,26 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
 
-void rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context) {
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, context);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callbacks->header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callbacks->body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, callbacks->read);
-    curl_easy_setopt(easy, CURLOPT_READDATA, context);
-    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callbacks->seek);
-    curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
-    curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, callbacks->lookup);
-    curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, context);
-    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, callbacks->socket);
-    curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callbacks->send);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context) {
+    CURLcode code = CURLE_OK;
+#define SET(option, value) (code = code ? code : curl_easy_setopt(easy, option, value))
+    SET(CURLOPT_PRIVATE, context);
+    SET(CURLOPT_HEADERFUNCTION, callbacks->header);
+    SET(CURLOPT_HEADERDATA, context);
+    SET(CURLOPT_WRITEFUNCTION, callbacks->body);
+    SET(CURLOPT_WRITEDATA, context);
+    SET(CURLOPT_READFUNCTION, callbacks->read);
+    SET(CURLOPT_READDATA, context);
+    SET(CURLOPT_SEEKFUNCTION, callbacks->seek);
+    SET(CURLOPT_SEEKDATA, context);
+    SET(CURLOPT_RESOLVER_START_FUNCTION, callbacks->lookup);
+    SET(CURLOPT_RESOLVER_START_DATA, context);
+    SET(CURLOPT_SOCKOPTFUNCTION, callbacks->socket);
+    SET(CURLOPT_SOCKOPTDATA, context);
+    SET(rocurl_option_send_function, callbacks->send);
+    SET(rocurl_option_send_data, context);
+#undef SET
+    return code;
 }
 
 void rocurl_close_on_exec(int descriptor) {

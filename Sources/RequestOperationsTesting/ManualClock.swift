@@ -35,24 +35,13 @@ public final class ManualClock: Clock, Sendable {
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    private struct Watcher {
-        let count: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var now = Instant(offset: .zero)
         var lastID = 0
         var sleepers: [Int: Sleeper] = [:]
         /// Sleepers that were cancelled before they lay down.
         var cancelled: Set<Int> = []
-        var watchers: [Watcher] = []
-
-        mutating func takeSatisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
-            let count = sleepers.count
-            defer { watchers.removeAll { $0.count <= count } }
-            return watchers.filter { $0.count <= count }.map(\.continuation)
-        }
+        var watchers = CountWatchers()
     }
 
     private let state = Locked(State())
@@ -66,7 +55,8 @@ public final class ManualClock: Clock, Sendable {
     /// Zero: the clock moves by any amount.
     public var minimumResolution: Duration { .zero }
 
-    /// How many sleep on the clock now.
+    /// How many sleep on the clock now: waits between attempts, and each deadline, attempt limit and stage limit that runs
+    /// on it.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Moves the clock and wakes, in the order of their deadlines, all whose deadline has come.
@@ -85,16 +75,24 @@ public final class ManualClock: Clock, Sendable {
         for (_, sleeper) in due { sleeper.continuation.resume() }
     }
 
-    /// Returns as soon as at least so many sleep on the clock at the same time.
+    /// Returns as soon as at least so many sleep on the clock at the same time, or when the Task that waits is cancelled.
+    ///
+    /// The backoff of a request that waits is a sleeper, and so is every limit that counts on the clock while it runs: a
+    /// deadline from the operation's start to its end, the time limit of an attempt or of a stage. A request with a deadline
+    /// that waits for its next attempt makes two.
     public func sleepers(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSatisfied = state.withLock { state in
-                guard state.sleepers.count < count else { return true }
-                state.watchers.append(Watcher(count: count, continuation: continuation))
-                return false
+        let id = state.withLock { $0.watchers.newID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    state.sleepers.count >= count || !state.watchers.add(continuation, as: id, waitingFor: count)
+                }
+                if isOver { continuation.resume() }
             }
-            if isSatisfied { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.watchers.cancel(id) }?.resume()
         }
+        state.withLock { $0.watchers.forget(id) }
     }
 
     /// Sleeps until the clock has been moved to a point.
@@ -133,7 +131,7 @@ public final class ManualClock: Clock, Sendable {
             if state.cancelled.remove(id) != nil { return .isCancelled }
             if sleeper.deadline <= state.now { return .isDue }
             state.sleepers[id] = sleeper
-            return .sleeps(state.takeSatisfiedWatchers())
+            return .sleeps(state.watchers.take(reachedBy: state.sleepers.count))
         }
         switch outcome {
         case .sleeps(let watchers): for watcher in watchers { watcher.resume() }

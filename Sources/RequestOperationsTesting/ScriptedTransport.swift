@@ -5,8 +5,12 @@
 /// configuration.transport = transport
 /// ```
 ///
+/// There is no server to trust: a `TransportTask.trust` changes nothing here, and stands in ``tasks`` for a test to look at.
+/// What a policy would reject is an answer like any other, `.error(.pinningFailed, phase: .connect)`.
+///
 /// Each request takes the next answer of the script; the last one is repeated. It keeps to the contract of `Transport`: a
-/// head comes before its body, a rejected one delivers nothing, cancellation ends it.
+/// head comes before its body, a rejected one delivers nothing, cancellation ends it. A response to HEAD, and one of status
+/// 204 or 304, has no body, whatever the script gives it (RFC 9110, section 6.4.1).
 public final class ScriptedTransport: Transport {
     /// What the transport answers with.
     public struct Answer: Sendable {
@@ -19,7 +23,7 @@ public final class ScriptedTransport: Transport {
         var count = 0
         var requests: [URLRequest] = []
         var tasks: [TransportTask] = []
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers = CountWatchers()
     }
 
     private let state: Locked<State>
@@ -42,16 +46,22 @@ public final class ScriptedTransport: Transport {
     /// The tasks in the order in which they came.
     public var tasks: [TransportTask] { state.withLock { $0.tasks } }
 
-    /// Returns as soon as so many requests have come.
+    /// Returns as soon as so many requests have come, or when the Task that waits is cancelled.
+    ///
+    /// Every hop of every attempt counts, those that have ended too.
     public func requests(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSatisfied = state.withLock { state in
-                guard state.count < count else { return true }
-                state.watchers.append((count, continuation))
-                return false
+        let id = state.withLock { $0.watchers.newID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    state.count >= count || !state.watchers.add(continuation, as: id, waitingFor: count)
+                }
+                if isOver { continuation.resume() }
             }
-            if isSatisfied { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.watchers.cancel(id) }?.resume()
         }
+        state.withLock { $0.watchers.forget(id) }
     }
 
     /// Answers with the next answer of the script.
@@ -65,15 +75,13 @@ public final class ScriptedTransport: Transport {
                 state.tasks.append(task)
             }
             state.count += 1
-            let count = state.count
-            let satisfied = state.watchers.filter { $0.count <= count }
-            state.watchers.removeAll { $0.count <= count }
+            let satisfied = state.watchers.take(reachedBy: state.count)
             // The script is never empty: its last answer stays.
             let answer = state.remaining.first!
             if state.remaining.count > 1 { state.remaining.removeFirst() }
             return (answer, satisfied)
         }
-        for watcher in watchers { watcher.continuation.resume() }
+        for watcher in watchers { watcher.resume() }
         return try await answer.respond(task, onHead)
     }
 }
@@ -90,8 +98,10 @@ extension ScriptedTransport.Answer {
     ) -> Self {
         Self { task, onHead in
             let url = try task.url
+            let hasNoBody = [204, 304].contains(status) || task.request.httpMethod?.uppercased() == "HEAD"
             return try await deliver(
-                body, under: ResponseHead(status: status, url: url, fields: fields, version: .http1_1), task, onHead)
+                hasNoBody ? Data() : body,
+                under: ResponseHead(status: status, url: url, fields: fields, version: .http1_1), task, onHead)
         }
     }
 
@@ -104,9 +114,13 @@ extension ScriptedTransport.Answer {
     ///
     /// - Parameters:
     ///   - code: The code of the error.
-    ///   - phase: How far the transfer had come. `connect` for codes of look-up and connection, else `head`.
+    ///   - phase: How far the transfer had come. `connect` for the codes with which the transports surely have sent nothing,
+    ///     those of the request itself, of look-up, connection, proxy and TLS; else `head`.
     public static func error(_ code: RequestError.Code, phase: TransferFailure.Phase? = nil) -> Self {
-        let connectCodes: Set<RequestError.Code> = [.cannotResolveHost, .cannotConnect, .notConnected, .badURL]
+        let connectCodes: Set<RequestError.Code> = [
+            .badURL, .unsupportedScheme, .invalidField, .unsupported, .cannotResolveHost, .cannotConnect, .notConnected,
+            .proxyFailed, .secureConnectionFailed, .untrustedCertificate, .pinningFailed, .clientCertificateRejected,
+        ]
         return failure(
             TransferFailure(
                 RequestError(code, stage: .transfer), phase: phase ?? (connectCodes.contains(code) ? .connect : .head)))
@@ -126,7 +140,7 @@ extension ScriptedTransport.Answer {
     public static func stallBody(status: Int = 200) -> Self {
         Self { task, onHead in
             let head = ResponseHead(status: status, url: try task.url, version: .http1_1)
-            try accept(head, onHead)
+            try accept(head, task, onHead)
             return try await neverUnlessCancelled()
         }
     }
@@ -144,19 +158,21 @@ extension ScriptedTransport.Answer {
         }
     }
 
-    private static func accept(_ head: ResponseHead, body: Data = Data(), _ onHead: (ResponseHead) throws -> Void)
-        throws
-    {
+    private static func accept(
+        _ head: ResponseHead, body: Data = Data(), _ task: TransportTask, _ onHead: (ResponseHead) throws -> Void
+    ) throws {
         do { try onHead(head) } catch {
-            throw TransferFailure(error, head: head, bodyPrefix: body.prefix(4096), phase: .body)
+            throw TransferFailure(
+                error, head: head, bodyPrefix: body.prefix(max(task.effectiveLimits.keptErrorBody, 0)),
+                bodySize: Int64(body.count), phase: .body)
         }
     }
 
     private static func deliver(
         _ body: Data, under head: ResponseHead, _ task: TransportTask, _ onHead: (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
-        try accept(head, body: body, onHead)
-        if let limit = task.limits?.maximumBodySize, body.count > limit {
+        try accept(head, body: body, task, onHead)
+        if let limit = task.effectiveLimits.maximumBodySize, body.count > limit {
             throw TransferFailure(RequestError(.bodyTooLarge, stage: .transfer), head: head, phase: .body)
         }
         try Task.checkCancellation()

@@ -1,4 +1,4 @@
-import Foundation
+import RequestOperationsTesting
 
 /// Runs a tool of the toolchain and waits for its end without holding a thread.
 enum Tool {
@@ -11,17 +11,9 @@ enum Tool {
         let log = folder.appending(path: "\(UUID().uuidString).log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let handle = try FileHandle(forWritingTo: log)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = handle
-        process.standardError = handle
-        let status = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        let status = try await ChildProcess(
+            arguments[0], Array(arguments.dropFirst()), in: folder, output: handle, errors: handle
+        ).status
         try handle.close()
         return Outcome(status: status, output: try String(contentsOf: log, encoding: .utf8))
     }

@@ -14,8 +14,25 @@ import Testing
         let result: Result<Int, any Error>? = asynchronous.result
         asynchronous.whenFinished { (_: Result<Int, any Error>) in }
         let chain: RequestChain<String> = asynchronous.then { number in Answering(String(number)) }
+        let own = Chain(asynchronous) { number in Answering(String(number)) }
         let foundation: Operation = chain
+        #expect(!own.isFinished)
         #expect(value == 42 && result != nil && !foundation.isFinished)
+    }
+
+    @Test func queues() async throws {
+        let queue = RequestQueue()
+        let limiter: RequestLimiter = queue.limiter
+        queue.maxConcurrentOperationCount = 2
+        #expect(limiter.total == 2)
+        let foundation: OperationQueue = queue
+        foundation.addOperation(Answering(1))
+        foundation.addBarrierBlock {}
+        let operations: [Operation] = queue.allOperations
+        let count: Int = queue.allOperationCount
+        #expect(operations.count <= 1 && count <= 1)
+        let own: RequestQueue = OwnQueue()
+        own.addOperation {}
     }
 
     @Test func requests() async throws {
@@ -73,6 +90,10 @@ import Testing
         ]
         configuration.validation = .successfulStatus
         configuration.retryPolicy = RetryPolicy(maximumRetries: 5, backoff: .constant(.seconds(1)))
+        configuration.trust = TrustPolicy(
+            roots: .system, pinnedKeys: ["sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="],
+            clientCertificate: nil,
+            minimumTLSVersion: .tls13)
         configuration.limiter = RequestLimiter(total: 64, perHost: 8)
         configuration.redirects = RedirectPolicy()
         configuration.clock = ManualClock()
@@ -81,7 +102,10 @@ import Testing
         configuration.maximumBodySize = 1 << 20
         configuration.freshness = .seconds(30)
         configuration.onEvent = { (_: RequestEvent) in }
-        #expect(RequestConfiguration.default.limiter == nil)
+        configuration.setQueue(.main, for: .process)
+        let queue: OperationQueue? = configuration.queue(for: .process)
+        #expect(queue === OperationQueue.main)
+        #expect(RequestConfiguration.default.limiter == nil && RequestConfiguration.default.trust == nil)
     }
 
     @Test func validation() {
@@ -113,6 +137,19 @@ import Testing
             .fail(CancellationError()),
         ]
         #expect(decisions.count == 4)
+        if case .retry(after: let delay, or: let observers, restartingBackoff: let restarts, with: let request) =
+            decisions[2]
+        {
+            let (_, _): (Duration, [any EarlyRetryObserver]) = (delay, observers)
+            let (_, _): (Bool, URLRequest?) = (restarts, request)
+        }
+        let failure = AttemptFailure(
+            RequestError(.timedOut, stage: .transfer), attempt: 1, request: URLRequest(url: url))
+        let decision: RetryDecision = RetryPolicy().decision(after: failure, using: RandomSource(seed: 1))
+        guard case .retry = decision else {
+            Issue.record("a GET that timed out is retried")
+            return
+        }
     }
 
     @Test func backoffs() {
@@ -126,6 +163,46 @@ import Testing
         ]
         let delay: Duration = backoffs[3].delay(beforeRetry: 1, using: RandomSource(seed: 1))
         #expect(delay == .seconds(1))
+    }
+
+    @Test func hosts() async {
+        let presets: [RetryPolicy] = [.default, .none, .aggressive, .ancestor]
+        #expect(presets.map(\.maximumRetries) == [3, 0, 10, .max])
+        let keyed: RequestAdapter = .idempotencyKey()
+        let asked: Duration? = RetryAfter.delay("7", now: Date())
+        #expect(asked == .seconds(7))
+
+        var policy = RetryPolicy()
+        policy.budget = RetryBudget(ratio: 0.1, minimumPerSecond: 1, window: .seconds(10), mode: .failing)
+        policy.budget = .tokens(capacity: 500, cost: 5)
+        policy.budget = .shared
+        let balance: Int = RetryBudget.shared.balance(of: url)
+        let mode: RetryBudget.Mode = RetryBudget().mode
+        #expect(balance >= 0 && mode == .delaying)
+
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 20, openTime: .seconds(5), probes: 1)
+        policy.circuitBreaker = breaker
+        let state: CircuitBreaker.State = breaker.state(of: url)
+        var states = breaker.states(of: url).makeAsyncIterator()
+        #expect(await states.next() == state)
+
+        policy.retryAfterTable = RetryAfterTable(clock: ManualClock())
+        let left: Duration? = policy.retryAfterTable?.timeLeft(for: url)
+        #expect(left == .zero)
+
+        let path = NetworkPath(.unreachable)
+        policy.earlyRetryObservers = [HostRecoveryObserver(), ReachabilityObserver(), ReachabilityObserver(path: path)]
+        var configuration = RequestConfiguration()
+        configuration.adapters = [keyed]
+        configuration.waitsForConnectivity = true
+        configuration.networkPath = path
+        path.update(.reachable(.wifi))
+        let interface: Reachability.Interface? = path.reachability.interface
+        #expect(interface == .wifi && path.reachability.isReachable)
+        for await reachability in NetworkPath.shared.changes {
+            #expect(reachability == NetworkPath.shared.reachability)
+            break
+        }
     }
 
     @Test func failures() {
@@ -146,6 +223,8 @@ import Testing
         #expect(cause is RequestError && number == 2 && request.url == url && failedStage == .transfer)
         #expect(failure.head == nil && mayHaveBeenProcessed)
         #expect(TransferFailure(error, phase: .head).error is RequestError)
+        let described: any CustomStringConvertible = error
+        #expect(described.description.contains("timedOut") && error.problem == nil)
     }
 
     @Test func responses() {
@@ -175,11 +254,104 @@ import Testing
                 try await transport.perform(task, onHead: onHead)
             },
         ]
-        #expect(tasks.count == 5)
+        var trusting = tasks[0]
+        trusting.trust = .system
+        #expect(tasks.count == 5 && tasks[0].trust == nil)
     }
+
+    #if os(Linux)
+        @Test func curlTransport() {
+            let shared: any Transport = CurlTransport.shared
+            let own = CurlTransport(configuration: CurlTransport.Configuration())
+            #expect(shared is CurlTransport && own !== CurlTransport.shared)
+        }
+    #endif
 
     @Test func redirects() {
         #expect(RedirectPolicy().maximum == 10)
+    }
+
+    @Test func endpoints() throws {
+        struct User: Decodable, Sendable {
+            var name: String
+        }
+        struct Fetch: Endpoint {
+            typealias Response = User
+            let path = "users/{id}"
+            @Path var id: Int
+            @Query("per_page") var pageSize = 20
+            @Header("X-Tag") var tag: String? = nil
+            @Body var note: String?
+            @Ignored var cache: String? = nil
+        }
+        let endpoint = Fetch(id: 1)
+        let encodable: any Encodable = endpoint
+        let plain: URLRequestOperation<User> = endpoint.operation(relativeTo: url)
+        let configured: URLRequestOperation<User> = endpoint.operation(relativeTo: url, configuration: .default)
+        let request: URLRequest = try endpoint.urlRequest(relativeTo: url)
+        let command: String = try endpoint.curlCommand(relativeTo: url)
+        let method: HTTPMethod = endpoint.method
+        #expect(encodable is Fetch && !plain.isFinished && !configured.isFinished && method == .get)
+        #expect(request.url != nil && command.hasPrefix("curl"))
+        #expect(request.curlCommand(redaction: nil) == request.curlCommand(redaction: .default))
+    }
+
+    @Test func forms() throws {
+        var encoder = URLEncodedFormEncoder()
+        encoder.arrays = .brackets
+        encoder.nesting = .dots
+        encoder.booleans = .literal
+        encoder.dates = .secondsSince1970
+        encoder.data = .base64
+        encoder.nils = .null
+        encoder.spaces = .plus
+        encoder.characters = .whatwg
+        encoder.sortsKeys = false
+        encoder.naming = .snakeCase
+        encoder.transform = { value, _ in value }
+        let text: String = try encoder.encode(["userIDs": [1]])
+        let data: Data = try URLEncodedFormEncoder.whatwg.encodeData(["a": 1])
+        var decoder = URLEncodedFormDecoder()
+        decoder.nesting = .brackets
+        #expect(text == "userIDs%5B%5D=1")
+        #expect(try decoder.decode([String: Int].self, from: data) == ["a": 1])
+        let names: [ParameterNaming] = [.asDeclared, .snakeCase, .separated(by: "-"), .custom { $0 }]
+        #expect(names.map { $0.name(for: "userID") } == ["userID", "user_id", "user-id", "userID"])
+        let parameters: [String: ParameterValue] = ["a": "b", "c": 1, "d": [true, nil], "e": ["f": 0.5]]
+        #expect(parameters.count == 4)
+    }
+
+    @Test func bodies() throws {
+        let encoders: [ParameterEncoder] = [
+            .form, .form(.whatwg), .json, .json { JSONEncoder() }, .propertyList, .multipart,
+            ParameterEncoder(contentType: "a/b") { try JSONEncoder().encode($0) },
+        ]
+        #expect(encoders.count == 7)
+        var form = MultipartFormData()
+        form.append("value", name: "text")
+        form.append(Data(), name: "data", fileName: "a.png", contentType: "image/png")
+        form.append(MultipartFormData.Part.file(url, name: "file"))
+        let type: String = form.contentType
+        #expect(form.parts.count == 3 && type.contains(form.boundary))
+        let body: RequestBody = try MultipartFormData().body()
+        #expect(body.isReplayable)
+    }
+
+    @Test func otherResponses() throws {
+        _ = ResponseDecoder<[String: String]>.form()
+        _ = ResponseDecoder<[String: String]>.byContentType()
+        _ = ResponseDecoder<String>.byContentType(["text/*": .string], otherwise: nil)
+        let tree: XMLTree = try XMLTree(parsing: Data("<a/>".utf8))
+        _ = ResponseDecoder<XMLTree>.xml
+        let head = ResponseHead(status: 200, url: url, fields: [(name: "Link", value: "<2>; rel=next")])
+        let link: Link? = head.link("next")
+        let links: [Link] = head.links
+        #expect(tree.name == "a" && link == links.first)
+        var configuration = RequestConfiguration()
+        configuration.errorBodyDecoder = ErrorBodyDecoder { (_: ResponseHead, _: Data) in nil }
+        let pages: Pages<Data> = OperationQueue().pages(
+            of: URLRequest(url: url), decoder: .data, configuration: configuration)
+        _ = pages.makeAsyncIterator()
     }
 
     @Test func scriptedTransport() async throws {
@@ -224,6 +396,16 @@ private final class Answering<Value: Sendable>: AsynchronousOperation<Value>, @u
 
     override func run() async throws -> Value { answer }
 }
+
+/// A queue of a program's own.
+private final class OwnQueue: RequestQueue, @unchecked Sendable {
+    override func addOperation(_ operation: Operation) {
+        super.addOperation(operation)
+    }
+}
+
+/// A chain of a program's own.
+private final class Chain: RequestChain<String>, @unchecked Sendable {}
 
 /// A request operation of a program's own that overrides each of the five points.
 private final class Overriding: URLRequestOperation<String>, @unchecked Sendable {

@@ -4,7 +4,7 @@ import RequestOperationsTesting
 import Testing
 
 /// Random faults and random cancels over one session: what used to kill the process on Linux.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized)
 struct URLSessionChaosTests {
     /// What the transfers ended with.
     private struct Tally: Equatable {

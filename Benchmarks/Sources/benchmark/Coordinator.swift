@@ -14,8 +14,18 @@ struct Coordinator {
         print("\(machine)\nload average \(load[0])\n")
         fflush(nil)
         var outcomes: [Outcome] = []
+        var failures: [String] = []
         for benchmark in benchmarks {
-            let outcome = try run(benchmark, in: testbed)
+            let contenders = try benchmark.contenders(testbed)
+            let outcome: Outcome
+            do {
+                outcome = try run(benchmark, contenders, in: testbed)
+            } catch let error as BenchmarkError {
+                // The others still have something to say.
+                print("\(benchmark.name): \(benchmark.title)\n  ✗ FAILED \(error)\n")
+                failures.append(benchmark.name)
+                continue
+            }
             print(OutcomeText(outcome: outcome))
             // Each as soon as it is known, whatever the output is.
             fflush(nil)
@@ -29,12 +39,18 @@ struct Coordinator {
         if let path = options.svg {
             try BarChart(outcomes).description.write(toFile: path, atomically: true, encoding: .utf8)
         }
-        return judge(outcomes)
+        if let folder = options.curves {
+            for outcome in outcomes {
+                let path = folder + "/" + outcome.benchmark.name
+                try CurveTable(outcome)?.description.write(toFile: path + ".csv", atomically: true, encoding: .utf8)
+                try CurveChart(outcome)?.description.write(toFile: path + ".svg", atomically: true, encoding: .utf8)
+            }
+        }
+        return judge(outcomes, failures)
     }
 
     /// A round is every contender once, in the same order, so that what else the machine does meets all of them.
-    private func run(_ benchmark: Benchmark, in testbed: Testbed) throws -> Outcome {
-        let contenders = try benchmark.contenders(testbed)
+    private func run(_ benchmark: Benchmark, _ contenders: [Contender], in testbed: Testbed) throws -> Outcome {
         let count = options.rounds ?? (options.isQuick ? 1 : benchmark.rounds)
         var rounds: [Round] = []
         for _ in 0..<count {
@@ -43,8 +59,8 @@ struct Coordinator {
                 do {
                     round.samples[contender.name] = try Worker.carryOut(
                         contender.order, environment: testbed.environment)
-                } catch {
-                    throw BenchmarkError("\(benchmark.name), \(contender.title): \(error)")
+                } catch let error as BenchmarkError {
+                    throw BenchmarkError("\(contender.title): \(error)")
                 }
             }
             rounds.append(round)
@@ -52,15 +68,13 @@ struct Coordinator {
         return Outcome(benchmark: benchmark, contenders: contenders, rounds: rounds)
     }
 
-    private func judge(_ outcomes: [Outcome]) -> Int32 {
+    /// Names what was missed and what failed; returns the exit status.
+    private func judge(_ outcomes: [Outcome], _ failures: [String]) -> Int32 {
         let verdicts = outcomes.flatMap(\.verdicts)
         let missed = verdicts.filter { !$0.isKept }
-        guard !missed.isEmpty else {
-            if !verdicts.isEmpty { print("all \(verdicts.count) floors are kept") }
-            return 0
-        }
-        print("\(missed.count) of \(verdicts.count) floors are missed:")
-        for verdict in missed { print("  \(verdict.benchmark): \(verdict.floor.name)") }
-        return 1
+        print("\(verdicts.count - missed.count) of \(verdicts.count) floors are kept")
+        for verdict in missed { print("  missed: \(verdict.benchmark): \(verdict.floor.name)") }
+        for name in failures { print("  failed: \(name)") }
+        return missed.isEmpty && failures.isEmpty ? 0 : 1
     }
 }

@@ -9,27 +9,61 @@
 // libcurl's functions that take options are variadic, which Swift cannot call: each has a typed form here. The rest saves
 // crossings between the languages on the way of every transfer.
 
+// What headers older than the oldest supported library lack, so that a build with them says at run time what is missing.
+#if LIBCURL_VERSION_NUM < 0x074700
+#define CURL_BLOB_NOCOPY 0
+struct curl_blob {
+    void *data;
+    size_t len;
+    unsigned int flags;
+};
+#endif
+#if LIBCURL_VERSION_NUM < 0x074900
+static const CURLcode CURLE_PROXY = (CURLcode)97;
+#endif
+#ifndef CURL_PREREQFUNC_OK
+#define CURL_PREREQFUNC_OK 0
+#define CURL_PREREQFUNC_ABORT 1
+#endif
+
 // Options named by number: the headers either mark them as deprecated in favour of newer ones that older libraries lack, or
 // lack them themselves. A library that does not know one says CURLE_UNKNOWN_OPTION.
 static const CURLoption rocurl_option_protocols = (CURLoption)181;
 static const CURLoption rocurl_option_quick_exit = (CURLoption)322;
+static const CURLoption rocurl_option_send_function = (CURLoption)20312;
+static const CURLoption rocurl_option_send_data = (CURLoption)10313;
+static const CURLoption rocurl_option_certificate = (CURLoption)40291;
+static const CURLoption rocurl_option_key = (CURLoption)40292;
+static const CURLoption rocurl_option_roots = (CURLoption)40309;
+static const CURLoption rocurl_option_proxy_roots = (CURLoption)40310;
 /// The value of `rocurl_option_protocols` for http and https.
 static const long rocurl_protocols_http_https = 3;
 
 // MARK: Library
 
+/// Initialises the library; see `rocurl_begin_work`.
+CURLcode rocurl_initialize(void);
+/// A thread works with the library between these two. When the process exits, the libraries under libcurl clean up after
+/// themselves: from then on no thread begins to work, and the exit waits for those that do, 2 s at most.
+void rocurl_begin_work(void);
+void rocurl_end_work(void);
 /// The version of the library that runs, as 0xMMmmpp.
 unsigned int rocurl_version_number(void);
 /// Its version as text, such as "7.88.1".
 const char *rocurl_version_text(void);
 /// Its features, CURL_VERSION_… bits.
 unsigned int rocurl_features(void);
+/// The name and version of its TLS library, such as "OpenSSL/3.0.11"; NULL without one.
+const char *rocurl_tls_library(void);
 /// A monotonic time in nanoseconds.
 int64_t rocurl_now(void);
 /// How many bytes a block from `malloc` really has.
 size_t rocurl_block_size(void *block);
-/// Blocks all signals on the calling thread: they belong to the threads of the program.
-void rocurl_block_signals(void);
+/// Starts a thread that nobody joins, with all signals blocked: they belong to the threads of the program. Its stack has
+/// 1 MiB. Returns an `errno` value, 0 if it started.
+int rocurl_start_thread(void *(*run)(void *), void *context);
+/// Names the calling thread, in 15 bytes at most.
+void rocurl_name_thread(const char *name);
 
 // MARK: Options
 
@@ -37,7 +71,7 @@ CURLcode rocurl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode rocurl_set_offset(CURL *easy, CURLoption option, int64_t value);
 CURLcode rocurl_set_string(CURL *easy, CURLoption option, const char *value);
 CURLcode rocurl_set_pointer(CURL *easy, CURLoption option, void *value);
-/// Sets a blob that the library copies.
+/// Sets a blob that the library does not copy: it stays where it is for as long as the handle may use it.
 CURLcode rocurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count);
 CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
@@ -59,8 +93,8 @@ struct rocurl_callbacks {
     int (*send)(void *context, char *remote, char *local, int remote_port, int local_port);
 };
 
-/// Gives an easy handle its functions and their context.
-void rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
+/// Gives an easy handle its functions and their context; says what the library has against the first that it refuses.
+CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
 
 /// Keeps a socket from being inherited by child processes; older versions of libcurl leave it open to them.
 void rocurl_close_on_exec(int descriptor);

@@ -24,6 +24,7 @@ extension AsynchronousOperation {
 /// they are run one after another, and none is kept when the next one has taken its value.
 ///
 /// - The chain starts its links itself, on a queue of its own, each as soon as the dependencies of the link have finished.
+///   The place that the chain has in your queue is theirs: what a link runs on that queue, a stage say, runs at once.
 ///   A first link that runs or has finished already is not started again: its value is taken. One that still waits in a
 ///   queue of yours is started by the chain, and your queue finds it done.
 /// - A link that fails fails the chain with its error, and the next one is not made. So does an error out of the closure.
@@ -59,15 +60,15 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// The work of the chain. Called by the superclass; not to be called or overridden.
     public final override func run() async throws -> Value {
-        let queue = DispatchQueue(label: "RequestOperations.RequestChain")
-        let next = try await next(on: queue)
+        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation)
+        let next = try await next(by: starter)
         try Task.checkCancellation()
-        await next.runAsLink(on: queue)
+        await next.runAsLink(by: starter)
         return try await next.value
     }
 
     /// Runs the first link and makes the next; the first is not held any more when this returns.
-    private func next(on queue: DispatchQueue) async throws -> AsynchronousOperation<Value> {
+    private func next(by starter: LinkStarter) async throws -> AsynchronousOperation<Value> {
         let links = links.withLock { links in
             defer { links = .runs }
             return links
@@ -75,17 +76,17 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         guard case .waits(let first, let makeNext) = links else {
             preconditionFailure("The superclass runs an operation once.")
         }
-        await Self.runWithInnerLinks(first, on: queue)
+        await Self.runWithInnerLinks(first, by: starter)
         try Task.checkCancellation()
         return try await makeNext()
     }
 
     /// Runs the first link of a chain, of which again a chain may be the first link, and so on: from the innermost outwards,
     /// so that each finds its own first link finished. Were each to run the one inside it, ten thousand would run at once.
-    private static func runWithInnerLinks(_ first: any ChainLink, on queue: DispatchQueue) async {
+    private static func runWithInnerLinks(_ first: any ChainLink, by starter: LinkStarter) async {
         var links = [first]
         while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
-        while let link = links.popLast() { await link.runAsLink(on: queue) }
+        while let link = links.popLast() { await link.runAsLink(by: starter) }
     }
 
     /// The first link, if it would be run now were the chain started.
@@ -93,6 +94,9 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         guard !isCancelled, isReady, case .waits(let first, _) = links.withLock({ $0 }) else { return nil }
         return first
     }
+
+    /// Its links do.
+    final override var holdsPlace: Bool { false }
 
     override func takeDependencies() -> [Operation] {
         super.takeDependencies() + takeLinks()
@@ -115,25 +119,38 @@ private protocol Chain: ChainLink {
 
 extension RequestChain: Chain {}
 
+/// What starts the links of one chain.
+final class LinkStarter: Sendable {
+    /// Where they are started.
+    let queue = DispatchQueue(label: "RequestOperations.RequestChain")
+    /// The queue in which the chain has a place, which is that of its links, too: what they run on that queue would wait
+    /// for the chain otherwise, and the chain for it.
+    let operationQueue: OperationQueue?
+
+    init(for operationQueue: OperationQueue?) {
+        self.operationQueue = operationQueue
+    }
+}
+
 /// A link of a chain, whatever its value.
 private protocol ChainLink: FinishAnnouncing, Sendable {
-    func startWhenReady(on queue: DispatchQueue)
+    func startWhenReady(by starter: LinkStarter)
 }
 
 extension AsynchronousOperation: ChainLink {}
 
 extension ChainLink {
     /// Starts the link when it is ready, and returns when it has finished; cancels it when the Task is cancelled.
-    fileprivate func runAsLink(on queue: DispatchQueue) async {
+    fileprivate func runAsLink(by starter: LinkStarter) async {
         let finish = Answer<Void>()
-        startWhenReady(on: queue)
+        startWhenReady(by: starter)
         subscribeToFinish { finish.resume(with: .success(())) }
         await withTaskCancellationHandler {
             // The answer is never an error.
             _ = try? await finish.value
         } onCancel: {
             // Chains inside chains that all run are not cancelled by recursion.
-            if self is any Chain { queue.async { self.cancel() } } else { cancel() }
+            if self is any Chain { starter.queue.async { self.cancel() } } else { cancel() }
         }
     }
 }

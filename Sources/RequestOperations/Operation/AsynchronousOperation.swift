@@ -4,15 +4,16 @@
 /// the result in the style that suits you:
 ///
 /// ```swift
-/// queue.addOperations([operation], waitUntilFinished: true); operation.result
-/// operation.whenFinished { result in … }
-/// queue.addOperation(operation); let value = try await operation.value
+/// queue.addOperations([operation], waitUntilFinished: true)  // and then operation.result
+/// operation.whenFinished { result in print(result) }
+/// let value = try await operation.value
 /// ```
 ///
 /// Foundation's contract holds: dependencies, across queues too and removable before they finish, priorities,
 /// `completionBlock`, `waitUntilFinished`, `maxConcurrentOperationCount`. The `qualityOfService` becomes the priority of
-/// the Task; the task-local values of the place where the operation was made hold while it runs. Like any operation it is
-/// for one use: a queue traps when an operation is added a second time.
+/// the Task; the task-local values of the Task in which the operation was made hold while it runs. (Swift tells nothing of
+/// values that are bound outside of any Task.) Like any operation it is for one use: a queue traps when an operation is
+/// added a second time.
 ///
 /// ## Cancellation
 ///
@@ -24,10 +25,10 @@
 ///
 /// The result is stored, then `isExecuting` and `isFinished` are announced, then completions run: awaiting tasks resume,
 /// `whenFinished` closures are called on the ``completionQueue``. All of that happens once.
-// Unchecked as Foundation's own Operation is: all state of this class is in `state`, and `success` is written once, under
-// its lock, before the lifecycle says so.
+// Unchecked as Foundation's own Operation is: all state of this class is in `state`, and `success` is written once, by the
+// Task of the work, before the lifecycle says so.
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
-    private let state = Locked(OperationState())
+    final let state = Locked(OperationState())
     private let context = TaskContext.current()
     private var success: Success?
 
@@ -37,7 +38,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     deinit {
+        // What it depends on may hold the state for a while.
+        let rest = state.withLock { $0.takeRest() }
         releaseChain(of: state.withLock { $0.dependencies.removeAll() })
+        withExtendedLifetime(rest) {}
     }
 
     /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before.
@@ -65,21 +69,27 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// The value, awaited; it can be awaited any number of times.
     ///
-    /// Cancelling the Task that awaits cancels the operation; if that was not started yet, the Task is resumed at once.
+    /// Cancelling the Task that awaits cancels the operation. One that is cancelled before its start, by whomever, finishes
+    /// when it is started, which may be never: who awaits it then waits for 50 ms at most.
     ///
     /// - Throws: The failure of the ``result``.
     public final var value: Success {
         get async throws {
             if let result { return try result.get() }
             let answer = Answer<Success>()
-            subscribe { answer.resume(with: $0) }
+            // Without a result yet, the operation was cancelled before its start.
+            let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
+                answer.resume(with: result ?? .failure(CancellationError()))
+            }
+            switch state.withLock({ $0.lifecycle.addAwaiter(awaiter) }) {
+            case .wait: break
+            case .waitForStart: limitWaitForStart()
+            case .goOn: awaiter()
+            }
             return try await withTaskCancellationHandler {
                 try await answer.value
             } onCancel: {
                 cancel()
-                // An operation that was not started yet may never be.
-                let waitsForStart = state.withLock { $0.lifecycle.isCancelledBeforeStart }
-                if waitsForStart { answer.resume(with: .failure(CancellationError())) }
             }
         }
     }
@@ -87,17 +97,26 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Calls a closure with the result, once, on the ``completionQueue``; at once if there is a result already.
     public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         let queue = completionQueue
-        subscribe { result in queue.async { completion(result) } }
-    }
-
-    /// Calls a subscriber with the result on whatever thread has it.
-    private func subscribe(_ subscriber: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         // Subscribers are called by the operation itself, which has a result then.
-        subscribeToFinish { [unowned self] in subscriber(result!) }
+        subscribeToFinish { [unowned self] in
+            let finished: AsynchronousOperation = self
+            queue.async { completion(finished.result!) }
+        }
     }
 
+    /// Calls a subscriber when the operation has finished, on whatever thread sees to that.
     final func subscribeToFinish(_ subscriber: @escaping @Sendable () -> Void) {
         if state.withLock({ $0.lifecycle.subscribe(subscriber) }) { subscriber() }
+    }
+
+    /// Tells one that depends on the operation when that has finished; at once if it has.
+    final func announceFinish(toDependent dependent: Locked<OperationState>) {
+        let id = ObjectIdentifier(self)
+        let (isOver, isCrowded) = state.withLock { $0.add(dependent) }
+        if isOver { dependent.noteFinished(id) }
+        guard isCrowded else { return }
+        let sifted = state.withLock { $0.takeDependents() }.sifted(of: id)
+        if !state.withLock({ $0.putBack(sifted) }) { sifted.tell(of: id) }
     }
 
     // MARK: Foundation's contract
@@ -114,41 +133,84 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Whether the ``result`` is a `CancellationError`, or is bound to be.
     public final override var isCancelled: Bool { state.withLock { $0.lifecycle.isCancelled } }
 
-    /// Starts the work; queues call it. A second call does nothing.
+    /// Starts the work; queues call it. A second call does nothing. It does not wait for dependencies: a queue does, and
+    /// whoever starts an operation by hand sees to it that ``isReady`` is `true`.
     public final override func start() {
-        willChangeValue(forKey: "isExecuting")
-        let action = state.withLock { $0.lifecycle.start() }
-        didChangeValue(forKey: "isExecuting")
+        start(by: nil)
+    }
+
+    private func start(by starter: LinkStarter?) {
+        if Announcement.precedesChange, isExecuting || isFinished { return }
+        willChange("isExecuting")
+        let action = state.withLock { $0.start(by: starter) }
+        didChange("isExecuting", if: action == .run)
         switch action {
-        case .run: launch(on: .current)
+        case .run:
+            if let queue = starter?.operationQueue as? RequestQueue { willRun(in: queue) }
+            launch(on: mayUseQueues ? .current ?? starter?.operationQueue : nil)
         case .finish: finish(.failed(CancellationError()))
         case .ignore: break
         }
     }
 
-    /// Starts the operation on a queue as soon as it is ready, unless somebody else starts it before.
-    final func startWhenReady(on queue: DispatchQueue) {
-        state.withLock { $0.starter = queue }
+    /// Has the operation started as soon as it is ready, unless somebody else starts it before.
+    final func startWhenReady(by starter: LinkStarter) {
+        state.withLock { $0.startWhenReady(self, by: starter) }
         startIfReady()
     }
 
-    private func startIfReady() {
-        let queue = state.withLock { state -> DispatchQueue? in
-            guard state.lifecycle.isCancelled || state.dependencies.isSatisfied else { return nil }
-            defer { state.starter = nil }
-            return state.starter
-        }
-        queue?.async { self.start() }
+    final func startIfReady() {
+        guard let starter = state.withLock({ $0.takeStarter() }) else { return }
+        starter.queue.async { self.start(by: starter) }
     }
 
+    /// Whether the operation holds a place of a bounded ``RequestQueue`` while it executes.
+    var holdsPlace: Bool { true }
+
+    /// Called before the operation is started in a queue, in the order of starting.
+    func willRun(in queue: RequestQueue) {}
+
+    /// Whether the work may use an operation queue, which then has to know the one in which the operation has a place. To
+    /// ask Foundation for that takes two calls of the kernel on Linux.
+    var mayUseQueues: Bool { true }
+
+    /// The work as Tasks of the operation do it, one after the other: all of ``run()`` in one, if not overridden.
+    ///
+    /// - Returns: The part that another Task goes on with; `nil` if the work is done and its value kept.
+    func work() async throws -> WorkPart? {
+        keep(try await run())
+        return nil
+    }
+
+    /// Keeps the value of the work for the result.
+    final func keep(_ value: Success) {
+        // An operation that has finished without it drops it.
+        state.withLock { state in if state.lifecycle.ending == nil { success = value } }
+    }
+
+    /// The value that was kept; `nil` if the operation has finished without one.
+    final var kept: Success? { state.withLock { _ in success } }
+
     private func launch(on queue: OperationQueue?) {
+        start(nil, on: queue, in: context, or: Task.startHere)
+    }
+
+    /// Goes on with another part when that is due; the Task that runs ends.
+    private func goOn(with next: WorkPart, on queue: OperationQueue?) {
+        state.withLock { $0.lifecycle.disown() }
+        let context = context == nil ? nil : TaskContext.current()
+        // Whoever says that it is due must not have to do it.
+        next.whenDue { self.start(next, on: queue, in: context, or: Task.startElsewhere) }
+    }
+
+    /// Starts a Task for a part of the work; `nil` is the first.
+    private func start(
+        _ part: WorkPart?, on queue: OperationQueue?, in context: TaskContext?,
+        or start: (TaskPriority?, @escaping TaskContext.Body) -> Void
+    ) {
         let priority = qualityOfService.taskPriority
-        let body: TaskContext.Body = { await self.execute(on: queue) }
-        if let context {
-            context.run(priority: priority, body)
-        } else {
-            Task.startHere(priority: priority, body)
-        }
+        let body: TaskContext.Body = { await self.execute(part, on: queue) }
+        if let context { context.run(priority: priority, body) } else { start(priority, body) }
     }
 
     /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
@@ -156,8 +218,19 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         let action = state.withLock { $0.lifecycle.cancel() }
         if case .ignore = action { return }
         super.cancel()
+        if case .markCancelled(waitsForStart: true) = action { limitWaitForStart() }
         stop(action)
         startIfReady()
+        enterQueueIfReady()
+    }
+
+    /// A queue starts an operation that was cancelled, and so finishes it, within a moment; if nobody does, those who await it
+    /// must not wait for ever.
+    private func limitWaitForStart() {
+        _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
+            guard let self else { return }
+            for awaiter in state.withLock({ $0.lifecycle.giveUpStart() }) { awaiter() }
+        }
     }
 
     /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
@@ -190,16 +263,28 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Called once, when the result is stored and before anybody hears of it.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
-    private func execute(on queue: OperationQueue?) async {
+    private func execute(_ part: WorkPart?, on queue: OperationQueue?) async {
         let task = RunningTask.current()
         if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
         do {
-            let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run() }
-            finish(.succeeded, with: value)
+            let next =
+                OperationQueue.ofCurrentOperation === queue ? try await run(part) : try await run(part, on: queue)
+            if let next { goOn(with: next, on: queue) } else { finish(.succeeded) }
         } catch {
             if error is CancellationError { noteOwnCancellation() }
             finish(.failed(error))
         }
+    }
+
+    @inline(__always)
+    private func run(_ part: WorkPart?) async throws -> WorkPart? {
+        if let part { try await part.run() } else { try await work() }
+    }
+
+    /// Runs a part where something else is bound: what was at the place where the operation was made is over by now.
+    @inline(never)
+    private func run(_ part: WorkPart?, on queue: OperationQueue?) async throws -> WorkPart? {
+        try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run(part) }
     }
 
     /// The work said that it was cancelled, so the operation was.
@@ -207,43 +292,56 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if case .stop = state.withLock({ $0.lifecycle.fail(with: CancellationError()) }) { super.cancel() }
     }
 
-    private func finish(
-        _ outcome: OperationLifecycle.Ending, with value: Success? = nil, abandoningRun: Bool = false
-    ) {
-        willChangeValue(forKey: "isExecuting")
-        willChangeValue(forKey: "isFinished")
-        let (published, dependencies) = state.withLock { state in
+    private func finish(_ outcome: OperationLifecycle.Ending, abandoningRun: Bool = false) {
+        if Announcement.precedesChange, isFinished { return }
+        willChange("isExecuting")
+        willChange("isFinished")
+        let (published, dependencies, dependents, departure) = state.withLock { state in
             let published = state.lifecycle.finish(outcome)
-            if case .succeeded = published?.ending { success = value }
-            return (published, published == nil ? [] : state.dependencies.removeAll())
+            guard published != nil else { return (published, [] as [Operation], Dependents(), nil as Departure?) }
+            return (published, state.takeDependencies(), state.takeDependents(), state.membership.leave())
         }
         if let published {
             if abandoningRun { runWasAbandoned() }
             willAnnounce(published.ending)
+            departure?.giveBack(counting: published.wasExecuting)
         }
-        didChangeValue(forKey: "isExecuting")
-        didChangeValue(forKey: "isFinished")
+        didChange("isExecuting", if: published?.wasExecuting == true)
+        didChange("isFinished", if: published != nil)
         guard let published else { return }
+        departure?.end(for: self)
+        // First, since others may be started by that while this thread goes on.
+        dependents.tell(of: ObjectIdentifier(self))
         releaseCompletionBlock()
         releaseChain(of: dependencies)
+        for awaiter in published.awaiters { awaiter() }
         for subscriber in published.subscribers { subscriber() }
     }
+
+    private typealias Departure = QueueMembership.Departure
 
     // MARK: Dependencies
 
     /// Whether all dependencies have finished, or the operation was cancelled.
+    ///
+    /// The first time that it is read as `true` counts as the moment when the operation became ready, and so starts the
+    /// deadline of a ``URLRequestOperation``, in a queue or not: Foundation's queues tell of themselves in no other way.
     public final override var isReady: Bool {
         // Foundation's own table still holds the barriers of a queue.
         let isReady = super.isReady
         let isOwnRead = DispatchQueue.getSpecific(key: announcesReadiness) == true
-        let (answer, change) = state.withLock { state in
+        let (answer, change, gate) = state.withLock { state in
             let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
             let isWaiting = state.lifecycle.isPending && !isOwnRead
-            return (answer, state.readiness.update(to: answer, isWaiting: isWaiting))
+            let change = state.readiness.update(to: answer, isWaiting: isWaiting, isHeld: state.membership.isHeld)
+            return (answer, change, state.gateForReader(of: self))
         }
         if change.isTurn { answer ? becameReady() : becameUnready() }
         if change.isToBeAnnounced { readinessQueue.async { self.announceReadiness() } }
-        return answer
+        guard let gate else { return answer }
+        super.addDependency(gate)
+        // Were the gate opened before Foundation knew it, nobody would tell Foundation.
+        return self.isReady
     }
 
     /// Called when the operation is seen to be ready, for the first time or again.
@@ -259,86 +357,35 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Makes this operation wait until another has finished, whatever its outcome and its queue. Adding one twice, or after
     /// the start, changes nothing.
     public final override func addDependency(_ operation: Operation) {
-        let isNew = state.withLock { state in
-            state.lifecycle.isPending && state.dependencies.add(operation)
-        }
+        let (isNew, gate) = state.withLock { $0.addDependency(operation, of: self) }
         guard isNew else { return }
-        let id = ObjectIdentifier(operation)
-        operation.announceFinish { [weak self] in self?.noteFinished(id) }
-        announceReadiness()
+        if let gate { super.addDependency(gate) }
+        operation.announceFinish(to: state)
     }
 
     /// Stops waiting for another operation.
     public final override func removeDependency(_ operation: Operation) {
-        if state.withLock({ $0.dependencies.remove(operation) }) { announceReadiness() }
+        state.withLock { $0.openGate { $0.remove(operation) } }?.open()
     }
 
     func takeDependencies() -> [Operation] {
-        state.withLock { $0.dependencies.removeAll() }
+        state.withLock { $0.takeDependencies() }
     }
 
-    private func noteFinished(_ dependency: ObjectIdentifier) {
-        if state.withLock({ $0.dependencies.noteFinished(dependency) }) { announceReadiness() }
+    /// The operation is ready as far as its dependencies go.
+    func dependenciesFinished() {
+        startIfReady()
+        enterQueueIfReady()
     }
 
     private func announceReadiness() {
         willChangeValue(forKey: "isReady")
         didChangeValue(forKey: "isReady")
-        startIfReady()
     }
 }
 
 /// How long a cancelled operation waits for its work to return.
 private let cancellationGrace = Duration.milliseconds(50)
-
-/// The state of one operation. Outside the generic class, so that it is compiled once.
-private struct OperationState {
-    var lifecycle = OperationLifecycle()
-    var dependencies = DependencyTable()
-    var readiness = Readiness.unknown
-    /// Where the operation is to be started once it is ready.
-    var starter: DispatchQueue?
-}
-
-/// What the readers of `isReady` were last told.
-///
-/// A queue of Foundation's that reads "not ready" while it takes an operation in may miss the announcement that comes
-/// meanwhile: it stores its answer afterwards, reads again, and does nothing about the new answer until it is told to. So
-/// whoever reads "ready" of an operation that had to wait and is not started yet causes another announcement, a bounded
-/// number of times.
-private enum Readiness {
-    case unknown
-    case notReady
-    case ready(announcementsLeft: Int)
-
-    struct Change {
-        var isTurn = false
-        var isToBeAnnounced = false
-    }
-
-    private static let announcements = 8
-
-    mutating func update(to isReady: Bool, isWaiting: Bool) -> Change {
-        switch (self, isReady) {
-        case (.unknown, true):
-            self = .ready(announcementsLeft: 0)
-            return Change(isTurn: true)
-        case (.notReady, true):
-            self = .ready(announcementsLeft: Self.announcements)
-            return Change(isTurn: true, isToBeAnnounced: true)
-        case (.ready(let left), true):
-            guard isWaiting, left > 0 else { return Change() }
-            self = .ready(announcementsLeft: left - 1)
-            return Change(isToBeAnnounced: true)
-        case (.ready, false):
-            self = .notReady
-            return Change(isTurn: true)
-        case (.unknown, false), (.notReady, false):
-            self = .notReady
-            return Change()
-        }
-    }
-}
 
 /// Announces readiness a second time; what reads it in the course of that is not another reader.
 private let readinessQueue = {

@@ -3,10 +3,10 @@ public struct Attempt: Sendable {
     /// The number of the attempt, from 1.
     public let number: Int
 
-    /// When the attempt began, since the operation did.
+    /// When the attempt began, since the operation became ready to be started.
     public let began: Duration
 
-    /// When the attempt ended, since the operation began; `nil` while it runs.
+    /// When the attempt ended, since the operation became ready; `nil` while it runs.
     public internal(set) var ended: Duration?
 
     /// Why it failed; `nil` if it succeeded or still runs. `CancellationError` for one that was cancelled.
@@ -18,8 +18,16 @@ public struct Attempt: Sendable {
     /// What ended that wait; `nil` for the first attempt.
     public let wokenBy: WakeReason?
 
+    /// Whether it was sent beside the attempt before it, which had no answer yet (``RequestConfiguration/hedging``). Nothing
+    /// was waited for before it then, and of the attempts that ran beside each other all but one fail or are cancelled.
+    public let isHedge: Bool
+
     /// The status of the response, if one arrived.
     public internal(set) var status: Int?
+
+    /// How many bytes of the response's body arrived, after decompression; of a rejected response those that were read.
+    /// Known when the last transfer of the attempt has ended, 0 before and where a transport of your own does not tell.
+    public internal(set) var bodySize: Int64 = 0
 
     /// The URLs that the attempt was redirected to, in order.
     public internal(set) var redirects: [URL] = []
@@ -30,13 +38,18 @@ public struct Attempt: Sendable {
         set { boxedTimings = newValue.map(Box.init) }
     }
 
-    private var boxedTimings: Box<TransferTimings>?
+    var boxedTimings: Box<TransferTimings>?
 
-    init(number: Int, began: Duration, waited: Duration, wokenBy: WakeReason?) {
+    /// How many a request keeps at most, and how many of these are its first ones.
+    static let keptAtMost = 100
+    static let keptFirst = 10
+
+    init(number: Int, began: Duration, waited: Duration, wokenBy: WakeReason?, isHedge: Bool = false) {
         self.number = number
         self.began = began
         self.waited = waited
         self.wokenBy = wokenBy
+        self.isHedge = isHedge
     }
 }
 
@@ -48,6 +61,9 @@ public enum WakeReason: Sendable, Hashable {
     case observer(String)
     /// ``URLRequestOperation/retryNow()`` was called.
     case retryNow
+
+    /// Whether a sign of recovery ended the wait early.
+    var isSign: Bool { if case .observer = self { true } else { false } }
 }
 
 /// The identity of a request: one for its whole life, the same over all retries and redirects.

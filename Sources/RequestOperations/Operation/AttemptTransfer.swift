@@ -2,101 +2,205 @@
 ///
 /// It may be left behind by the attempt's time limit; whatever it does then ends at its next step.
 struct AttemptTransfer: Sendable {
-    let runner: RequestRunner
-    let attempt: Int
-    let slot: HeldSlot?
-    let validate: @Sendable (ResponseHead) throws -> Void
+    private let runner: RequestRunner
+    private let attempt: Int
+    private let first: TransportTask
+    private let held: HeldByAttempt
+    private let validate: @Sendable (ResponseHead) throws -> Void
 
-    func run(_ first: TransportTask) async throws -> TransportResponse {
+    /// Begins the transfer; ``run()`` is owed.
+    ///
+    /// - Throws: ``RequestError/Code/circuitOpen``.
+    // Inlined, its temporaries would be part of what every request in flight keeps; so it is with those below.
+    @inline(never)
+    init(
+        of runner: RequestRunner, _ ticket: Admission.Ticket,
+        validate: @escaping @Sendable (ResponseHead) throws -> Void
+    ) throws {
+        self.runner = runner
+        attempt = ticket.attempt
+        first = ticket.task
+        self.validate = validate
+        let (configuration, url) = (runner.configuration, ticket.task.request.url)
+        do {
+            held = HeldByAttempt(
+                slot: ticket.slot.map(Held.init),
+                permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
+        } catch {
+            ticket.slot?.release()
+            throw error
+        }
+        let isFirst = runner.progress.withLock { [held] in $0.beginSending(with: held) }
+        if isFirst { configuration.retryBudget?.countRequest(to: url, on: runner.timeline) }
+    }
+
+    /// Makes the transfer of a hedge, which has all that it needs; ``run()`` is owed.
+    init(
+        ofHedge attempt: Int, by runner: RequestRunner, _ task: TransportTask, holding held: HeldByAttempt,
+        validate: @escaping @Sendable (ResponseHead) throws -> Void
+    ) {
+        self.runner = runner
+        self.attempt = attempt
+        first = task
+        self.held = held
+        self.validate = validate
+    }
+
+    /// Carries the transfer out, within the time limit of an attempt, and gives back what it holds.
+    func run() async throws -> TransportResponse {
+        do {
+            let response =
+                if let limit = runner.configuration.attemptTimeLimit {
+                    try await follow(within: limit)
+                } else {
+                    try await follow()
+                }
+            held.giveBack(.succeeded)
+            return response
+        } catch {
+            held.giveBack(runner.configuration.retryPolicy.outcome(of: error))
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func follow(within limit: Duration) async throws -> TransportResponse {
+        try await runner.stageRunner.run(.transfer, limit: limit) { try await follow() }
+    }
+
+    /// Sends the request, and what redirects make of it.
+    @inline(__always)
+    private func follow() async throws -> TransportResponse {
         var task = first
         var visited: [RedirectPolicy.Hop] = []
         while true {
             try enter(.transfer)
             do {
                 return try await send(task)
-            } catch let redirect as Redirect {
-                visited.append(RedirectPolicy.Hop(task.request))
-                task = try runner.configuration.redirects.next(
-                    after: redirect.head, to: redirect.target, task: task, visited: visited)
-                try runner.advance { $0.follow(redirect.target, in: attempt) }
-                runner.emit(.redirected(from: redirect.head.url, to: redirect.target))
-                try await exchangeSlot(for: task)
+            } catch {
+                task = try self.task(following: error, after: task, &visited)
             }
+            try await exchangeSlot(for: task)
+            try exchangePermit(for: task)
         }
+    }
+
+    /// The task of the next hop, if the error of this one is a redirect; otherwise throws the error.
+    @inline(never)
+    private func task(
+        following error: any Error, after task: TransportTask, _ visited: inout [RedirectPolicy.Hop]
+    ) throws -> TransportTask {
+        guard let redirect = error as? Redirect else { throw error }
+        hostAnswered()
+        visited.append(RedirectPolicy.Hop(task.request))
+        let next = try runner.configuration.redirects.next(
+            after: redirect.head, to: redirect.target, task: task, visited: visited)
+        try runner.advance { $0.follow(redirect.target, in: attempt) }
+        runner.emit(.redirected(from: redirect.head.url, to: redirect.target))
+        return next
     }
 
     /// One hop. A head that redirects is rejected with the redirect as its error, so that its body is not delivered.
     private func send(_ task: TransportTask) async throws -> TransportResponse {
+        let task = traced(task)
+        let response: TransportResponse
         do {
-            return try await task.perform(over: runner.configuration.transport) { head in
-                if let target = runner.configuration.redirects.target(of: head) {
-                    throw Redirect(head: head, target: target)
-                }
-                try runner.advance { $0.receive(head, in: attempt) }
-                runner.emit(.head(head))
-                try validate(head)
-                try enter(.transfer)
-            }
-        } catch let failure as TransferFailure {
-            throw failure.error as? Redirect ?? failure
+            response = try await task.perform(over: runner.configuration.transport, onHead: judgement(of: task))
+        } catch {
+            throw Self.failure(of: task, error)
+        }
+        try accept(response, to: task)
+        return response
+    }
+
+    /// The task, with a trace if the attempt goes on to a decision when it is stopped: as only a limit of its own does it.
+    @inline(never)
+    private func traced(_ task: TransportTask) -> TransportTask {
+        guard runner.configuration.attemptTimeLimit != nil else { return task }
+        var task = task
+        task.trace = TransferTrace()
+        return task
+    }
+
+    /// How the head of the response to a task is judged.
+    @inline(never)
+    private func judgement(of task: TransportTask) -> @Sendable (ResponseHead) throws -> Void {
+        let isHEAD = task.request.httpMethod == "HEAD"
+        return { head in try judge(head, isHEAD: isHEAD) }
+    }
+
+    /// Accepts the head of a hop by returning.
+    private func judge(_ head: ResponseHead, isHEAD: Bool) throws {
+        if let target = runner.configuration.redirects.target(of: head) {
+            throw Redirect(head: head, target: target)
+        }
+        var head = head
+        head.answersHEAD = isHEAD
+        try runner.advance { $0.receive(head, in: attempt) }
+        runner.emit(.head(head))
+        try validate(head)
+        try enter(.transfer)
+        hostAnswered()
+    }
+
+    /// Takes the response of a hop. One whose head nobody has shown, or whose rejection the transport made nothing of, is
+    /// judged here.
+    @inline(never)
+    private func accept(_ response: TransportResponse, to task: TransportTask) throws {
+        var isJudged = false
+        try runner.advance { progress in
+            isJudged = progress.hasAcceptedHead
+            return progress.note(response, in: attempt)
+        }
+        guard !isJudged else { return }
+        do {
+            try judge(response.head, isHEAD: task.request.httpMethod == "HEAD")
+        } catch let error where !(error is Redirect) {
+            let kept = max(task.effectiveLimits.keptErrorBody, 0)
+            throw TransferFailure(
+                error, head: response.head, bodyPrefix: Data(response.body.prefix(kept)),
+                bodySize: response.bodySize, phase: .body, timings: response.timings)
+        }
+    }
+
+    @inline(never)
+    private static func failure(of task: TransportTask, _ error: any Error) -> any Error {
+        switch error {
+        case let failure as TransferFailure: failure.error as? Redirect ?? error
+        case is CancellationError: task.trace?.failure ?? error
+        default: error
         }
     }
 
     /// A redirect to another host gives its slot back before it waits for the next: it never holds two.
     private func exchangeSlot(for task: TransportTask) async throws {
-        guard let slot, let limiter = runner.configuration.limiter, slot.origin != Origin(task.request.url) else {
-            return
-        }
-        slot.release()
-        var place: RequestLimiter.Place?
-        let (next, _) = try await runner.slot(of: limiter, for: task, at: &place)
-        slot.hold(next)
+        // An attempt that was left behind holds none.
+        guard let slot = held.slot, let limiters = runner.limiters, let present = slot.right,
+            present.origin != Origin(task.request.url)
+        else { return }
+        slot.take()?.release()
+        var places = AttemptLimiters.Places()
+        let (next, _) = try await runner.slot(of: limiters, for: task, in: attempt, at: &places)
+        slot.hold(next)?.release()
     }
 
-    private func enter(_ stage: RequestError.Stage) throws(CancellationError) {
+    /// A redirect to another host shows that the one which sent it works, and asks for the other's circuit.
+    @inline(never)
+    private func exchangePermit(for task: TransportTask) throws {
+        guard let permit = held.permit, let breaker = runner.configuration.circuitBreaker else { return }
+        let url = task.request.url
+        guard let present = permit.right, Origin(present.url) != Origin(url) else { return }
+        permit.take()?.settle(.succeeded)
+        permit.hold(try breaker.admit(url))?.settle(.cancelled)
+    }
+
+    /// The host answered as it should, whatever becomes of the rest of its response.
+    private func hostAnswered() {
+        held.permit?.right?.answered()
+    }
+
+    private func enter(_ stage: RequestError.Stage) throws {
         try runner.advance { $0.enter(stage, in: attempt) }
-    }
-}
-
-/// The slot that one attempt holds; a redirect exchanges it.
-final class HeldSlot: Sendable {
-    private enum State {
-        case holds(RequestLimiter.Slot)
-        case between
-        /// The attempt has ended: a slot that comes now is given back at once.
-        case closed
-    }
-
-    private let state: Locked<State>
-
-    init(_ slot: RequestLimiter.Slot) {
-        state = Locked(.holds(slot))
-    }
-
-    var origin: Origin? {
-        state.withLock { if case .holds(let slot) = $0 { slot.origin } else { nil } }
-    }
-
-    func release() {
-        replace(by: .between)
-    }
-
-    func hold(_ slot: RequestLimiter.Slot) {
-        replace(by: .holds(slot))
-    }
-
-    /// Gives the slot back, and any that should still come.
-    func close() {
-        replace(by: .closed)
-    }
-
-    private func replace(by next: State) {
-        let unused = state.withLock { state -> State in
-            if case .closed = state { return next }
-            defer { state = next }
-            return state
-        }
-        if case .holds(let slot) = unused { slot.release() }
     }
 }
 

@@ -4,14 +4,39 @@ extension Operation {
         if let operation = self as? any FinishAnnouncing {
             operation.subscribeToFinish(observer)
         } else {
-            ForeignOperations.announceFinish(of: self, to: observer)
+            ForeignOperations.watch(self) { $0.observers.append(observer) }
         }
     }
+
+    /// Tells one that depends on this operation when it has finished; at once if it has.
+    func announceFinish(to dependent: Locked<OperationState>) {
+        if let operation = self as? any FinishAnnouncing {
+            operation.announceFinish(toDependent: dependent)
+        } else {
+            ForeignOperations.watch(self) { $0.isCrowded = $0.dependents.add(dependent) }
+        }
+    }
+}
+
+/// Calls a closure once when all of these have finished; at once if they have.
+func announceFinish(of operations: [Operation], to observer: @escaping @Sendable () -> Void) {
+    let unfinished = Locked(operations.count + 1)
+    let countOne: @Sendable () -> Void = {
+        let isLast = unfinished.withLock { unfinished in
+            unfinished -= 1
+            return unfinished == 0
+        }
+        if isLast { observer() }
+    }
+    for operation in operations { operation.announceFinish(to: countOne) }
+    countOne()
 }
 
 /// An operation of ours, whatever its value.
 protocol FinishAnnouncing: Operation {
     func subscribeToFinish(_ observer: @escaping @Sendable () -> Void)
+
+    func announceFinish(toDependent dependent: Locked<OperationState>)
 
     /// Takes the dependencies, and what else it holds of operations, out of one that nobody else can reach any more.
     func takeDependencies() -> [Operation]
@@ -20,14 +45,53 @@ protocol FinishAnnouncing: Operation {
 extension AsynchronousOperation: FinishAnnouncing {}
 
 /// Operations that are not ours are watched by one of Foundation's that depends on them: the way that works without
-/// key-value observing.
+/// key-value observing. One for all who want to hear of an operation.
 private enum ForeignOperations {
-    private static let watchers = OperationQueue()
+    struct Listeners {
+        var dependents = Dependents()
+        /// Whether the dependents are to be sifted.
+        var isCrowded = false
+        var observers: [@Sendable () -> Void] = []
+    }
 
-    static func announceFinish(of operation: Operation, to observer: @escaping @Sendable () -> Void) {
-        let watcher = BlockOperation(block: observer)
+    /// Who hears of each operation that is watched. Its watcher holds it, so no other has its identity meanwhile.
+    private static let listeners = Locked<[ObjectIdentifier: Listeners]>([:])
+
+    /// Adds listeners to those of an operation.
+    static func watch(_ operation: Operation, _ add: (inout Listeners) -> Void) {
+        let id = ObjectIdentifier(operation)
+        let (isWatched, crowd) = listeners.withLock { listeners in
+            let isWatched = listeners[id] != nil
+            add(&listeners[id, default: Listeners()])
+            return (isWatched, listeners[id]?.takeCrowd())
+        }
+        if let crowd { sift(crowd, of: id) }
+        guard !isWatched else { return }
+        let watcher = BlockOperation {
+            guard let all = listeners.withLock({ $0.removeValue(forKey: id) }) else { return }
+            all.dependents.tell(of: id)
+            for observer in all.observers { observer() }
+        }
         watcher.addDependency(operation)
-        watchers.addOperation(watcher)
+        // A queue of its own, which what is in it keeps: one for all would ask every watcher whenever one of them is due.
+        let queue = OperationQueue()
+        queue.underlyingQueue = .global()
+        queue.addOperation(watcher)
+    }
+
+    private static func sift(_ crowd: Dependents, of id: ObjectIdentifier) {
+        let sifted = crowd.sifted(of: id)
+        let areKept = listeners.withLock { $0[id]?.dependents.putBack(sifted) != nil }
+        if !areKept { sifted.tell(of: id) }
+    }
+}
+
+extension ForeignOperations.Listeners {
+    /// Takes the dependents out if they are to be sifted.
+    fileprivate mutating func takeCrowd() -> Dependents? {
+        guard isCrowded else { return nil }
+        defer { (dependents, isCrowded) = (Dependents(), false) }
+        return dependents
     }
 }
 

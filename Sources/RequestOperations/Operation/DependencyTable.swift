@@ -8,48 +8,101 @@ struct DependencyTable {
         var isFinished = false
     }
 
-    private var entries: [ObjectIdentifier: Entry] = [:]
+    /// All of them in the order in which they were added, as long as they are a few, as mostly: an array takes a fraction of
+    /// what a dictionary does.
+    private var few: [Operation] = []
+    /// Which of the few have finished, each by the bit of its place.
+    private var finishedOfFew: UInt32 = 0
+    /// All of them, once they have been more than a few.
+    private var many: [ObjectIdentifier: Entry] = [:]
     private var lastPosition: UInt64 = 0
     private var unfinishedCount = 0
 
+    private static var mostOfFew: Int { 16 }
+
     var isSatisfied: Bool { unfinishedCount == 0 }
 
-    var isEmpty: Bool { entries.isEmpty }
+    var isEmpty: Bool { few.isEmpty && many.isEmpty }
 
     /// The dependencies in the order in which they were added.
     var operations: [Operation] {
-        entries.values.sorted { $0.position < $1.position }.map(\.operation)
+        many.isEmpty ? few : many.values.sorted { $0.position < $1.position }.map(\.operation)
     }
 
     /// Adds a dependency as unfinished; whether it is new.
     mutating func add(_ operation: Operation) -> Bool {
-        guard entries[ObjectIdentifier(operation)] == nil else { return false }
-        lastPosition += 1
-        entries[ObjectIdentifier(operation)] = Entry(operation: operation, position: lastPosition)
+        let id = ObjectIdentifier(operation)
+        guard place(of: id) == nil, many[id] == nil else { return false }
         unfinishedCount += 1
+        if many.isEmpty, few.count < Self.mostOfFew {
+            few.append(operation)
+        } else {
+            moveToMany()
+            insert(operation)
+        }
         return true
     }
 
     /// Removes a dependency; whether the table became satisfied by that.
     mutating func remove(_ operation: Operation) -> Bool {
-        let entry = entries.removeValue(forKey: ObjectIdentifier(operation))
-        guard let entry, !entry.isFinished else { return false }
-        unfinishedCount -= 1
-        return unfinishedCount == 0
+        let id = ObjectIdentifier(operation)
+        if let place = place(of: id) {
+            let wasFinished = isFinished(place)
+            few.remove(at: place)
+            let before = finishedOfFew & (1 << UInt32(place) - 1)
+            finishedOfFew = before | (finishedOfFew >> UInt32(place + 1)) << UInt32(place)
+            return wasFinished ? false : countOneFinished()
+        }
+        guard let entry = many.removeValue(forKey: id), !entry.isFinished else { return false }
+        return countOneFinished()
     }
 
     /// Notes that a dependency finished; whether the table became satisfied by that. One that was removed, or is noted
     /// already, changes nothing.
     mutating func noteFinished(_ operation: ObjectIdentifier) -> Bool {
-        guard entries[operation]?.isFinished == false else { return false }
-        entries[operation]?.isFinished = true
-        unfinishedCount -= 1
-        return unfinishedCount == 0
+        guard waits(for: operation) else { return false }
+        if let place = place(of: operation) {
+            finishedOfFew |= 1 << UInt32(place)
+        } else {
+            many[operation]?.isFinished = true
+        }
+        return countOneFinished()
+    }
+
+    /// Whether a dependency is there and has not finished.
+    func waits(for operation: ObjectIdentifier) -> Bool {
+        if let place = place(of: operation) { !isFinished(place) } else { many[operation]?.isFinished == false }
     }
 
     /// Takes all dependencies out of the table.
     mutating func removeAll() -> [Operation] {
         defer { self = DependencyTable() }
-        return entries.values.map(\.operation)
+        return many.isEmpty ? few : many.values.map(\.operation)
+    }
+
+    // MARK: Few and many
+
+    private func place(of operation: ObjectIdentifier) -> Int? {
+        few.firstIndex { ObjectIdentifier($0) == operation }
+    }
+
+    private func isFinished(_ place: Int) -> Bool {
+        finishedOfFew & (1 << UInt32(place)) != 0
+    }
+
+    private mutating func countOneFinished() -> Bool {
+        unfinishedCount -= 1
+        return unfinishedCount == 0
+    }
+
+    private mutating func moveToMany() {
+        for (place, operation) in few.enumerated() { insert(operation, isFinished: isFinished(place)) }
+        few = []
+        finishedOfFew = 0
+    }
+
+    private mutating func insert(_ operation: Operation, isFinished: Bool = false) {
+        lastPosition += 1
+        many[ObjectIdentifier(operation)] = Entry(operation: operation, position: lastPosition, isFinished: isFinished)
     }
 }

@@ -23,7 +23,7 @@ struct OperationLifecycle: Sendable {
         case pending
         /// Cancelled before the start: finishes when it is started, as Foundation's queues demand.
         case cancelled
-        /// The Task is `nil` until it has begun.
+        /// The Task is `nil` until it has begun, and between two of them.
         case executing(RunningTask?)
         /// The Task was told to stop, or will be when it begins; whatever it returns, the operation finishes with this error.
         case ending(RunningTask?, with: any Error)
@@ -32,14 +32,19 @@ struct OperationLifecycle: Sendable {
 
     private var state = State.pending
     private var subscribers: [Subscriber] = []
-
-    /// Whether the operation was cancelled and waits for its start to finish.
-    var isCancelledBeforeStart: Bool {
-        if case .cancelled = state { true } else { false }
-    }
+    /// Who waits for the outcome, and for the finish only if it comes: a cancel before the start settles the outcome.
+    private var awaiters: [Subscriber] = []
 
     var isPending: Bool {
         if case .pending = state { true } else { false }
+    }
+
+    /// Whether nobody has started the operation yet.
+    var awaitsStart: Bool {
+        switch state {
+        case .pending, .cancelled: true
+        case .executing, .ending, .finished: false
+        }
     }
 
     var isExecuting: Bool {
@@ -104,8 +109,17 @@ struct OperationLifecycle: Sendable {
         }
     }
 
+    /// The Task of the work is about to end, and another to follow it.
+    mutating func disown() {
+        switch state {
+        case .executing: state = .executing(nil)
+        case .ending(_, let error): state = .ending(nil, with: error)
+        case .pending, .cancelled, .finished: break
+        }
+    }
+
     enum CancelAction {
-        case markCancelled
+        case markCancelled(waitsForStart: Bool)
         /// Tell the Task to stop, if it has begun.
         case stop(RunningTask?)
         case ignore
@@ -116,13 +130,13 @@ struct OperationLifecycle: Sendable {
         switch state {
         case .pending:
             state = .cancelled
-            return .markCancelled
+            return .markCancelled(waitsForStart: true)
         case .executing(let task):
             state = .ending(task, with: CancellationError())
             return .stop(task)
         case .ending(let task, let error) where !(error is CancellationError):
             state = .ending(task, with: CancellationError())
-            return .markCancelled
+            return .markCancelled(waitsForStart: false)
         case .cancelled, .ending, .finished:
             return .ignore
         }
@@ -135,8 +149,17 @@ struct OperationLifecycle: Sendable {
         return .stop(task)
     }
 
+    /// What follows from a finish.
+    struct Finish {
+        let ending: Ending
+        let wasExecuting: Bool
+        let subscribers: [Subscriber]
+        let awaiters: [Subscriber]
+    }
+
     /// The Task returned, or is not waited for any longer. `nil` if the operation had finished before.
-    mutating func finish(_ outcome: Ending) -> (ending: Ending, subscribers: [Subscriber])? {
+    mutating func finish(_ outcome: Ending) -> Finish? {
+        let wasExecuting = isExecuting
         let ending: Ending
         switch state {
         case .pending, .executing: ending = outcome
@@ -145,8 +168,8 @@ struct OperationLifecycle: Sendable {
         case .finished: return nil
         }
         state = .finished(ending)
-        defer { subscribers = [] }
-        return (ending, subscribers)
+        defer { (subscribers, awaiters) = ([], []) }
+        return Finish(ending: ending, wasExecuting: wasExecuting, subscribers: subscribers, awaiters: awaiters)
     }
 
     /// Registers a subscriber; whether it is to be called at once instead, since the operation has finished.
@@ -154,6 +177,29 @@ struct OperationLifecycle: Sendable {
         if case .finished = state { return true }
         subscribers.append(subscriber)
         return false
+    }
+
+    enum AwaitAction {
+        case wait
+        /// Wait for the start, but not for ever.
+        case waitForStart
+        /// The operation has finished.
+        case goOn
+    }
+
+    /// Registers somebody who waits for the outcome.
+    mutating func addAwaiter(_ awaiter: @escaping Subscriber) -> AwaitAction {
+        if case .finished = state { return .goOn }
+        awaiters.append(awaiter)
+        if case .cancelled = state { return .waitForStart }
+        return .wait
+    }
+
+    /// Those who have waited long enough for the start of an operation that was cancelled before.
+    mutating func giveUpStart() -> [Subscriber] {
+        guard case .cancelled = state else { return [] }
+        defer { awaiters = [] }
+        return awaiters
     }
 }
 

@@ -6,143 +6,220 @@
 /// configuration.retryPolicy.maximumRetries = 5
 /// ```
 public struct RequestConfiguration: Sendable {
-    /// All values, in one shared object that is copied when it is changed: every operation holds a configuration.
-    private var storage = Storage(Values())
+    /// All values, in one object that never changes: every operation holds a configuration.
+    private var values = Box(Values())
 
     // MARK: What to send, and how
 
     /// Carries requests over the network. ``PlatformTransport/shared`` by default.
     public var transport: any Transport {
-        get { storage.values.transport }
-        set { edit { $0.transport = newValue } }
+        get { values.value.transport }
+        set { values = values.edited { $0.transport = newValue } }
     }
 
     /// Change each request before it is sent, in order, at every attempt. None by default.
     public var adapters: [RequestAdapter] {
-        get { storage.values.adapters }
-        set { edit { $0.adapters = newValue } }
+        get { values.value.adapters }
+        set { values = values.edited { $0.adapters = newValue } }
     }
 
     /// Judges the head of each response. ``ResponseValidation/successfulStatus`` by default.
     public var validation: ResponseValidation {
-        get { storage.values.validation }
-        set { edit { $0.validation = newValue } }
+        get { values.value.validation }
+        set { values = values.edited { $0.validation = newValue } }
     }
 
     /// How redirects are followed. At most 10 by default, never from https to http.
     public var redirects: RedirectPolicy {
-        get { storage.values.redirects }
-        set { edit { $0.redirects = newValue } }
+        get { values.value.redirects }
+        set { values = values.edited { $0.redirects = newValue } }
     }
 
+    /// Which servers are trusted, and how this side identifies itself to them; for a task that brings a
+    /// ``TransportTask/trust`` of its own that counts. `nil`, the trust of the transport, by default.
+    ///
+    /// ``CurlTransport`` keeps the connections of each policy apart. ``URLSessionTransport`` cannot keep to a policy: its
+    /// requests fail as ``RequestError/Code/unsupported``.
+    public var trust: TrustPolicy? {
+        get { boxedTrust?.value }
+        set { values = values.edited { $0.trust = newValue.map(Box.init) } }
+    }
+
+    var boxedTrust: Box<TrustPolicy>? { values.value.trust }
+
     /// Bounds the attempts in flight, all or for each host; shared by the operations that are given it. `nil`, no bound,
-    /// by default.
+    /// by default. In a ``RequestQueue`` an attempt takes a slot of this and one of the queue's limiter together, or none.
     public var limiter: RequestLimiter? {
-        get { storage.values.limiter }
-        set { edit { $0.limiter = newValue } }
+        get { values.value.limiter }
+        set { values = values.edited { $0.limiter = newValue } }
     }
 
     /// A request that waited for its slot longer than this is processed again, lest its token be stale, and keeps its place
     /// in the line; once for each attempt. 30 s by default.
     public var freshness: Duration {
-        get { storage.values.freshness }
-        set { edit { $0.freshness = newValue } }
+        get { values.value.freshness }
+        set { values = values.edited { $0.freshness = newValue } }
     }
 
     // MARK: Retry
 
     /// Whether and when a failed attempt is followed by another. Three retries with backoff by default.
     public var retryPolicy: RetryPolicy {
-        get { storage.values.retryPolicy }
-        set { edit { $0.retryPolicy = newValue } }
+        get { values.value.retryPolicy }
+        set { values = values.edited { $0.retryPolicy = newValue } }
+    }
+
+    /// Have the last word about what follows a failed attempt, in order, after the policy. None by default.
+    public var retryDeciders: [RetryDecider] {
+        get { values.value.retryDeciders }
+        set { values = values.edited { $0.retryDeciders = newValue } }
+    }
+
+    /// Whether an attempt that is not answered in time is helped by another beside it. `nil`, never, by default.
+    public var hedging: Hedging? {
+        get { values.value.hedging }
+        set { values = values.edited { $0.hedging = newValue } }
+    }
+
+    /// Whether a request waits with its first attempt while the machine is connected to no network, as the
+    /// ``networkPath`` says. `false` by default: it is attempted, fails, and its policy decides.
+    ///
+    /// A machine that has had a default route is waited for until it has one again, one that had none from the beginning until
+    /// it has any network.
+    ///
+    /// It waits before ``URLRequestOperation/process(_:)``, so whichever host it is for, and without a slot. It goes on within
+    /// half a second after there is a network, spread so that those who wait do not come all at once, or when
+    /// ``URLRequestOperation/retryNow()`` says so.
+    /// The wait counts for the ``deadline`` and for the policy's ``RetryPolicy/elapsedLimit``: a request for which that ends
+    /// first fails as ``RequestError/Code/notConnected``.
+    public var waitsForConnectivity: Bool {
+        get { values.value.waitsForConnectivity }
+        set { values = values.edited { $0.waitsForConnectivity = newValue } }
+    }
+
+    /// The network that is waited for if ``waitsForConnectivity`` is set. ``NetworkPath/shared`` by default.
+    public var networkPath: NetworkPath {
+        get { values.value.networkPath ?? .shared }
+        set { values = values.edited { $0.networkPath = newValue } }
+    }
+
+    /// The parts of the policy that every request asks, without a copy of the whole.
+    var retryBudget: RetryBudget? { values.value.retryPolicy.budget }
+    var circuitBreaker: CircuitBreaker? { values.value.retryPolicy.circuitBreaker }
+    /// `nil` where the policy takes no notice of what servers ask for.
+    var retryAfterTable: RetryAfterTable? {
+        values.value.retryPolicy.honoursRetryAfter ? values.value.retryPolicy.retryAfterTable : nil
     }
 
     /// Where the jitter comes from, shared by all operations that are given it. The system's generator by default.
     public var randomSource: RandomSource {
-        get { storage.values.randomSource }
-        set { edit { $0.randomSource = newValue } }
+        get { values.value.randomSource }
+        set { values = values.edited { $0.randomSource = newValue } }
     }
 
     /// The clock of all waits and of the limits that the operation keeps; those of a transport run in real time. The
     /// continuous clock by default.
     public var clock: any Clock<Duration> {
-        get { storage.values.clock }
-        set { edit { $0.clock = newValue } }
+        get { values.value.clock }
+        set { values = values.edited { $0.clock = newValue } }
     }
 
     // MARK: Time limits
 
     /// The longest time for name look-up, connection and TLS handshake of an attempt. 15 s by default; `nil` is none.
     public var connectTimeLimit: Duration? {
-        get { storage.values.connectTimeLimit }
-        set { edit { $0.connectTimeLimit = newValue } }
+        get { values.value.connectTimeLimit }
+        set { values = values.edited { $0.connectTimeLimit = newValue } }
     }
 
     /// The longest time of an attempt without a byte in either direction. 60 s by default; `nil` is none. A
     /// `timeoutInterval` that a request sets itself, other than Foundation's default of 60 s, takes its place.
     public var idleTimeLimit: Duration? {
-        get { storage.values.idleTimeLimit }
-        set { edit { $0.idleTimeLimit = newValue } }
+        get { values.value.idleTimeLimit }
+        set { values = values.edited { $0.idleTimeLimit = newValue } }
     }
 
     /// The longest time of an attempt, from its slot to the last byte, redirects included; the attempt then fails as
     /// ``RequestError/Code/timedOut`` and can be retried. `nil`, none, by default.
     public var attemptTimeLimit: Duration? {
-        get { storage.values.attemptTimeLimit }
-        set { edit { $0.attemptTimeLimit = newValue } }
+        get { values.value.attemptTimeLimit }
+        set { values = values.edited { $0.attemptTimeLimit = newValue } }
     }
 
-    /// The longest time of the whole request from its start, all attempts and waits included; then it fails as
-    /// ``RequestError/Code/timedOut`` for good, whatever runs. `nil`, none, by default.
+    /// The longest time of the whole request, all attempts and waits included; then it fails as
+    /// ``RequestError/Code/timedOut`` for good, whatever runs. `nil`, none, by default. Counted from when the operation
+    /// became ready: in a queue, from when it is there and what it depends on has finished, so the time that it waits for
+    /// a place counts. (A queue asks for `isReady` as soon as it has the operation, and the first time that this is read
+    /// as `true` is what counts: who reads it before, of an operation that is in no queue yet, starts the time. Without
+    /// any of that it starts with the operation.) One whose deadline passed in the queue fails when it is started, and
+    /// sends nothing.
     public var deadline: Duration? {
-        get { storage.values.deadline }
-        set { edit { $0.deadline = newValue } }
+        get { values.value.deadline }
+        set { values = values.edited { $0.deadline = newValue } }
     }
 
     /// The longest time of a stage of your own code, `process`, `makeTask`, `decode` or `retryDecision`: beyond it the
     /// stage is abandoned and the attempt fails as ``RequestError/Code/timedOut`` of that stage. None by default.
-    /// A stage with a limit runs in a Task of its own.
+    /// A stage with a limit runs in a Task of its own. A limit for any other stage is a programmer's error: those have
+    /// limits of their own.
     public var stageTimeLimits: [RequestError.Stage: Duration] {
-        get { storage.values.stageTimeLimits }
-        set { edit { $0.stageTimeLimits = newValue } }
+        get { values.value.stageTimeLimits }
+        set {
+            let isOfUserCode = newValue.keys.allSatisfy(Self.stagesOfUserCode.contains)
+            precondition(isOfUserCode, "Only process, makeTask, decode and retryDecision can be given a time limit.")
+            values = values.edited { $0.stageTimeLimits = newValue }
+        }
     }
+
+    private static let stagesOfUserCode: Set<RequestError.Stage> = [.process, .makeTask, .decode, .retryDecision]
 
     // MARK: Sizes
 
     /// The largest body read into memory, in bytes after decompression. 64 MiB by default; `nil` is no bound. Bodies that
     /// go to a file or to a consumer are not bounded by it.
     public var maximumBodySize: Int? {
-        get { storage.values.maximumBodySize }
-        set { edit { $0.maximumBodySize = newValue } }
+        get { values.value.maximumBodySize }
+        set { values = values.edited { $0.maximumBodySize = newValue } }
     }
 
     /// How many bytes of a rejected response are read to keep its connection usable. 64 KiB by default; at 0 the
     /// connection is closed at once. 4 KiB of them are kept in the error.
     public var errorBodyLimit: Int {
-        get { storage.values.errorBodyLimit }
-        set { edit { $0.errorBodyLimit = newValue } }
+        get { values.value.errorBodyLimit }
+        set { values = values.edited { $0.errorBodyLimit = newValue } }
+    }
+
+    /// Makes an error of the body of a response whose status was refused: the cause of the ``RequestError``. `nil`, none, by
+    /// default.
+    public var errorBodyDecoder: ErrorBodyDecoder? {
+        get { values.value.errorBodyDecoder }
+        set { values = values.edited { $0.errorBodyDecoder = newValue } }
     }
 
     // MARK: Where code runs, and what it hears
 
     /// The queue on which `whenFinished` closures run. A global concurrent one by default.
     public var completionQueue: DispatchQueue {
-        get { storage.values.completionQueue }
-        set { edit { $0.completionQueue = newValue } }
+        get { values.value.completionQueue }
+        set { values = values.edited { $0.completionQueue = newValue } }
     }
 
-    /// Hears of every step of every request, in order for each request, on the Task of the operation; it must return soon.
-    /// `nil` by default.
+    /// Hears of every step of every request; it must return soon. `nil` by default.
+    ///
+    /// For each request the steps are told in order and one at a time, where they happen: on the Task of the operation, but
+    /// for those that come from elsewhere (a cancel before the start, a deadline, a stage that was left behind). A step that
+    /// happens while another of the same request is being told is told after it, by the same thread.
     public var onEvent: (@Sendable (RequestEvent) -> Void)? {
-        get { storage.values.onEvent }
-        set { edit { $0.onEvent = newValue } }
+        get { values.value.onEvent }
+        set { values = values.edited { $0.onEvent = newValue } }
     }
 
-    /// Hears of bytes sent and received, on the Task of the operation, at most about 20 times a second for each request.
+    /// Hears of bytes sent and received, on the Task that carries out the transfer (the operation's, unless an
+    /// ``attemptTimeLimit`` gives the attempt one of its own), at most about 20 times a second for each request.
     /// `nil` by default.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { storage.values.onProgress }
-        set { edit { $0.onProgress = newValue } }
+        get { values.value.onProgress }
+        set { values = values.edited { $0.onProgress = newValue } }
     }
 
     /// Makes a configuration with the defaults given at each property.
@@ -155,7 +232,7 @@ public struct RequestConfiguration: Sendable {
     ///
     /// - Parameter stage: `process` or `retryDecision`.
     public func queue(for stage: RequestError.Stage) -> OperationQueue? {
-        storage.values.stageQueues[stage]
+        values.value.stageQueues[stage]
     }
 
     /// Runs a stage, overridden or not, on an operation queue. A queue that cancels or drops the work ends the operation
@@ -167,28 +244,41 @@ public struct RequestConfiguration: Sendable {
     public mutating func setQueue(_ queue: OperationQueue?, for stage: RequestError.Stage) {
         precondition(
             stage == .process || stage == .retryDecision, "Only process and retryDecision can be given a queue.")
-        edit { $0.stageQueues[stage] = queue }
+        values = values.edited { $0.stageQueues[stage] = queue }
     }
+
+    /// What the policy and the deciders decide.
+    func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        var decision = retryPolicy.decision(after: failure, using: randomSource)
+        for decider in retryDeciders { decision = await decider.decision(after: failure, insteadOf: decision) }
+        return decision
+    }
+
+    /// Whether a stage, an adapter or a decider may run on an operation queue.
+    var mayUseQueues: Bool {
+        !values.value.stageQueues.isEmpty || !values.value.retryDeciders.isEmpty
+            || !values.value.adaptersOnlyEdit
+    }
+
+    /// Whether no adapter suspends.
+    var adaptersOnlyEdit: Bool { values.value.adaptersOnlyEdit }
 
     /// Whether the stage is awaited directly: no queue, no time limit.
     func runsDirectly(_ stage: RequestError.Stage) -> Bool {
-        let values = storage.values
-        return values.stageQueues.isEmpty && values.stageTimeLimits.isEmpty
-            || values.stageQueues[stage] == nil && values.stageTimeLimits[stage] == nil
+        values.value.stageQueues.isEmpty && values.value.stageTimeLimits.isEmpty
+            || values.value.stageQueues[stage] == nil && values.value.stageTimeLimits[stage] == nil
     }
 
-    private mutating func edit(_ change: (inout Values) -> Void) {
-        if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.values) }
-        change(&storage.values)
-    }
-
-    /// The limits for a task that brings none of its own.
+    /// The limits for a task, as far as it brings none of its own.
     func limits(for task: TransportTask) -> TransferLimits {
         let ownTimeout = task.request.timeoutInterval
         let isInMemory = if case .memory = task.destination { true } else { false }
-        return TransferLimits(
+        var limits = TransferLimits(
             connect: connectTimeLimit, idle: ownTimeout == 60 ? idleTimeLimit : .timeout(ownTimeout),
             maximumBodySize: isInMemory ? maximumBodySize : nil, errorBodyLimit: errorBodyLimit)
+        // All that is read, so that it can be decoded; the error keeps its beginning.
+        if errorBodyLimit > limits.keptErrorBody { limits.keptErrorBody = errorBodyLimit }
+        return limits
     }
 }
 
@@ -200,23 +290,23 @@ extension Duration {
 }
 
 extension RequestConfiguration {
-    // Unchecked: written only while one configuration alone refers to it.
-    private final class Storage: @unchecked Sendable {
-        var values: Values
-
-        init(_ values: Values) {
-            self.values = values
-        }
-    }
-
-    private struct Values {
+    private struct Values: Sendable {
         var transport: any Transport = PlatformTransport.shared
-        var adapters: [RequestAdapter] = []
+        var adapters: [RequestAdapter] = [] {
+            didSet { adaptersOnlyEdit = adapters.allSatisfy(\.onlyEdits) }
+        }
+        private(set) var adaptersOnlyEdit = true
         var validation: ResponseValidation = ResponseValidation.successfulStatus
         var redirects: RedirectPolicy = RedirectPolicy()
+        var trust: Box<TrustPolicy>?
         var limiter: RequestLimiter?
         var freshness: Duration = .seconds(30)
         var retryPolicy: RetryPolicy = RetryPolicy()
+        var retryDeciders: [RetryDecider] = []
+        var hedging: Hedging?
+        /// `nil` for the shared one, which is made when it is asked for.
+        var networkPath: NetworkPath?
+        var waitsForConnectivity = false
         var randomSource: RandomSource = RandomSource.system
         var clock: any Clock<Duration> = ContinuousClock()
         var connectTimeLimit: Duration? = .seconds(15)
@@ -226,6 +316,7 @@ extension RequestConfiguration {
         var stageTimeLimits: [RequestError.Stage: Duration] = [:]
         var maximumBodySize: Int? = 64 << 20
         var errorBodyLimit: Int = 64 << 10
+        var errorBodyDecoder: ErrorBodyDecoder?
         var completionQueue: DispatchQueue = DispatchQueue.global()
         var onEvent: (@Sendable (RequestEvent) -> Void)?
         var onProgress: (@Sendable (TransferProgress) -> Void)?

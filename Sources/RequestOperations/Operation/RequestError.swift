@@ -18,8 +18,12 @@ public struct RequestError: Error, Sendable {
     /// The first bytes of the response's body for diagnosis, at most 4 KiB.
     public internal(set) var bodyPrefix: Data
 
+    /// The problem that was read from a body of which ``bodyPrefix`` is a part only.
+    var readProblem: Box<ProblemDetails>?
+
     /// Every attempt that was begun, the failed last one included: when, why it failed, how long the operation waited
-    /// before it, what woke it. Empty on the error of a single attempt.
+    /// before it, what woke it. Empty on the error of a single attempt; of more than 100
+    /// the first 10 and the last 90.
     public internal(set) var attempts: [Attempt]
 
     /// One sentence that says more than the code: which field, which limit. Without credentials, and without what the
@@ -43,7 +47,8 @@ public struct RequestError: Error, Sendable {
         self.stage = stage
         self.underlying = underlying
         self.head = head
-        self.bodyPrefix = bodyPrefix.prefix(TransferLimits.keptErrorBody)
+        // Copied: a part of a body would keep the whole.
+        self.bodyPrefix = Data(bodyPrefix.prefix(TransferLimits.keptErrorBody))
         self.reason = reason
         attempts = []
     }
@@ -81,7 +86,7 @@ extension RequestError: CustomStringConvertible {
         } else if let underlying {
             line += ": \(type(of: underlying))"
         }
-        if attempts.count > 1 { line += " (\(attempts.count) attempts)" }
+        if let last = attempts.last, last.number > 1 { line += " (\(last.number) attempts)" }
         // One line even if a reason of yours is several.
         return line.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
@@ -94,19 +99,22 @@ extension RequestError: LocalizedError {
 
 extension RequestError {
     /// The error of a stage as one of ours: a ``RequestError`` stays itself, a transport's failure gives up its cause, and
-    /// anything else is wrapped, as ``Code/undecodable`` if the decoder threw it. The only place where errors are wrapped.
+    /// anything else is wrapped, as ``Code/undecodable`` if the decoder threw it.
     init(wrapping error: any Error, stage: Stage) {
         switch error {
         case let error as RequestError:
             self = error
-        case let failure as TransferFailure:
+        case let failure as TransferFailure where stage.isOfTransfer:
             self.init(wrapping: failure.error, stage: stage)
             head = head ?? failure.head
-            if bodyPrefix.isEmpty { bodyPrefix = failure.bodyPrefix.prefix(TransferLimits.keptErrorBody) }
-        case let error as URLError:
-            self.init(Code(error), stage: stage, underlying: error)
+            if bodyPrefix.isEmpty { bodyPrefix = Data(failure.bodyPrefix.prefix(TransferLimits.keptErrorBody)) }
         default:
             self.init(stage == .decode ? .undecodable : .stageFailed, stage: stage, underlying: error)
         }
     }
+}
+
+extension RequestError.Stage {
+    /// Whether what the transport throws fails the attempt in this stage.
+    var isOfTransfer: Bool { self == .transfer || self == .validate }
 }

@@ -87,13 +87,19 @@ extension RequestError.Code {
 
     // MARK: The operation
 
-    /// A stage of your own code other than the decoder threw an error that is not a ``RequestError``; it is in
-    /// ``RequestError/underlying``.
+    /// A stage of your own code other than the decoder, or the consumer of a stream, threw an error that is not a
+    /// ``RequestError``, be it a `URLError`; it is in ``RequestError/underlying``.
     public static let stageFailed = Self("stageFailed")
     /// The limiter's line was full.
     public static let slotRejected = Self("slotRejected")
-    /// The server asked to wait longer than the policy or the deadline allows.
+    /// The server asked this request, or another one to the same host, to wait longer than the policy or the deadline
+    /// allows.
     public static let retryAfterTooLong = Self("retryAfterTooLong")
+    /// The ``RetryBudget`` has no room for the retry, or none in time. The failure that was to be retried is in
+    /// ``RequestError/underlying``.
+    public static let retryBudgetExhausted = Self("retryBudgetExhausted")
+    /// The ``CircuitBreaker`` refused the attempt; nothing was sent.
+    public static let circuitOpen = Self("circuitOpen")
     /// A failure of the transport that has no code of its own.
     public static let unknown = Self("unknown")
 }

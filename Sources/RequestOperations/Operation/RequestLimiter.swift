@@ -1,8 +1,9 @@
 /// Bounds how many attempts are in flight, all together and for each host.
 ///
-/// A limiter admits *attempts*, not operations: a request that waits for its next attempt holds no slot. Among equals the
-/// line is first come, first served; a priority is worth a head start of ten seconds a step, so that nothing starves. A
-/// host that is full never keeps a request to another one waiting.
+/// A limiter admits *attempts*, not operations: a request that waits for its next attempt holds no slot. (That of a
+/// ``RequestQueue`` admits what else the queue executes, too.) Among equals the line is first come, first served; a priority is
+/// worth a head start of ten seconds a step, so that nothing starves. A host that is full never keeps a request to another
+/// one waiting.
 public final class RequestLimiter: Sendable {
     typealias Place = SlotTable.Place
 
@@ -26,7 +27,7 @@ public final class RequestLimiter: Sendable {
         state = Locked(
             SlotTable(
                 total: Self.bound(total), perHost: Self.bound(perHost),
-                maximumWaiting: maximumWaiting.map { max($0, 0) } ?? .max))
+                maximumWaiting: Self.lineBound(maximumWaiting)))
     }
 
     /// How many attempts are in flight at most; `nil` is no bound, zero or less a programmer's error. Raising it admits those
@@ -48,6 +49,13 @@ public final class RequestLimiter: Sendable {
         }
     }
 
+    /// How many attempts wait at most, 0 for none; `nil` is no bound. One more fails as ``RequestError/Code/slotRejected``.
+    /// Lowering it rejects nobody who waits already. In a ``RequestQueue`` only requests are ever rejected.
+    public var maximumWaiting: Int? {
+        get { state.withLock { $0.maximumWaiting == .max ? nil : $0.maximumWaiting } }
+        set { state.withLock { $0.maximumWaiting = Self.lineBound(newValue) } }
+    }
+
     /// How many attempts hold a slot now.
     public var inFlightCount: Int { state.withLock { $0.inFlight } }
 
@@ -62,12 +70,24 @@ public final class RequestLimiter: Sendable {
         return limit ?? .max
     }
 
+    private static func lineBound(_ limit: Int?) -> Int {
+        limit.map { max($0, 0) } ?? .max
+    }
+
     private func change(_ edit: (inout SlotTable) -> Void) {
-        let admitted = state.withLock { state in
+        for waiter in admitted(after: edit) { waiter.wasAdmitted() }
+    }
+
+    private func admitted(after edit: (inout SlotTable) -> Void) -> [any SlotWaiter] {
+        state.withLock { state in
             edit(&state)
             return state.admit()
         }
-        for answer in admitted { answer.resume(with: .success(())) }
+    }
+
+    /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
+    func setTotal(_ total: Int?) {
+        change { $0.total = total ?? .max }
     }
 
     /// Waits for a slot.
@@ -79,16 +99,17 @@ public final class RequestLimiter: Sendable {
     ///   - priority: The operation's priority.
     ///   - place: The place in the line to take: that of an earlier wait, whom no full line rejects, or `nil` for the end of
     ///     the line, and then set to the place that was taken.
+    ///   - isNew: Whether a full line rejects whoever comes at the place that is given, since nobody has waited there yet.
     /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the line is full.
     func slot(
-        for origin: Origin, priority: Operation.QueuePriority, place: inout Place?
+        for origin: Origin, priority: Operation.QueuePriority, place: inout Place?, isNew: Bool = false
     ) async throws -> Slot {
         let answer = Answer<Void>()
         let taken = place
         let now = stopwatch.elapsed.nanoseconds
         let (mine, outcome) = state.withLock { state in
             let mine = taken ?? state.newPlace(priority, now: now)
-            return (mine, state.enter(origin, at: mine, answer, mayBeRejected: taken == nil))
+            return (mine, state.enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil))
         }
         place = mine
         switch outcome {
@@ -100,36 +121,79 @@ public final class RequestLimiter: Sendable {
             try await withTaskCancellationHandler {
                 try await answer.value
             } onCancel: {
-                if state.withLock({ $0.leave(mine) }) { answer.resume(with: .failure(CancellationError())) }
+                if leave(mine) { answer.resume(with: .failure(CancellationError())) }
             }
         }
-        return Slot(limiter: self, origin: origin)
+        return Slot(of: self, for: origin)
     }
 
-    fileprivate func release(_ origin: Origin) {
+    /// Takes a slot if one is free now; it overtakes nobody.
+    ///
+    /// - Parameter partner: The slot of another limiter that goes with it.
+    func slotAtOnce(for origin: Origin, with partner: Slot? = nil) -> Slot? {
+        state.withLock { $0.take(origin) } ? Slot(of: self, for: origin, with: partner) : nil
+    }
+
+    // MARK: For those who wait without a Task
+
+    func newPlace(_ priority: Operation.QueuePriority) -> Place {
+        let now = stopwatch.elapsed.nanoseconds
+        return state.withLock { $0.newPlace(priority, now: now) }
+    }
+
+    /// Takes a slot, which then has to be given back, or a place in the line, if there is one.
+    func enter(
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool = false
+    ) -> SlotTable.Entry {
+        state.withLock { $0.enter(origin, at: place, waiter, mayBeRejected: mayBeRejected) }
+    }
+
+    /// Leaves the line; whether there was anybody at the place.
+    func leave(_ place: Place) -> Bool {
+        state.withLock { $0.leave(place) }
+    }
+
+    func giveBack(_ origin: Origin?) {
         change { $0.release(origin) }
+    }
+
+    /// Gives a slot back for somebody who must not wait for the user's code: it is reached on another thread.
+    func giveBackAtOnce(_ origin: Origin?) {
+        for waiter in admitted(after: { $0.release(origin) }) {
+            if waiter.reachesUserCode {
+                DispatchQueue.global().async { waiter.wasAdmitted() }
+            } else {
+                waiter.wasAdmitted()
+            }
+        }
     }
 
     /// The right to be in flight, given back once: by ``release()``, or when nobody holds it any longer.
     final class Slot: Sendable {
         private let limiter: RequestLimiter
-        let origin: Origin
+        let origin: Origin?
+        /// The slot of a second limiter that was taken with this one.
+        private let partner: Slot?
         private let isHeld = Locked(true)
 
-        fileprivate init(limiter: RequestLimiter, origin: Origin) {
+        /// Makes the slot that was taken of a limiter.
+        init(of limiter: RequestLimiter, for origin: Origin?, with partner: Slot? = nil) {
             self.limiter = limiter
             self.origin = origin
+            self.partner = partner
         }
 
         deinit { release() }
 
-        /// Gives the slot back; a second call does nothing.
+        /// Gives the slot back, and that which was taken with it; a second call does nothing.
         func release() {
             let wasHeld = isHeld.withLock { isHeld in
                 defer { isHeld = false }
                 return isHeld
             }
-            if wasHeld { limiter.release(origin) }
+            guard wasHeld else { return }
+            limiter.giveBack(origin)
+            partner?.release()
         }
     }
 }

@@ -3,180 +3,389 @@ struct RequestProgress: Sendable {
     /// The request from which each attempt is processed.
     var original: URLRequest
     private(set) var attempts: [Attempt] = []
+    private var attemptCount = 0
+    /// How many of them were hedges.
+    private var hedgeCount = 0
+    /// The number of the attempt that the request goes on with, and that `stage`, `held` and `known` are of: the last, unless
+    /// hedges were sent beside it.
+    private var leader = 0
+    /// The attempts that run, or have failed, beside the leading one, while that has no answer.
+    private var contenders: [Contender] = []
+    /// The attempt whose failure was decided upon last.
+    private var failedAttempt = 0
     /// The stage that runs now.
     private(set) var stage = RequestError.Stage.process
-    private var course = Course.runs
-    /// The time since the operation became ready.
-    private(set) var stopwatch: Stopwatch?
+    /// Whether the request was cancelled, its deadline passed or it has its result: it enters no stage any more.
+    private var isStopped = false
+    /// Whether it was told, since the request was stopped, that a stage was left behind.
+    private var isLeftBehind = false
+    /// When the operation became ready, on the request's timepiece.
+    private var readySince: Duration?
     /// The operation's priority when the running attempt began.
     var priority = Operation.QueuePriority.normal
-    /// The slot that the running attempt holds.
-    var slot: HeldSlot?
-    /// The wait before the next attempt.
+    /// The limiter of the `RequestQueue` in which the operation is.
+    var limiterOfQueue: RequestLimiter?
+    /// The place in that limiter's line that the first attempt has.
+    var firstPlaceInQueue: RequestLimiter.Place?
+    /// What the running attempt holds.
+    private var held = HeldByAttempt()
+    /// What the retry after the last failure drew on a budget.
+    private var draw: RetryBudget.Draw?
+    /// Whether that retry was sent, or is about to be.
+    private var isDrawSpent = false
+    /// Whether an attempt was sent, or was about to be.
+    private var wasSent = false
+    /// The wait that is under way.
     var wait: RetryWait?
+    /// Rings at the deadline.
+    private var alarm: Alarm?
     /// What is known of the running attempt.
     var known = KnownOfAttempt()
     private var backoffStep = 0
+    /// The attempts that a circuit breaker refused.
+    private var refusals = 0
 
-    private enum Course {
-        case runs
-        /// The request was cancelled or its deadline passed: it enters no stage any more.
-        case stopped
-        /// The operation has its result: nothing is told any more.
-        case ended
-    }
-
-    struct KnownOfAttempt: Sendable {
-        /// Whether a response redirected: the first request was processed, whatever happens to the next.
-        var wasRedirected = false
-        var request: URLRequest?
-        var bodyIsReplayable = true
-        var head: ResponseHead?
-        var bodyPrefix = Data()
+    /// An attempt beside the leading one, with what is known of it.
+    private struct Contender: Sendable {
+        let attempt: Int
+        var stage: RequestError.Stage
+        var known: KnownOfAttempt
+        var held: HeldByAttempt
     }
 
     init(_ request: URLRequest) {
         original = request
     }
 
-    var elapsed: Duration { stopwatch?.elapsed ?? .zero }
+    /// What attempts hold.
+    var allHeld: [HeldByAttempt] { [held] + contenders.map(\.held) }
 
-    mutating func becameReady(on clock: any Clock<Duration>) {
-        if stopwatch == nil { stopwatch = Stopwatch(clock) }
+    /// The place of the leading attempt; those that were begun beside it follow.
+    private var leading: Int { attempts.count - 1 - (attemptCount - leader) }
+
+    /// The time since the operation became ready.
+    func elapsed(at moment: Timepiece.Moment) -> Duration {
+        readySince.map { moment.time - $0 } ?? .zero
+    }
+
+    mutating func becameReady(at moment: Timepiece.Moment) {
+        if readySince == nil { readySince = moment.time }
     }
 
     mutating func becameUnready() {
-        stopwatch = nil
+        readySince = nil
     }
 
-    var hasEnded: Bool { course == .ended }
+    /// Keeps the alarm of the deadline until the end; whether that is still to come.
+    mutating func keep(_ alarm: Alarm) -> Bool {
+        guard !isStopped else { return false }
+        self.alarm = alarm
+        return true
+    }
+
+    mutating func takeAlarm() -> Alarm? {
+        defer { alarm = nil }
+        return alarm
+    }
 
     mutating func stop() {
-        if course == .runs { course = .stopped }
+        isStopped = true
     }
 
-    mutating func end() {
-        course = .ended
+    /// A stage was left behind; whether that is news, and whether no other follows it. Of a request that was stopped two
+    /// can say so, who stopped the operation and who watches over a stage with a limit; both mean the one stage that ran.
+    mutating func leaveBehind() -> (isNews: Bool, isLast: Bool) {
+        defer { isLeftBehind = isStopped }
+        return (!isLeftBehind, isStopped)
     }
 
     // Each of the following says whether the request goes on; if not, nothing was changed.
 
     mutating func enter(_ next: RequestError.Stage) -> Bool {
-        guard course == .runs else { return false }
+        guard !isStopped else { return false }
         stage = next
+        return true
+    }
+
+    /// Enters a wait, which a stop from now on cancels.
+    mutating func enterWait(_ wait: RetryWait) -> Bool {
+        guard enter(.wait) else { return false }
+        self.wait = wait
         return true
     }
 
     /// Enters a stage of an attempt, unless that was left behind.
     mutating func enter(_ next: RequestError.Stage, in attempt: Int) -> Bool {
-        guard attempt == attempts.count, attempts[attempt - 1].ended == nil else { return false }
-        return enter(next)
+        runs(attempt) ? enter(next) : beside(attempt) { $0.enter(next, in: attempt) }
+    }
+
+    /// Whether an attempt is the leading one and has not ended.
+    private func runs(_ attempt: Int) -> Bool {
+        attempt == leader && attempts[leading].ended == nil
     }
 
     mutating func receive(_ head: ResponseHead, in attempt: Int) -> Bool {
-        guard enter(.validate, in: attempt) else { return false }
+        guard runs(attempt) else { return beside(attempt) { $0.receive(head, in: attempt) } }
+        guard enter(.validate) else { return false }
         known.head = head
-        attempts[attempt - 1].status = head.isHTTP ? head.status : nil
+        attempts[leading].status = head.isHTTP ? head.status : nil
         return true
     }
 
     mutating func follow(_ redirect: URL, in attempt: Int) -> Bool {
-        guard enter(.transfer, in: attempt) else { return false }
-        attempts[attempt - 1].redirects.append(redirect)
+        guard runs(attempt) else { return beside(attempt) { $0.follow(redirect, in: attempt) } }
+        guard enter(.transfer) else { return false }
+        attempts[leading].redirects.append(redirect)
         known.wasRedirected = true
         known.head = nil
         return true
     }
 
     mutating func note(_ task: TransportTask) -> Bool {
-        guard course == .runs else { return false }
+        guard !isStopped else { return false }
         known.request = task.request
         known.bodyIsReplayable = task.body.isReplayable
         return true
     }
 
-    mutating func note(_ response: TransportResponse) -> Bool {
-        guard course == .runs else { return false }
-        known.bodyPrefix = response.body.prefix(TransferLimits.keptErrorBody)
-        attempts[attempts.count - 1].timings = response.timings
+    /// Whether the head of the response was accepted. (A stage in which it was rejected is not left by `enter`.)
+    var hasAcceptedHead: Bool { known.head != nil && stage == .transfer }
+
+    mutating func note(_ response: TransportResponse, in attempt: Int) -> Bool {
+        guard runs(attempt) else { return beside(attempt) { $0.note(response, in: attempt) } }
+        guard !isStopped else { return false }
+        known.body = response.body
+        attempts[leading].boxedTimings = response.boxedTimings
+        attempts[leading].bodySize = response.bodySize
         return true
     }
 
-    /// Begins an attempt; returns its number, or `nil` if the request was stopped.
-    mutating func beginAttempt(after wake: Wake?) -> Int? {
-        guard course == .runs else { return nil }
-        let number = attempts.count + 1
-        attempts.append(
-            Attempt(number: number, began: elapsed, waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
+    /// Begins an attempt; `nil` if the request was stopped.
+    ///
+    /// - Parameters:
+    ///   - wake: What ended the wait before.
+    ///   - moment: The time.
+    ///   - priority: The operation's.
+    ///   - limiter: That of the configuration.
+    mutating func beginAttempt(
+        after wake: Wake?, at moment: Timepiece.Moment, priority: Operation.QueuePriority = .normal,
+        limiter: RequestLimiter? = nil
+    ) -> Admission? {
+        guard !isStopped else { return nil }
+        attemptCount += 1
+        leader = attemptCount
+        // A sign that came early says nothing about how long to wait: should it have been wrong, the same delay follows.
+        // (Once: a host whose signs are wrong time and again would have no backoff.)
+        let wasEarly = attempts.last { !$0.isHedge }?.wokenBy?.isSign == true
+        if wake?.reason.isSign == true, !wasEarly { backoffStep = max(backoffStep - 1, 0) }
+        append(
+            Attempt(
+                number: attemptCount, began: elapsed(at: moment), waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
         known = KnownOfAttempt()
         stage = .process
-        return number
+        self.priority = priority
+        defer { firstPlaceInQueue = nil }
+        return Admission(
+            of: attemptCount, from: original, after: wake,
+            limiters: AttemptLimiters(ofQueue: limiterOfQueue, ofConfiguration: limiter), place: firstPlaceInQueue)
     }
 
-    mutating func endAttempt(_ error: (any Error)?) {
-        guard let last = attempts.indices.last, attempts[last].ended == nil else { return }
-        attempts[last].ended = elapsed
-        attempts[last].error = error
+    private mutating func append(_ attempt: Attempt) {
+        if attempts.count == Attempt.keptAtMost { attempts.remove(at: Attempt.keptFirst) }
+        attempts.append(attempt)
+    }
+
+    /// Gives up what is kept of the response's body, to be released outside of any lock.
+    mutating func takeBody() -> Data {
+        defer { known.body = Data() }
+        return known.body
+    }
+
+    /// The running attempt is about to be sent; whether it is the first one that is.
+    mutating func beginSending(with held: HeldByAttempt) -> Bool {
+        self.held = held
+        isDrawSpent = true
+        defer { wasSent = true }
+        return !wasSent
+    }
+
+    mutating func note(_ draw: RetryBudget.Draw) {
+        self.draw = draw
+        isDrawSpent = false
+    }
+
+    /// What was drawn for a retry that was not sent yet.
+    var unusedDraw: RetryBudget.Draw? { isDrawSpent ? nil : draw }
+
+    /// What was drawn for the attempt that was sent last.
+    var spentDraw: RetryBudget.Draw? { isDrawSpent ? draw : nil }
+
+    /// Puts a draw in the place of the unused one; whether that was still there.
+    mutating func replaceUnusedDraw(by draw: RetryBudget.Draw) -> Bool {
+        guard unusedDraw != nil else { return false }
+        self.draw = draw
+        return true
+    }
+
+    /// Gives up what was drawn for a retry that is not made.
+    mutating func takeUnusedDraw() -> RetryBudget.Draw? {
+        guard let unusedDraw else { return nil }
+        draw = nil
+        return unusedDraw
+    }
+
+    mutating func endAttempt(_ error: (any Error)?, at moment: Timepiece.Moment) {
+        guard !attempts.isEmpty else { return }
+        end(leading, error, at: moment)
+    }
+
+    /// Ends all attempts that run.
+    mutating func endAttempts(_ error: (any Error)?, at moment: Timepiece.Moment) {
+        endAttempt(error, at: moment)
+        for contender in contenders { end(leading + contender.attempt - leader, error, at: moment) }
+    }
+
+    private mutating func end(_ place: Int, _ error: (any Error)?, at moment: Timepiece.Moment) {
+        guard attempts[place].ended == nil else { return }
+        attempts[place].ended = elapsed(at: moment)
+        attempts[place].error = error
     }
 
     /// Ends the attempt as failed and says what the retry decision is made from.
-    mutating func fail(_ thrown: any Error, deadline: Duration?) -> AttemptFailure {
-        let transfer = thrown as? TransferFailure
+    mutating func fail(
+        _ thrown: any Error, deadline: Duration?, at moment: Timepiece.Moment, on timeline: Timeline = .none,
+        of progress: Locked<RequestProgress>? = nil
+    ) -> AttemptFailure {
+        // Out of another stage it is an error like any other.
+        let transfer = stage.isOfTransfer ? thrown as? TransferFailure : nil
         if let transfer {
             known.head = known.head ?? transfer.head
-            known.bodyPrefix = transfer.bodyPrefix
-            attempts[attempts.count - 1].timings = transfer.timings
+            known.body = transfer.bodyPrefix
+            attempts[leading].timings = transfer.timings
+            attempts[leading].bodySize = transfer.bodySize
         }
+        known.body = known.bodyPrefix
         var error = transfer?.error ?? thrown
         if var ours = error as? RequestError {
             ours.head = ours.head ?? known.head
-            if ours.bodyPrefix.isEmpty { ours.bodyPrefix = known.bodyPrefix }
+            if ours.bodyPrefix.isEmpty { ours.bodyPrefix = known.body }
             error = ours
-        } else if error is URLError, stage == .transfer {
-            error = RequestError(wrapping: error, stage: .transfer).completed(by: known)
+        } else if transfer == nil, stage == .transfer, let urlError = error as? URLError {
+            // A transport throws it as it is; in its failure it stands for what code of the user's threw.
+            error = RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError).completed(
+                by: known)
         }
-        endAttempt(error)
+        let elapsed = elapsed(at: moment)
+        endAttempt(error, at: moment)
+        // It may have ended beside another attempt, before all was known of the error.
+        attempts[leading].error = error
+        failedAttempt = leader
         backoffStep += 1
+        // The retry that may follow has drawn nothing yet.
+        if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
+        // After a redirect something was sent.
+        if case RequestError.Code.circuitOpen = error, !known.wasRedirected { refusals += 1 }
         return AttemptFailure(
-            error, attempt: attempts.count, request: known.request ?? original, stage: stage, head: known.head,
+            error, attempt: leader, request: known.request ?? original, stage: stage, head: known.head,
             requestMayHaveBeenProcessed: known.wasRedirected
                 || transfer?.requestMayHaveBeenProcessed
                     ?? stage.isAfterSending,
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
-            timeLeft: deadline.map { $0 - elapsed })
+            timeLeft: deadline.map { $0 - elapsed }, date: Date(),
+            uncounted: refusals + leader - (attemptCount - hedgeCount), redirect: attempts[leading].redirects.last,
+            timeline: timeline, progress: progress)
     }
 
     mutating func restartBackoff() {
         backoffStep = 0
     }
 
+    // MARK: Hedges
+
+    /// Whether an attempt leads and neither it nor one beside it has failed or has the head of any response.
+    func awaitsAnswer(_ attempt: Int) -> Bool {
+        guard !isStopped, runs(attempt) else { return false }
+        return attempts[leading...].allSatisfy { $0.ended == nil }
+            && ([known] + contenders.map(\.known)).allSatisfy { $0.head == nil && !$0.wasRedirected }
+    }
+
+    /// Begins a hedge, which is about to be sent, beside an attempt, if that still awaits its answer; returns its number.
+    mutating func beginHedge(
+        _ task: TransportTask, holding held: HeldByAttempt, beside attempt: Int, at moment: Timepiece.Moment
+    ) -> Int? {
+        guard awaitsAnswer(attempt) else { return nil }
+        attemptCount += 1
+        hedgeCount += 1
+        append(
+            Attempt(number: attemptCount, began: elapsed(at: moment), waited: .zero, wokenBy: nil, isHedge: true))
+        let known = KnownOfAttempt(request: task.request, bodyIsReplayable: task.body.isReplayable)
+        contenders.append(Contender(attempt: attemptCount, stage: .transfer, known: known, held: held))
+        return attemptCount
+    }
+
+    /// Ends an attempt as failed while others run beside it; `nil` if it does not run any more. Nothing is decided upon
+    /// that, so the backoff stays where it is.
+    mutating func failBeside(
+        _ attempt: Int, _ thrown: any Error, deadline: Duration?, at moment: Timepiece.Moment, on timeline: Timeline
+    ) -> AttemptFailure? {
+        let (step, refused, failed) = (backoffStep, refusals, failedAttempt)
+        let (spent, isSpent) = (draw, isDrawSpent)
+        defer {
+            (backoffStep, refusals, failedAttempt) = (step, refused, failed)
+            (draw, isDrawSpent) = (spent, isSpent)
+        }
+        guard !runs(attempt) else { return fail(thrown, deadline: deadline, at: moment, on: timeline) }
+        var failure: AttemptFailure?
+        _ = beside(attempt) { progress in
+            failure = progress.failBeside(attempt, thrown, deadline: deadline, at: moment, on: timeline)
+            return true
+        }
+        return failure
+    }
+
+    /// Has the request go on with one of the attempts that run beside each other: the others have lost. Returns what
+    /// they hold; `nil` if there are no others.
+    mutating func lead(_ attempt: Int, at moment: Timepiece.Moment) -> [HeldByAttempt]? {
+        guard !contenders.isEmpty else { return nil }
+        if let place = contenders.firstIndex(where: { $0.attempt == attempt }) { exchange(place) }
+        defer { contenders = [] }
+        for lost in contenders { end(leading + lost.attempt - leader, CancellationError(), at: moment) }
+        return contenders.map(\.held)
+    }
+
+    /// Has a change see an attempt beside the leading one as the leading one; `false` if there is none such, or it ended.
+    private mutating func beside(_ attempt: Int, _ change: (inout RequestProgress) -> Bool) -> Bool {
+        guard let place = contenders.firstIndex(where: { $0.attempt == attempt }) else { return false }
+        exchange(place)
+        defer { exchange(place) }
+        return runs(attempt) && change(&self)
+    }
+
+    private mutating func exchange(_ place: Int) {
+        let contender = contenders[place]
+        contenders[place] = Contender(attempt: leader, stage: stage, known: known, held: held)
+        (leader, stage, known, held) = (contender.attempt, contender.stage, contender.known, contender.held)
+    }
+
+    /// Whether the leading attempt runs.
+    var isRunning: Bool { runs(leader) }
+
+    /// Whether the leading attempt is a hedge.
+    var isHedge: Bool { attempts[leading].isHedge }
+
+    /// The attempt before the leading one whose failure was decided upon.
+    var lastFailed: Attempt? { attempts.last { $0.number == failedAttempt } }
+
     /// The error that the request ends with, with all that is known.
     ///
-    /// - Parameter endingAttempt: Whether it ends the running attempt too, in what it tells.
-    func finalError(_ error: any Error, stage: RequestError.Stage, endingAttempt: Bool = false) -> RequestError {
+    /// - Parameter moment: When it ends the running attempt too, in what it tells; `nil` if it does not.
+    func finalError(
+        _ error: any Error, stage: RequestError.Stage, endingAttemptAt moment: Timepiece.Moment? = nil
+    ) -> RequestError {
         var final = RequestError(wrapping: error, stage: stage).completed(by: known)
         var told = self
-        if endingAttempt { told.endAttempt(error) }
+        if let moment { told.endAttempts(error, at: moment) }
         final.attempts = told.attempts
         return final
-    }
-}
-
-extension RequestError {
-    fileprivate func completed(by known: RequestProgress.KnownOfAttempt) -> RequestError {
-        var completed = self
-        completed.head = head ?? known.head
-        if bodyPrefix.isEmpty { completed.bodyPrefix = known.bodyPrefix }
-        return completed
-    }
-}
-
-extension RequestError.Stage {
-    /// Whether the request may have been sent when this stage failed.
-    fileprivate var isAfterSending: Bool {
-        switch self {
-        case .process, .makeTask, .slot: false
-        case .transfer, .validate, .decode, .retryDecision, .wait: true
-        }
     }
 }

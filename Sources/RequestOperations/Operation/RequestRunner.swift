@@ -1,15 +1,24 @@
 /// The steps of a request's way that do not depend on the type of its value, and what is known of it so far.
 ///
-/// The way itself is ``URLRequestOperation/run()``. The steps stand here and not in that class since they are compiled once
+/// The way itself is `URLRequestOperation.work()`. The steps stand here and not in that class since they are compiled once
 /// then, not for every type of value, which more than halves their cost.
 final class RequestRunner: Sendable {
     let id = RequestID()
     let configuration: RequestConfiguration
-    private let progress: Locked<RequestProgress>
+    let progress: Locked<RequestProgress>
+    let timepiece: Timepiece
+    private let events: RequestEventLine?
 
     init(_ request: URLRequest, configuration: RequestConfiguration) {
         self.configuration = configuration
         progress = Locked(RequestProgress(request))
+        timepiece = Timepiece(configuration.clock)
+        events = configuration.onEvent.map(RequestEventLine.init)
+    }
+
+    /// The time in which the request is made.
+    var timeline: Timeline {
+        if case .real = timepiece { .real } else { .clock(configuration.clock) }
     }
 
     /// The request from which each attempt is processed.
@@ -22,7 +31,8 @@ final class RequestRunner: Sendable {
     }
 
     func becameReady() {
-        progress.withLock { $0.becameReady(on: configuration.clock) }
+        let moment = timepiece.moment
+        progress.withLock { $0.becameReady(at: moment) }
     }
 
     func becameUnready() {
@@ -31,27 +41,32 @@ final class RequestRunner: Sendable {
 
     // MARK: Beginning and end
 
-    /// Begins the request; returns the alarm of its deadline, if it has one.
-    ///
-    /// - Throws: A ``RequestError`` with the code `timedOut` if the deadline has passed already, in a queue.
-    func begin(onDeadline: @escaping @Sendable (RequestError) -> Void) throws -> Alarm? {
+    func begin() {
         becameReady()
         emit(.began)
-        guard let deadline = configuration.deadline else { return nil }
-        let left = deadline - progress.withLock { $0.elapsed }
+    }
+
+    /// Sets the alarm of the request's deadline, until the request has ended.
+    ///
+    /// - Throws: A ``RequestError`` with the code `timedOut` if the deadline has passed already, in a queue.
+    func setAlarm(at deadline: Duration, onDeadline: @escaping @Sendable (RequestError) -> Void) throws {
+        let moment = timepiece.moment
+        let left = deadline - progress.withLock { $0.elapsed(at: moment) }
         guard left > .zero else { throw passed(deadline) }
-        return Alarm(after: left, on: configuration.clock) { [weak self] in
+        let alarm = Alarm(after: left, on: configuration.clock) { [weak self] in
             // Whoever hears of the end must not keep the deadlines of others waiting.
             DispatchQueue.global().async { [weak self] in
                 if let self { onDeadline(passed(deadline)) }
             }
         }
+        if !progress.withLock({ $0.keep(alarm) }) { alarm.cancel() }
     }
 
     private func passed(_ deadline: Duration) -> RequestError {
-        progress.withLock { progress in
+        let moment = timepiece.moment
+        return progress.withLock { progress in
             let timedOut = RequestError(.timedOut, stage: progress.stage, reason: "the deadline of \(deadline) passed")
-            return progress.finalError(timedOut, stage: progress.stage, endingAttempt: true)
+            return progress.finalError(timedOut, stage: progress.stage, endingAttemptAt: moment)
         }
     }
 
@@ -61,45 +76,82 @@ final class RequestRunner: Sendable {
     }
 
     func stop() {
-        progress.withLock { $0.stop() }
+        let (wait, body) = progress.withLock { progress in
+            progress.stop()
+            return (progress.wait, progress.takeBody())
+        }
+        withExtendedLifetime(body) {}
+        wait?.cancel()
     }
 
     /// The operation ended without waiting for the running stage any longer.
     func wasAbandoned() {
-        let (stage, slot) = progress.withLock { ($0.stage, $0.slot) }
-        slot?.close()
-        AbandonedStages.countOne()
-        emit(.abandoned(stage))
+        let (stage, held) = progress.withLock { ($0.stage, $0.allHeld) }
+        for held in held { held.giveBack(.cancelled) }
+        leaveBehind(stage)
+    }
+
+    /// Counts a stage that was left behind and tells of it, once. Whoever comes second tells as well, lest the end of the
+    /// request be told first.
+    func leaveBehind(_ stage: RequestError.Stage) {
+        let (isNews, isLast) = progress.withLock { $0.leaveBehind() }
+        if isNews { AbandonedStages.countOne() }
+        guard isLast else { return emit(.abandoned(stage)) }
+        events?.tellLastStage(RequestEvent(id: id, step: .abandoned(stage)))
     }
 
     /// The running attempt has its value.
     func succeeded() {
-        progress.withLock { $0.endAttempt(nil) }
+        let moment = timepiece.moment
+        _ = progress.withLock { progress in
+            progress.endAttempt(nil, at: moment)
+            return progress.takeBody()
+        }
+        noteSuccess()
     }
 
     /// The operation has its result. Nothing is told of the request afterwards.
     func ended(_ error: (any Error)?) {
-        progress.withLock { progress in
-            progress.endAttempt(error)
-            progress.end()
+        let moment = timepiece.moment
+        let (alarm, unused) = progress.withLock { progress in
+            progress.endAttempts(error, at: moment)
+            progress.stop()
+            return (progress.takeAlarm(), progress.takeUnusedDraw())
         }
-        configuration.onEvent?(RequestEvent(id: id, step: .ended(error)))
+        alarm?.cancel()
+        unused?.takeBack()
+        emit(.ended(error))
     }
 
     // MARK: Attempts
 
-    /// Begins an attempt; returns its number.
-    func beginAttempt(after wake: Wake?) throws(CancellationError) -> Int {
-        let number = progress.withLock { $0.beginAttempt(after: wake) }
-        guard let number else { throw CancellationError() }
-        emit(.attemptBegan(number))
-        return number
+    /// Begins an attempt.
+    func beginAttempt(
+        after wake: Wake?, priority: Operation.QueuePriority
+    ) throws -> Admission {
+        let moment = timepiece.moment
+        let admission = progress.withLock {
+            $0.beginAttempt(after: wake, at: moment, priority: priority, limiter: configuration.limiter)
+        }
+        guard let admission else { throw CancellationError() }
+        emit(.attemptBegan(admission.attempt))
+        return admission
     }
 
     func fail(_ error: any Error) -> AttemptFailure {
-        let failure = progress.withLock { $0.fail(error, deadline: configuration.deadline) }
-        emit(.attemptFailed(failure))
+        let moment = timepiece.moment
+        let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
+        // What failed beside another attempt was told then.
+        let (isNews, failure) = progress.withLock {
+            ($0.isRunning, $0.fail(error, deadline: configuration.deadline, at: moment, on: timeline, of: progress))
+        }
+        if isNews { tell(failure) }
         return failure
+    }
+
+    func tell(_ failure: AttemptFailure) {
+        noteRetryAfter(of: failure)
+        emit(.attemptFailed(failure))
     }
 
     /// Adopts a decision to retry; throws what the request ends with if it is none.
@@ -120,99 +172,161 @@ final class RequestRunner: Sendable {
         }
     }
 
-    func wait(
-        _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure
-    ) async throws -> Wake {
-        let wait = RetryWait()
-        let stopwatch = Stopwatch(configuration.clock)
-        try enter(.wait)
-        progress.withLock { $0.wait = wait }
-        defer { progress.withLock { $0.wait = nil } }
-        emit(.waits(delay))
-        let reason = try await wait.run(delay, or: observers, after: failure, clock: configuration.clock)
+    /// A wait that was begun.
+    struct BegunWait: Sendable {
+        let race: RetryWait
+        fileprivate let runners: RetryWait.Runners
+        fileprivate let stopwatch: Stopwatch
+        fileprivate let knownEnd: Int64
+    }
+
+    /// Begins a wait before another attempt, or, without a failure, in one that has not been sent; ``outcome(of:)`` is owed.
+    ///
+    /// - Parameter step: How it is told.
+    // Inlined, its temporaries would be part of what every waiting operation keeps; so it is with those below.
+    @inline(never)
+    func beginWait(
+        _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,
+        as step: RequestEvent.Step
+    ) throws -> BegunWait {
+        let (clock, race) = (configuration.clock, RetryWait())
+        let knownEnd = knownEnd(after: failure)
+        let stopwatch = Stopwatch(clock)
+        try advance { $0.enterWait(race) }
+        emit(step)
+        let runners = race.begin(
+            delay, or: observers, after: failure, clock: clock, random: configuration.randomSource)
+        return BegunWait(race: race, runners: runners, stopwatch: stopwatch, knownEnd: knownEnd)
+    }
+
+    /// What ended a wait, awaited once.
+    ///
+    /// - Throws: `CancellationError` when the request was stopped or the Task cancelled.
+    func outcome(of wait: BegunWait) async throws -> Wake {
+        do {
+            return end(wait, by: try await wait.race.winner)
+        } catch {
+            leave(wait)
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func end(_ wait: BegunWait, by reason: WakeReason) -> Wake {
+        leave(wait)
         emit(.woke(reason))
-        return Wake(waited: stopwatch.elapsed, reason: reason)
+        return Wake(waited: wait.stopwatch.elapsed, reason: reason, knownEnd: wait.knownEnd)
+    }
+
+    @inline(never)
+    private func leave(_ wait: BegunWait) {
+        wait.runners.stop()
+        progress.withLock { $0.wait = nil }
     }
 
     // MARK: Stages
 
-    /// Runs a stage of user code, on its queue and within its time limit if it has them.
-    func stage<Output: Sendable>(
+    /// Enters a stage of user code; whether it runs right here, since it has neither a queue nor a time limit.
+    @inline(__always)
+    func entersHere(_ stage: RequestError.Stage) throws -> Bool {
+        try enter(stage)
+        return configuration.runsDirectly(stage)
+    }
+
+    /// Runs a stage of user code that was entered, on its queue and within its time limit.
+    @inline(never)
+    func apart<Output: Sendable>(
         _ stage: RequestError.Stage, _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
-        try enter(stage)
-        if configuration.runsDirectly(stage) { return try await body() }
-        return try await stageRunner.run(
+        try await stageRunner.run(
             stage, on: configuration.queue(for: stage), limit: configuration.stageTimeLimits[stage], body)
     }
 
     /// Every stage begins here: after a cancel none does, nor in an attempt that was left behind. (The Task may learn of the
     /// cancel a little later.)
-    func enter(_ stage: RequestError.Stage) throws(CancellationError) {
+    func enter(_ stage: RequestError.Stage) throws {
         try advance { $0.enter(stage) }
     }
 
     /// Changes the progress, unless that says that the request, or the attempt, goes no further.
-    func advance(_ change: (inout RequestProgress) -> Bool) throws(CancellationError) {
+    ///
+    /// - Throws: `CancellationError`. Were that declared, each caller would set memory aside for one, whose size is not known
+    ///   when this is compiled; so it is with those that call this.
+    func advance(_ change: (inout RequestProgress) -> Bool) throws {
         if !progress.withLock({ change(&$0) }) { throw CancellationError() }
     }
 
     var stageRunner: StageRunner {
         StageRunner(clock: configuration.clock) { [weak self] stage in
-            AbandonedStages.countOne()
-            self?.emit(.abandoned(stage))
+            self?.leaveBehind(stage)
         }
     }
 
+    @inline(__always)
     func emit(_ step: @autoclosure () -> RequestEvent.Step) {
-        guard let onEvent = configuration.onEvent, !progress.withLock({ $0.hasEnded }) else { return }
-        onEvent(RequestEvent(id: id, step: step()))
+        if events != nil { tell(step) }
+    }
+
+    // Inlined, its temporaries would be part of what every waiting operation keeps.
+    @inline(never)
+    private func tell(_ step: () -> RequestEvent.Step) {
+        events?.tell(RequestEvent(id: id, step: step()))
     }
 
     // MARK: Admission
 
-    /// Processes the request, makes its task and waits for a slot; a request that waited too long is processed again and
-    /// keeps its place in the line.
-    func admit(
-        priority: Operation.QueuePriority,
-        process: @escaping @Sendable (URLRequest) async throws -> URLRequest,
-        makeTask: @escaping @Sendable (URLRequest) async throws -> TransportTask
-    ) async throws -> (TransportTask, RequestLimiter.Slot?) {
-        var place: RequestLimiter.Place?
-        var wasProcessedAgain = false
-        progress.withLock { $0.priority = priority }
-        while true {
-            let original = self.original
-            let request = try await stage(.process) { try await process(original) }
-            let task = try await stage(.makeTask) { try await makeTask(request) }
-            try advance { $0.note(task) }
-            guard let limiter = configuration.limiter else { return (complete(task), nil) }
-            let (slot, waited) = try await self.slot(of: limiter, for: task, at: &place)
-            guard waited > configuration.freshness, !wasProcessedAgain else { return (complete(task), slot) }
-            // Once only: where transfers take longer than the freshness, it would wait for ever.
-            wasProcessedAgain = true
-            slot.release()
+    /// Lets an attempt in: waits until its host is not to be left alone any longer, and for a slot.
+    ///
+    /// - Returns: `nil` if that took so long that the request is to be processed again. It keeps its place in the line.
+    func admit(_ task: TransportTask, _ admission: inout Admission) async throws -> Admission.Ticket? {
+        let (attempt, freshness) = (admission.attempt, configuration.freshness)
+        try advance { $0.note(task) }
+        if let woken = try await leaveAlone(task, after: admission.wake),
+            admission.isStale(after: woken.waited, freshness: freshness)
+        {
+            admission.processAgain(after: woken)
+            return nil
+        }
+        var slot: RequestLimiter.Slot?
+        if let limiters = admission.limiters {
+            let (free, waited) = try await self.slot(of: limiters, for: task, in: attempt, at: &admission.places)
+            guard !admission.isStale(after: waited, freshness: freshness) else {
+                free.release()
+                admission.processAgain()
+                return nil
+            }
+            slot = free
+        }
+        return Admission.Ticket(attempt: attempt, task: task.completed(from: configuration), slot: slot)
+    }
+
+    /// The limiters that every attempt has to pass.
+    var limiters: AttemptLimiters? {
+        AttemptLimiters(ofQueue: progress.withLock { $0.limiterOfQueue }, ofConfiguration: configuration.limiter)
+    }
+
+    /// Has the attempts that begin from now on hold the places of a queue. The place of the first in the line is taken now,
+    /// since threads may begin requests in another order than the queue has them.
+    func join(_ limiter: RequestLimiter, priority: Operation.QueuePriority) {
+        let place = limiter.newPlace(priority)
+        progress.withLock { progress in
+            progress.limiterOfQueue = limiter
+            progress.firstPlaceInQueue = place
         }
     }
 
-    private func complete(_ task: TransportTask) -> TransportTask {
-        var task = task
-        task.limits = task.limits ?? configuration.limits(for: task)
-        task.onProgress = task.onProgress ?? configuration.onProgress
-        return task
-    }
-
     func slot(
-        of limiter: RequestLimiter, for task: TransportTask, at place: inout RequestLimiter.Place?
+        of limiters: AttemptLimiters, for task: TransportTask, in attempt: Int,
+        at places: inout AttemptLimiters.Places
     ) async throws -> (RequestLimiter.Slot, waited: Duration) {
-        try enter(.slot)
-        emit(.waitsForSlot)
+        try advance { $0.enter(.slot, in: attempt) }
         let stopwatch = Stopwatch(configuration.clock)
-        let slot = try await limiter.slot(
-            for: Origin(task.request.url), priority: progress.withLock { $0.priority }, place: &place)
+        emit(.waitsForSlot)
+        let slot = try await limiters.slot(
+            for: Origin(task.request.url), priority: progress.withLock { $0.priority }, places: &places)
         do {
             // The slot may have been given in the moment of the cancel.
-            try enter(.slot)
+            try advance { $0.enter(.slot, in: attempt) }
             try Task.checkCancellation()
         } catch {
             slot.release()
@@ -225,23 +339,11 @@ final class RequestRunner: Sendable {
 
     // MARK: Transfer
 
-    /// Sends the request and reads its response, following redirects; gives the slot back.
+    /// Sends the request and reads its response, following redirects.
     func transfer(
-        _ task: TransportTask, _ slot: RequestLimiter.Slot?, attempt: Int,
-        validate: @escaping @Sendable (ResponseHead) throws -> Void
+        _ ticket: Admission.Ticket, validate: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
-        let held = slot.map(HeldSlot.init)
-        progress.withLock { $0.slot = held }
-        defer { held?.close() }
-        let transfer = AttemptTransfer(runner: self, attempt: attempt, slot: held, validate: validate)
-        let response =
-            if let limit = configuration.attemptTimeLimit {
-                try await stageRunner.run(.transfer, limit: limit) { try await transfer.run(task) }
-            } else {
-                try await transfer.run(task)
-            }
-        try advance { $0.note(response) }
-        return response
+        try await AttemptTransfer(of: self, ticket, validate: validate).run()
     }
 }
 
@@ -249,6 +351,16 @@ final class RequestRunner: Sendable {
 struct Wake: Sendable {
     let waited: Duration
     let reason: WakeReason
+    /// Until when the host was to be left alone, as far as was known when the wait began.
+    let knownEnd: Int64
+
+    /// This wait after one that a sign had ended, both in place of one of a given length.
+    func following(_ first: Wake, inPlaceOf delay: Duration) -> Wake {
+        let waited = first.waited + waited
+        return Wake(
+            waited: waited, reason: reason == .backoff && waited < delay ? first.reason : reason,
+            knownEnd: first.knownEnd)
+    }
 }
 
 extension Error {

@@ -1,5 +1,25 @@
-/// Who holds the slots of a limiter and who waits for one: a pure value. Whoever holds it resumes the returned answers after
+/// Who waits for a slot, and hears that it was given one: on whatever thread gave it, under no lock.
+protocol SlotWaiter: AnyObject, Sendable {
+    func wasAdmitted()
+
+    /// Whether ``wasAdmitted()`` reaches code of the user's, who may take long.
+    var reachesUserCode: Bool { get }
+}
+
+extension SlotWaiter {
+    var reachesUserCode: Bool { false }
+}
+
+extension Answer: SlotWaiter where Value == Void {
+    func wasAdmitted() {
+        resume(with: .success(()))
+    }
+}
+
+/// Who holds the slots of a limiter and who waits for one: a pure value. Whoever holds it tells the returned waiters after
 /// the lock is released.
+///
+/// What has no origin goes to no host, and is bounded by the total only.
 struct SlotTable {
     /// A place in the line: who comes first.
     struct Place: Comparable, Hashable, Sendable {
@@ -20,10 +40,10 @@ struct SlotTable {
 
     var total: Int
     var perHost: Int
-    let maximumWaiting: Int
+    var maximumWaiting: Int
     private(set) var inFlight = 0
     private(set) var waiters: [Place: Waiter] = [:]
-    private var hosts: [Origin: Host] = [:]
+    private var hosts: [Origin?: Host] = [:]
     /// The first waiter of each host that has a free place, and some that are so no longer: each is checked when it comes
     /// up.
     private var candidates = Heap<Candidate>()
@@ -36,8 +56,8 @@ struct SlotTable {
     }
 
     struct Waiter {
-        let origin: Origin
-        let answer: Answer<Void>
+        let origin: Origin?
+        let waiter: any SlotWaiter
     }
 
     private struct Host {
@@ -51,7 +71,7 @@ struct SlotTable {
 
     private struct Candidate: Comparable {
         let place: Place
-        let origin: Origin
+        let origin: Origin?
 
         static func < (first: Candidate, second: Candidate) -> Bool { first.place < second.place }
     }
@@ -67,22 +87,30 @@ struct SlotTable {
         return Place(rank: now - headStart, number: lastNumber)
     }
 
+    /// How many slots there are for an origin.
+    private func bound(for origin: Origin?) -> Int {
+        origin == nil ? .max : perHost
+    }
+
     /// Whoever finds a free place may take it: nobody who could use it waits, since every change admits all who can run.
     mutating func enter(
-        _ origin: Origin, at place: Place, _ answer: Answer<Void>, mayBeRejected: Bool
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool
     ) -> Entry {
-        let isFree = inFlight < total && hosts[origin]?.inFlight ?? 0 < perHost
-        guard isFree || !mayBeRejected || waiters.count < maximumWaiting else { return .rejected }
-        if isFree {
-            inFlight += 1
-            hosts[origin, default: Host()].inFlight += 1
-            return .admitted
-        }
-        waiters[place] = Waiter(origin: origin, answer: answer)
+        if take(origin) { return .admitted }
+        guard !mayBeRejected || waiters.count < maximumWaiting else { return .rejected }
+        waiters[place] = Waiter(origin: origin, waiter: waiter)
         hosts[origin, default: Host()].line.push(place)
         hosts[origin]?.waiting += 1
         nominate(origin)
         return .waits
+    }
+
+    /// Takes a slot if there is one; for whoever would not wait. Nobody is overtaken: see ``enter(_:at:_:mayBeRejected:)``.
+    mutating func take(_ origin: Origin?) -> Bool {
+        guard inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin) else { return false }
+        inFlight += 1
+        hosts[origin, default: Host()].inFlight += 1
+        return true
     }
 
     mutating func leave(_ place: Place) -> Bool {
@@ -92,37 +120,37 @@ struct SlotTable {
         return true
     }
 
-    mutating func release(_ origin: Origin) {
+    mutating func release(_ origin: Origin?) {
         inFlight -= 1
         hosts[origin]?.inFlight -= 1
         nominate(origin)
     }
 
     /// Admits all who can run, in the order of their places.
-    mutating func admit() -> [Answer<Void>] {
-        var admitted: [Answer<Void>] = []
+    mutating func admit() -> [any SlotWaiter] {
+        var admitted: [any SlotWaiter] = []
         while inFlight < total, let candidate = candidates.popFirst() {
             guard hosts[candidate.origin]?.candidate == candidate.place else { continue }
             hosts[candidate.origin]?.candidate = nil
-            guard hosts[candidate.origin]?.inFlight ?? 0 < perHost,
+            guard hosts[candidate.origin]?.inFlight ?? 0 < bound(for: candidate.origin),
                 let waiter = waiters.removeValue(forKey: candidate.place)
             else { continue }
             inFlight += 1
             hosts[candidate.origin]?.inFlight += 1
             hosts[candidate.origin]?.waiting -= 1
-            admitted.append(waiter.answer)
+            admitted.append(waiter.waiter)
             nominate(candidate.origin)
         }
         return admitted
     }
 
     /// Makes the first waiter of a host its candidate, if the host has a free place; forgets a host without anybody.
-    private mutating func nominate(_ origin: Origin) {
+    private mutating func nominate(_ origin: Origin?) {
         // Taken out, so that its line is not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
         while let first = host.line.first, waiters[first] == nil { _ = host.line.popFirst() }
         if host.line.count > 2 * host.waiting + 16 { host.line.removeAll { waiters[$0] == nil } }
-        if let first = host.line.first, host.inFlight < perHost, host.candidate != first {
+        if let first = host.line.first, host.inFlight < bound(for: origin), host.candidate != first {
             host.candidate = first
             candidates.push(Candidate(place: first, origin: origin))
         }

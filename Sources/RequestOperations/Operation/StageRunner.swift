@@ -4,7 +4,9 @@
 /// a Task of its own, and the first of its answer and the limit counts.
 struct StageRunner: Sendable {
     let clock: any Clock<Duration>
-    /// Hears of a stage that was left behind: it was told to stop, and had not returned 50 ms later.
+    /// How long a stage that was told to stop is waited for.
+    var grace = Duration.milliseconds(50)
+    /// Hears of a stage that was left behind: it was told to stop, and had not returned when its grace was over.
     let onAbandoned: @Sendable (RequestError.Stage) -> Void
 
     func run<Value: Sendable>(
@@ -19,7 +21,7 @@ struct StageRunner: Sendable {
         _ stage: RequestError.Stage, limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit else { return try await body() }
-        let race = Race<Value>(onAbandoned: { onAbandoned(stage) })
+        let race = Race<Value>(grace: grace, onAbandoned: { onAbandoned(stage) })
         race.start(body)
         let alarm = Alarm(after: limit, on: clock) {
             race.stop(
@@ -46,9 +48,11 @@ private final class Race<Value: Sendable>: Sendable {
 
     let answer = Answer<Value>()
     private let state = Locked(State.ready)
+    private let grace: Duration
     private let onAbandoned: @Sendable () -> Void
 
-    init(onAbandoned: @escaping @Sendable () -> Void) {
+    init(grace: Duration, onAbandoned: @escaping @Sendable () -> Void) {
+        self.grace = grace
         self.onAbandoned = onAbandoned
     }
 
@@ -70,7 +74,7 @@ private final class Race<Value: Sendable>: Sendable {
         guard let task else { return }
         // Off the queue of the deadlines: cancelling runs the handlers of user code.
         DispatchQueue.global().async { task.cancel() }
-        _ = DeadlineHeap.shared.schedule(at: .now + .milliseconds(50)) { [self] in
+        _ = DeadlineHeap.shared.schedule(at: .now + grace) { [self] in
             DispatchQueue.global().async { self.abandon(with: error) }
         }
     }
@@ -80,7 +84,7 @@ private final class Race<Value: Sendable>: Sendable {
             defer { state = .over }
             return switch state {
             case .ready, .runs: result
-            case .stops(let error): .failure(error)
+            case .stops(let error): .failure(result.stopped(by: error))
             case .over: nil
             }
         }
@@ -99,14 +103,14 @@ private final class Race<Value: Sendable>: Sendable {
     }
 }
 
-/// Stages of user code that were left behind since they did not answer in time.
-public enum AbandonedStages {
-    private static let total = Locked(0)
-
-    /// How many there were in this process.
-    public static var count: Int { total.withLock { $0 } }
-
-    static func countOne() {
-        total.withLock { $0 += 1 }
+extension Result {
+    /// What a stage that was stopped fails with. A transfer tells how far it had come, and that outlives the limit which
+    /// stopped it: what surely was not sent can be sent again.
+    fileprivate func stopped(by error: any Error) -> any Error {
+        guard error is RequestError, case .failure(let thrown) = self, var failure = thrown as? TransferFailure else {
+            return error
+        }
+        failure.error = error
+        return failure
     }
 }

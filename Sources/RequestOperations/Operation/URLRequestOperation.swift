@@ -8,16 +8,21 @@
 ///
 /// The whole way of a request is ``run()``: perform, on an error ask for a decision, wait, again. Its five stages can be
 /// overridden; the default of each consults one value of the configuration, so configure what is data and subclass when
-/// the behaviour is yours. Each is called on the Task of the operation (or on its queue, if the configuration gives it
-/// one), once for every attempt, and never two at a time:
+/// the behaviour is yours. The stages of an attempt follow each other:
 ///
-/// | stage | override point | default |
-/// |---|---|---|
-/// | process request | ``process(_:)`` | the configuration's adapters, in order |
-/// | create task | ``makeTask(for:)`` | ``TransportTask/data(_:)`` |
-/// | validate response | ``validate(_:)`` | the configuration's validation |
-/// | decode | ``decode(_:)`` | the decoder given to `init` |
-/// | compute retry info | ``retryDecision(after:)`` | the configuration's retry policy |
+/// | stage | override point | how often | default |
+/// |---|---|---|---|
+/// | process request | ``process(_:)`` | once for each attempt, hedges too, or twice: see there | the configuration's adapters, in order |
+/// | create task | ``makeTask(for:)`` | as often as `process` | ``TransportTask/data(_:)`` |
+/// | validate response | ``validate(_:)`` | once for each response that is no redirect | the configuration's validation |
+/// | decode | ``decode(_:)`` | once for each accepted response | the decoder given to `init` |
+/// | compute retry info | ``retryDecision(after:)`` | once for each failed attempt, and once for all that ran beside each other | the configuration's retry policy |
+///
+/// They run on the Task of the operation. A stage that the configuration gives a queue runs on that; one that it gives a
+/// time limit, and the transfer with its validation if there is an ``RequestConfiguration/attemptTimeLimit``, run in a Task
+/// of their own, which goes on beside what follows if it ignores being cancelled at the limit; its outcome is dropped.
+/// With ``RequestConfiguration/hedging`` each transfer, and all stages of a hedge, run in a Task of their own too, so that
+/// `process`, `makeTask` and `validate` may be called while another call of theirs runs.
 ///
 /// A stage that throws fails the attempt; a `CancellationError` ends the operation as cancelled. The result's failure is
 /// always a ``RequestError`` or a `CancellationError`.
@@ -25,6 +30,8 @@
 open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let runner: RequestRunner
     private let decoder: ResponseDecoder<Value>
+    /// Whether the override points are those of this class.
+    private let isPlain: Bool
 
     /// Makes an operation that sends a request and decodes its response.
     ///
@@ -37,6 +44,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     ) {
         runner = RequestRunner(request, configuration: configuration)
         self.decoder = decoder
+        isPlain = Self.self == URLRequestOperation.self
         super.init()
     }
 
@@ -49,7 +57,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     /// The request that the operation was made with, or the one that a retry decision put in its place.
     public final var request: URLRequest { runner.original }
 
-    /// The attempts begun so far, in order.
+    /// The attempts begun so far, in order. Of more than 100 the first 10 and the last 90 are kept; their numbers tell.
     public final var attempts: [Attempt] { runner.attempts }
 
     /// Ends the wait before the next attempt, if the operation is waiting.
@@ -66,18 +74,23 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     ///
     /// Called for each attempt, before it has a slot, so it may wait for a token or send requests itself; an operation that
     /// depends on another takes its input here, from that one's `result`. Called again if the attempt then waited for its
-    /// slot longer than the configuration's `freshness`.
+    /// slot longer than the configuration's `freshness`. Called for a ``Hedging`` attempt as for any, with the original
+    /// request and while the attempt beside it runs.
     open func process(_ request: URLRequest) async throws -> URLRequest {
         var processed = request
         for adapter in runner.configuration.adapters {
-            processed = try await adapter.adapt(processed)
+            if try adapter.edits(&processed, of: id) { continue }
+            processed = try await adapter.adapt(processed, of: id)
             try Task.checkCancellation()
         }
         return processed
     }
 
     /// Makes the task that the transport carries out: a data task by default; see ``TransportTask`` for uploads, downloads,
-    /// streams and tasks of your own.
+    /// streams and tasks of your own. Called after each ``process(_:)``, with what that returned, before the slot.
+    ///
+    /// An attempt begins at the first byte of the response, whatever an earlier one delivered before it failed: what takes
+    /// in a stream, such as a parser or a sum, is to be made here, for each task afresh.
     open func makeTask(for request: URLRequest) async throws -> TransportTask {
         .data(request)
     }
@@ -97,48 +110,145 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     /// Decides what follows a failed attempt. Not called for a cancelled one.
     open func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
-        runner.configuration.retryPolicy.decision(after: failure, using: runner.configuration.randomSource)
+        await runner.configuration.retryDecision(after: failure)
     }
 
     // MARK: The way of a request
 
-    /// The way of the request. Called by the superclass; not to be called or overridden.
+    /// The way of the request, in the Task that calls. Not to be called or overridden: the operation goes that way when it
+    /// is started.
     public final override func run() async throws -> Value {
-        let deadline = try runner.begin { [weak self] in self?.fail(with: $0) }
-        defer { deadline?.cancel() }
-        var wake: Wake?
-        while true {
-            do {
-                return try await perform(after: wake)
-            } catch let error where Task.isCancelled || error.meansCancellation {
-                throw CancellationError()
-            } catch {
-                let failure = runner.fail(error)
-                let (delay, observers) = try runner.adopt(await decide(failure), after: failure)
-                wake = try await runner.wait(delay, or: observers, after: failure)
-            }
+        var part = try await work()
+        while let next = part {
+            await withCheckedContinuation { continuation in next.whenDue { continuation.resume() } }
+            part = try await next.run()
+        }
+        guard let kept else { throw CancellationError() }
+        return kept
+    }
+
+    /// The way of the request, to its end or to where it goes on.
+    final override func work() async throws -> WorkPart? {
+        runner.begin()
+        if let deadline = runner.configuration.deadline {
+            // A weak reference makes each use of the operation dearer, so there is none without a deadline.
+            try runner.setAlarm(at: deadline) { [weak self] in self?.fail(with: $0) }
+        }
+        return try await persist()
+    }
+
+    // Inlined, since each `async` call takes as long as several allocations; so it is with those of the stages.
+    @inline(__always)
+    private func persist(after wake: Wake? = nil) async throws -> WorkPart? {
+        do {
+            try await perform(after: wake)
+            return nil
+        } catch let error where Task.isCancelled || error.meansCancellation {
+            throw CancellationError()
+        } catch {
+            let failure = runner.fail(error)
+            let (delay, observers) = try runner.adopt(await decide(failure), after: failure)
+            let wait = try runner.beginWait(delay, or: observers, after: failure, as: .waits(delay))
+            return part(after: wait, of: delay)
         }
     }
 
-    private func perform(after wake: Wake?) async throws -> Value {
-        let attempt = try runner.beginAttempt(after: wake)
-        let (task, slot) = try await runner.admit(priority: queuePriority) { request in
+    /// What follows a wait: another attempt, or first a second wait, where a sign ended this one and the budget has no room yet.
+    private func part(after wait: RequestRunner.BegunWait, of delay: Duration, _ first: Wake? = nil) -> WorkPart {
+        WorkPart(whenDue: wait.race.whenOver) { [self] in
+            let wake = try await runner.outcome(of: wait)
+            if let first { return try await persist(after: wake.following(first, inPlaceOf: delay)) }
+            guard let rest = runner.rest(after: wake, of: delay) else { return try await persist(after: wake) }
+            return part(after: try runner.beginWait(rest, as: .waits(rest)), of: delay, wake)
+        }
+    }
+
+    /// One attempt, whose value is kept.
+    private func perform(after wake: Wake?) async throws {
+        var admission = try runner.beginAttempt(after: wake, priority: queuePriority)
+        if admission.attempt == 1 { try await runner.awaitConnectivity() }
+        while true {
+            let task = try await task(for: try await processed(admission.original))
+            guard let admitted = try await runner.admit(task, &admission) else { continue }
+            let response =
+                if let hedging = runner.configuration.hedging {
+                    try await runner.transfer(admitted, hedging: hedging, stages: stages)
+                } else {
+                    try await runner.transfer(admitted) { head in try self.validate(head) }
+                }
+            if try !decodesAtOnce(response) { try await keepDecoded(response) }
+            return runner.succeeded()
+        }
+    }
+
+    // MARK: Its stages
+
+    @inline(__always)
+    private func processed(_ original: URLRequest) async throws -> URLRequest {
+        guard try runner.entersHere(.process) else {
+            return try await runner.apart(.process) { try await self.process(original) }
+        }
+        guard isPlain, runner.configuration.adaptersOnlyEdit else { return try await process(original) }
+        var processed = original
+        for adapter in runner.configuration.adapters { _ = try adapter.edits(&processed, of: id) }
+        return processed
+    }
+
+    @inline(__always)
+    private func task(for request: URLRequest) async throws -> TransportTask {
+        guard try runner.entersHere(.makeTask) else {
+            return try await runner.apart(.makeTask) { try await self.makeTask(for: request) }
+        }
+        return isPlain ? .data(request) : try await makeTask(for: request)
+    }
+
+    /// Whether the decoder is all there is to call, and does not suspend: then it is done.
+    private func decodesAtOnce(_ response: TransportResponse) throws -> Bool {
+        guard isPlain, let decode = decoder.synchronous, try runner.entersHere(.decode) else { return false }
+        keep(try decode(response))
+        return true
+    }
+
+    @inline(never)
+    private func keepDecoded(_ response: TransportResponse) async throws {
+        keep(
+            try runner.entersHere(.decode)
+                ? await decode(response) : await runner.apart(.decode) { try await self.decode(response) })
+    }
+
+    /// The override points that a hedge goes through.
+    @inline(never)
+    private var stages: HedgeStages {
+        HedgeStages { request in
             try await self.process(request)
         } makeTask: { request in
             try await self.makeTask(for: request)
+        } validate: { head in
+            try self.validate(head)
         }
-        let response = try await runner.transfer(task, slot, attempt: attempt) { head in try self.validate(head) }
-        let value = try await runner.stage(.decode) { try await self.decode(response) }
-        runner.succeeded()
-        return value
     }
 
     private func decide(_ failure: AttemptFailure) async throws -> RetryDecision {
         do {
-            return try await runner.stage(.retryDecision) { await self.retryDecision(after: failure) }
+            return
+                try runner.entersHere(.retryDecision)
+                ? await retryDecision(after: failure)
+                : await runner.apart(.retryDecision) { await self.retryDecision(after: failure) }
         } catch {
             throw Task.isCancelled ? CancellationError() : runner.ending(error, in: .retryDecision)
         }
+    }
+
+    final override var mayUseQueues: Bool {
+        // A subclass can do anything.
+        !isPlain || runner.configuration.mayUseQueues || decoder.synchronous == nil
+    }
+
+    /// Its attempts do.
+    final override var holdsPlace: Bool { false }
+
+    final override func willRun(in queue: RequestQueue) {
+        runner.join(queue.limiter, priority: queuePriority)
     }
 
     final override func becameReady() {

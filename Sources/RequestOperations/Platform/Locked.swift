@@ -42,6 +42,9 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 
+    /// What tells apart two that are there at the same time.
+    package var identity: ObjectIdentifier { ObjectIdentifier(storage) }
+
     @inline(__always)
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { value, lock in

@@ -5,7 +5,7 @@ extension OperationQueue {
     /// Runs an asynchronous function on this queue: each of its synchronous parts is an operation of the queue.
     ///
     /// On the queue that runs the caller's own operation the function runs at once: the operation has a place there
-    /// already, and a queue of width 1 would wait for itself.
+    /// already, and a queue of width 1 would wait for itself. If that is the main queue, it runs on Dispatch's main queue.
     ///
     /// A part that the queue cancels or drops before the function began is never run; one after that runs elsewhere, since a
     /// function cannot be left half-way.
@@ -13,11 +13,12 @@ extension OperationQueue {
     /// - Throws: What the function throws; `CancellationError` if the queue cancels or drops a part of the work, at once
     ///   even if it is suspended.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        if OperationQueue.ofCurrentOperation === self { return try await body() }
+        let isOwn = OperationQueue.ofCurrentOperation === self
+        if isOwn, self !== OperationQueue.main { return try await body() }
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
-            return try await runBlocking(body)
+            return try await isOwn ? body() : runBlocking(body)
         }
-        let executor = OperationQueueExecutor(self)
+        let executor = OperationQueueExecutor(isOwn ? .besideMainQueue : .operations(of: self))
         return try await withTaskExecutorPreference(executor) {
             try executor.checkNothingWasDropped()
             let value = try await body()
@@ -47,18 +48,29 @@ extension OperationQueue {
     }
 }
 
-/// Runs the jobs of one function as operations of a queue.
+/// Runs the jobs of one function where a queue would.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class OperationQueueExecutor: TaskExecutor {
-    private let queue: OperationQueue
+    enum Place {
+        /// As operations of a queue.
+        case operations(of: OperationQueue)
+        /// On the main queue of Dispatch, beside the operation that has the only place of Foundation's.
+        case besideMainQueue
+    }
+
+    private let place: Place
     private let hasDroppedJob = Locked(false)
 
-    init(_ queue: OperationQueue) {
-        self.queue = queue
+    init(_ place: Place) {
+        self.place = place
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        guard case .operations(let queue) = place else {
+            DispatchQueue.main.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            return
+        }
         queue.addOperation(
             DroppableOperation {
                 job.runSynchronously(on: self.asUnownedTaskExecutor())

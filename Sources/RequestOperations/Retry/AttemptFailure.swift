@@ -1,41 +1,68 @@
 /// A failed attempt, as the retry decision sees it.
 public struct AttemptFailure: Sendable {
+    /// All values, in one object: an operation that waits before its next attempt holds its last failure.
+    private let values: Box<Values>
+
     /// The error: a ``RequestError`` for what this package or its transports detected, else the error that a stage of
     /// your own threw, untouched.
-    public let error: any Error
+    public var error: any Error { values.value.error }
 
     /// The number of the attempt that failed, from 1.
-    public let attempt: Int
+    public var attempt: Int { values.value.attempt }
 
     /// The request that was sent, or was about to be: after `process`, before redirects.
-    public let request: URLRequest
+    public var request: URLRequest { values.value.request }
 
     /// The stage that failed.
-    public let stage: RequestError.Stage
+    public var stage: RequestError.Stage { values.value.stage }
 
     /// The head of the response, if one had arrived.
-    public let head: ResponseHead?
+    public var head: ResponseHead? { values.value.head }
 
     /// Whether the server may have begun to act on the request. `false` means: surely not, so any method can be retried.
-    public let requestMayHaveBeenProcessed: Bool
+    public var requestMayHaveBeenProcessed: Bool { values.value.requestMayHaveBeenProcessed }
 
     /// Whether the body can be sent again.
-    public let bodyIsReplayable: Bool
+    public var bodyIsReplayable: Bool { values.value.bodyIsReplayable }
 
     /// How many attempts failed since the backoff last began afresh, this one included: the number of the coming retry
     /// for the backoff.
-    public let backoffStep: Int
+    public var backoffStep: Int { values.value.backoffStep }
 
-    /// The time since the operation began.
-    public let elapsed: Duration
+    /// The time since the operation became ready.
+    public var elapsed: Duration { values.value.elapsed }
 
     /// The time left until the operation's deadline, if it has one.
-    public let timeLeft: Duration?
+    public var timeLeft: Duration? { values.value.timeLeft }
 
     /// When the failure was seen, for the dates of `Retry-After`.
-    public let date: Date
+    public var date: Date { values.value.date }
 
-    /// Makes a failure, for tests of a policy.
+    /// How many attempts, up to this one, do not count for the maximum of retries: a circuit breaker refused them, or another
+    /// counts for those that ran beside each other.
+    var uncounted: Int { values.value.uncounted }
+
+    /// Whether a response of the attempt redirected: the server acted on the request, and what failed is another one.
+    var wasRedirected: Bool { values.value.redirect != nil }
+
+    /// Where the attempt went last: to the request's own URL, or where a redirect led.
+    var lastURL: URL? { values.value.redirect ?? request.url }
+
+    /// The time in which the request is made.
+    var timeline: Timeline { values.value.timeline }
+
+    /// Notes what the retry after this failure draws on a budget, lest it be lost if no retry follows.
+    func note(_ draw: RetryBudget.Draw) {
+        values.value.progress?.withLock { $0.note(draw) }
+    }
+
+    /// Gives up what was drawn for a retry that was not made.
+    func takeUnusedDraw() -> RetryBudget.Draw? {
+        values.value.progress?.withLock { $0.takeUnusedDraw() }
+    }
+
+    /// Makes a failure, for tests of a policy. What the process shares, ``RetryBudget/shared`` and
+    /// ``RetryAfterTable/shared``, takes no notice of it.
     ///
     /// - Parameters:
     ///   - error: The error.
@@ -46,7 +73,7 @@ public struct AttemptFailure: Sendable {
     ///   - requestMayHaveBeenProcessed: Whether the server may have acted. `true` by default.
     ///   - bodyIsReplayable: Whether the body can be sent again. `true` by default.
     ///   - backoffStep: The number of the coming retry for the backoff. `attempt` by default.
-    ///   - elapsed: The time since the operation began. Zero by default.
+    ///   - elapsed: The time since the operation became ready. Zero by default.
     ///   - timeLeft: The time left until the deadline. `nil` by default.
     ///   - date: When the failure was seen. Now by default.
     public init(
@@ -54,22 +81,52 @@ public struct AttemptFailure: Sendable {
         head: ResponseHead? = nil, requestMayHaveBeenProcessed: Bool = true, bodyIsReplayable: Bool = true,
         backoffStep: Int? = nil, elapsed: Duration = .zero, timeLeft: Duration? = nil, date: Date = Date()
     ) {
-        self.error = error
-        self.attempt = attempt
-        self.request = request
-        self.stage = stage
-        self.head = head ?? (error as? RequestError)?.head
-        self.requestMayHaveBeenProcessed = requestMayHaveBeenProcessed
-        self.bodyIsReplayable = bodyIsReplayable
-        self.backoffStep = backoffStep ?? attempt
-        self.elapsed = elapsed
-        self.timeLeft = timeLeft
-        self.date = date
+        self.init(
+            error, attempt: attempt, request: request, stage: stage, head: head,
+            requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
+            backoffStep: backoffStep ?? attempt, elapsed: elapsed, timeLeft: timeLeft, date: date, uncounted: 0,
+            redirect: nil, timeline: .none)
+    }
+
+    /// Makes the failure of a request.
+    init(
+        _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
+        requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
+        timeLeft: Duration?, date: Date, uncounted: Int, redirect: URL?, timeline: Timeline,
+        progress: Locked<RequestProgress>? = nil
+    ) {
+        values = Box(
+            Values(
+                error: error, attempt: attempt, request: request, stage: stage,
+                head: head ?? (error as? RequestError)?.head,
+                requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
+                backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
+                uncounted: uncounted, redirect: redirect, timeline: timeline, progress: progress))
     }
 
     /// The code of the error; for one that is not ours ``RequestError/Code/undecodable`` if the decoder threw it, else
     /// ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code {
         RequestError(wrapping: error, stage: stage).code
+    }
+
+    private struct Values: Sendable {
+        let error: any Error
+        let attempt: Int
+        let request: URLRequest
+        let stage: RequestError.Stage
+        let head: ResponseHead?
+        let requestMayHaveBeenProcessed: Bool
+        let bodyIsReplayable: Bool
+        let backoffStep: Int
+        let elapsed: Duration
+        let timeLeft: Duration?
+        let date: Date
+        let uncounted: Int
+        /// The last one.
+        let redirect: URL?
+        let timeline: Timeline
+        /// That of the request; `nil` in a failure that a test made.
+        let progress: Locked<RequestProgress>?
     }
 }

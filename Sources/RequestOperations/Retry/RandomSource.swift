@@ -9,6 +9,9 @@ public final class RandomSource: Sendable {
     public static let system = RandomSource(SystemRandomNumberGenerator())
 
     /// Makes a source over a generator of your own.
+    ///
+    /// - Parameter generator: Asked for one number at a time, and meanwhile nobody else is: it must return soon and ask
+    ///   this source for nothing.
     public init(_ generator: any RandomNumberGenerator & Sendable) {
         self.generator = Locked(generator)
     }
@@ -20,7 +23,8 @@ public final class RandomSource: Sendable {
 
     /// The next number, uniformly from `0 ..< 1`.
     public func next() -> Double {
-        // 53 bits fill the fraction of a Double exactly, so 1 is never reached.
+        // 53 bits fill the fraction of a Double exactly, so 1 is never reached. The generator is code of others and runs
+        // under the lock all the same: asking changes it, so what the lock guards is the asking.
         generator.withLock { Double($0.next() >> 11) * 0x1p-53 }
     }
 }

@@ -1,42 +1,74 @@
-/// Whether a failed attempt is followed by another, and after what delay: plain data and one pure function.
+/// Whether a failed attempt is followed by another, and after what delay: plain data and one function.
 ///
 /// The guards are asked in the order in which they stand in ``decision(after:using:)``. With the defaults a GET that
 /// fails with 503 is attempted four times, after up to 0.5, 1 and 2 seconds.
 public struct RetryPolicy: Sendable {
-    /// How many retries follow the first attempt at most. 3 by default; 0 never retries.
+    /// How many retries follow the first attempt at most. 3 by default; 0 never retries. Attempts that the
+    /// ``circuitBreaker`` refused do not count, nor do hedges (``RequestConfiguration/hedging``).
     public var maximumRetries: Int
 
     /// The delays. ``Backoff/exponential(initial:factor:maximum:jitter:)`` with its defaults by default.
     public var backoff: Backoff
 
-    /// The time from the operation's beginning within which its last attempt must begin; `nil` is none. 300 s by default.
+    /// The time from when the operation became ready within which its last attempt must begin; `nil` is none. 300 s by default.
+    /// It bounds the waits; an attempt that then waits for its slot may be sent later. A
+    /// ``RequestConfiguration/deadline`` bounds that as well.
     public var elapsedLimit: Duration? = .seconds(300)
 
     /// The methods that may be sent again although the server may have acted on them already (RFC 9110, section 9.2.2,
     /// and QUERY). Compared without regard to case. A request with an `Idempotency-Key` counts as well.
-    public var idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
+    public var idempotentMethods = Self.definedIdempotentMethods
+
+    private static let definedIdempotentMethods: Set<String> = [
+        "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY",
+    ]
+
+    /// Whether a method is idempotent by its definition. A request without a method is a GET.
+    static func isIdempotent(_ method: String?) -> Bool {
+        definedIdempotentMethods.containsMethod(method ?? "GET")
+    }
+
+    /// Whether a request may be sent again although the server may have acted on it, by its method or by its key.
+    static func isIdempotent(_ request: URLRequest) -> Bool {
+        isIdempotent(request.httpMethod) || request.hasIdempotencyKey
+    }
 
     /// The statuses worth another attempt. 408, 425, 429, 500, 502, 503 and 504 by default.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The codes worth another attempt: by default time-outs and failures of look-up, connection and proxy, never those
-    /// of a certificate, a bad URL or a content type.
+    /// The codes worth another attempt: by default time-outs, failures of look-up, connection and proxy and an open
+    /// circuit, never those of a certificate, a bad URL or a content type.
     public var codes: Set<RequestError.Code> = [
         .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
+        .circuitOpen,
     ]
 
     /// Judges errors that are not ours, thrown by a stage of your own: `true` makes one worth another attempt. Without
     /// it, the default, they are permanent.
     public var isTransient: (@Sendable (any Error) -> Bool)?
 
-    /// Whether a `Retry-After` field takes the place of the backoff. `true` by default.
+    /// Whether a `Retry-After` field takes the place of the backoff. `true` by default. It does so in a response that was
+    /// rejected, not in one that was accepted and then broke off. One that says "now", as 0 seconds or a date in the past, is
+    /// believed after the first failure; at those that follow the backoff counts.
     public var honoursRetryAfter = true
 
-    /// The longest `Retry-After` that is waited for; a longer one, or one beyond the deadline or the ``elapsedLimit``,
-    /// fails the request at once with ``RequestError/Code/retryAfterTooLong``. 300 s by default.
+    /// The longest `Retry-After` that is waited for, be it this request or another one that was told; a longer one, or one
+    /// beyond the deadline or the ``elapsedLimit``, fails the request at once with ``RequestError/Code/retryAfterTooLong``.
+    /// 300 s by default.
     public var maximumRetryAfter: Duration = .seconds(300)
 
-    /// Observers that may end a wait early. None by default.
+    /// Where the `Retry-After` of each host is kept, for other requests to the same host. ``RetryAfterTable/shared`` by
+    /// default; with `nil` only the request that was told waits. Of no effect unless ``honoursRetryAfter``.
+    public var retryAfterTable: RetryAfterTable? = .shared
+
+    /// Bounds the retries to each host in proportion to its requests. ``RetryBudget/shared`` by default; `nil` is no bound.
+    public var budget: RetryBudget? = .shared
+
+    /// Keeps attempts, first ones included, away from a host that fails. `nil`, none, by default.
+    public var circuitBreaker: CircuitBreaker?
+
+    /// Observers that may end a wait early, such as ``HostRecoveryObserver`` and ``ReachabilityObserver``; never before the
+    /// ``budget`` has room, and never while the host asks to be left alone. None by default.
     public var earlyRetryObservers: [any EarlyRetryObserver] = []
 
     /// Makes a policy; what is not a parameter has its default and can be set afterwards.
@@ -45,18 +77,17 @@ public struct RetryPolicy: Sendable {
         self.backoff = backoff
     }
 
-    /// Never retries.
-    public static let none = RetryPolicy(maximumRetries: 0)
-
     /// What follows a failed attempt.
     ///
-    /// Pure: the same failure and the same random numbers give the same decision.
+    /// The same failure and the same random numbers give the same decision, but for what is shared with other requests:
+    /// what the ``retryAfterTable`` and the ``circuitBreaker`` say, and the ``budget``, on which a retry is drawn. That is
+    /// asked last, so nothing is drawn for a retry that is refused for another reason.
     ///
     /// - Parameters:
     ///   - failure: The failed attempt.
     ///   - random: Where the jitter comes from.
     public func decision(after failure: AttemptFailure, using random: RandomSource) -> RetryDecision {
-        guard failure.attempt <= maximumRetries else { return .stop }
+        guard maximumRetries > 0, failure.attempt - failure.uncounted <= maximumRetries else { return .stop }
         let left = timeLeft(after: failure)
         guard left > .zero else { return .stop }
         guard isTransient(failure) else { return .stop }
@@ -68,43 +99,144 @@ public struct RetryPolicy: Sendable {
                 failure.error(
                     .bodyNotReplayable, reason: "the body's stream cannot be opened a second time for a retry"))
         }
-        guard honoursRetryAfter, let asked = failure.retryAfter else {
-            let delay = backoff.delay(beforeRetry: failure.backoffStep, using: random)
-            // An attempt that would begin after the last moment is not waited for.
-            return delay < left ? .retry(after: delay, or: earlyRetryObservers) : .stop
+        let asked = honoursRetryAfter && failure.isAnswer ? failure.retryAfter : nil
+        guard asked ?? .zero <= maximumRetryAfter, asked ?? .zero < left else {
+            return .fail(failure.error(.retryAfterTooLong, reason: "the server asks to wait \(asked ?? .zero)"))
         }
-        guard asked <= maximumRetryAfter, asked < left else {
-            return .fail(failure.error(.retryAfterTooLong, reason: "the server asks to wait \(asked)"))
+        // "Now" is believed once: who says so at every failure would be sent one attempt after another.
+        let isBelieved = asked.map { $0 > .zero || failure.backoffStep <= 1 } ?? false
+        let delay =
+            if let asked, isBelieved { asked } else { backoff.delay(beforeRetry: failure.backoffStep, using: random) }
+        // An attempt that would begin after the last moment is not waited for.
+        guard delay < left else { return .stop }
+        let others = timeLeftAlone(failure)
+        // Who was told itself need not be spread among those who were not.
+        let held = asked == nil ? RetryAfterTable.spread(others, using: random) : others
+        guard others <= maximumRetryAfter, held < left else {
+            return .fail(
+                failure.error(.retryAfterTooLong, reason: "the host asked another request to wait for \(others) more"))
         }
-        return .retry(after: asked, or: earlyRetryObservers)
+        let open = circuitBreaker?.timeLeft(for: failure.lastURL) ?? .zero
+        // Those who wait for it do not come all at once.
+        let halfOpen = open > .zero ? open + delay : .zero
+        guard halfOpen < left else {
+            return .fail(failure.error(.circuitOpen, reason: "the host is left alone for another \(open)"))
+        }
+        return retry(
+            after: max(delay, held, halfOpen), silentFor: max(asked ?? .zero, held), within: left, after: failure)
+    }
+
+    /// The retry, as far as there is room for it in the budget.
+    ///
+    /// - Parameter silence: For so long no sign brings it forward.
+    private func retry(
+        after delay: Duration, silentFor silence: Duration, within left: Duration, after failure: AttemptFailure
+    ) -> RetryDecision {
+        func retry(after delay: Duration, silentFor silence: Duration) -> RetryDecision {
+            guard silence > .zero else { return .retry(after: delay, or: earlyRetryObservers) }
+            let observers = earlyRetryObservers.map { HeldBackObserver(observer: $0, delay: silence) }
+            return .retry(after: delay, or: silence < delay ? observers : [])
+        }
+        // What was refused was not sent: it still has its place in the budget.
+        guard let budget, failure.code != .circuitOpen || failure.wasRedirected else {
+            return retry(after: delay, silentFor: silence)
+        }
+        return switch budget.withdraw(for: failure, from: silence, within: left) {
+        case .granted:
+            retry(after: delay, silentFor: silence)
+        case .postponed(let room):
+            retry(after: max(delay, room), silentFor: max(silence, room))
+        case .refused:
+            .fail(
+                failure.error(
+                    .retryBudgetExhausted,
+                    reason: "there were too many retries to the host, in proportion to its requests"))
+        }
+    }
+
+    /// How long the host is to be left alone because of what it asked others.
+    private func timeLeftAlone(_ failure: AttemptFailure) -> Duration {
+        guard honoursRetryAfter, let retryAfterTable else { return .zero }
+        return retryAfterTable.timeLeft(for: failure.request.url, on: failure.timeline)
     }
 
     /// The time in which the next attempt must begin.
     private func timeLeft(after failure: AttemptFailure) -> Duration {
-        let untilLimit = elapsedLimit.map { $0 - failure.elapsed } ?? .seconds(Int64.max)
-        return min(untilLimit, failure.timeLeft ?? .seconds(Int64.max))
+        timeLeft(elapsed: failure.elapsed, untilDeadline: failure.timeLeft)
     }
 
-    private func isTransient(_ failure: AttemptFailure) -> Bool {
+    func timeLeft(elapsed: Duration, untilDeadline: Duration?) -> Duration {
+        let untilLimit = elapsedLimit.map { $0 - elapsed } ?? .seconds(Int64.max)
+        return min(untilLimit, untilDeadline ?? .seconds(Int64.max))
+    }
+
+    /// What an attempt that ended with an error says of the host.
+    func outcome(of error: any Error) -> CircuitState.Outcome {
+        guard !error.meansCancellation else { return .cancelled }
+        let error = RequestError(wrapping: error, stage: .transfer)
+        if error.code == .unacceptableStatus {
+            return statuses.contains(error.head?.status ?? 0) ? .failed : .succeeded
+        }
+        if codes.contains(error.code) { return .failed }
+        // Without a response nothing was learnt: it may have failed on this side.
+        return error.head == nil ? .cancelled : .succeeded
+    }
+
+    /// Whether a failure is a passing one.
+    func isTransient(_ failure: AttemptFailure) -> Bool {
         guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? false }
         return code == .unacceptableStatus ? statuses.contains(failure.head?.status ?? 0) : codes.contains(code)
     }
 
     private func isIdempotent(_ request: URLRequest) -> Bool {
-        // A request without a method is a GET.
-        let method = request.httpMethod ?? "GET"
-        return idempotentMethods.contains(method)
-            || idempotentMethods.contains { $0.uppercased() == method.uppercased() }
-            || request.value(forHTTPHeaderField: "Idempotency-Key")?.isEmpty == false
+        idempotentMethods.containsMethod(request.httpMethod ?? "GET")
+            || request.hasIdempotencyKey
     }
+}
+
+extension RetryPolicy {
+    /// The defaults: three retries, after up to 0.5, 1 and 2 seconds.
+    public static let `default` = RetryPolicy()
+
+    /// Never retries.
+    public static let none = RetryPolicy(maximumRetries: 0)
+
+    /// For who would rather wait than fail: ten retries, after up to 0.25, 0.5, 1, 2, 4, 8 and then 10 seconds each, the last
+    /// of them within ten minutes.
+    public static let aggressive = {
+        var policy = RetryPolicy(
+            maximumRetries: 10, backoff: .exponential(initial: .milliseconds(250), maximum: .seconds(10)))
+        policy.elapsedLimit = .seconds(600)
+        return policy
+    }()
+
+    /// That of the URLRequestOperation which this package succeeds: without end, after up to 1, 3, 60, 3600 and then 21600
+    /// seconds each, and without a budget. What is worth another attempt is judged as here, not as there.
+    public static let ancestor = {
+        var policy = RetryPolicy(maximumRetries: .max, backoff: .ancestor)
+        policy.elapsedLimit = nil
+        policy.maximumRetryAfter = .seconds(21600)
+        policy.budget = nil
+        return policy
+    }()
+}
+
+extension Set<String> {
+    fileprivate func containsMethod(_ method: String) -> Bool {
+        contains(method) || contains { $0.uppercased() == method.uppercased() }
+    }
+}
+
+extension URLRequest {
+    fileprivate var hasIdempotencyKey: Bool { value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false }
 }
 
 extension AttemptFailure {
     /// The code of an error of this package's or a transport's; `nil` for one that a stage of the user's threw.
     fileprivate var codeOfOurs: RequestError.Code? {
         switch error {
-        case is RequestError, is TransferFailure: code
-        case is URLError where stage == .transfer: code
+        case is RequestError: code
+        case is TransferFailure where stage.isOfTransfer: code
         default: nil
         }
     }
@@ -113,6 +245,9 @@ extension AttemptFailure {
     fileprivate func error(_ code: RequestError.Code, reason: String) -> RequestError {
         RequestError(code, stage: stage, underlying: error, head: head, reason: reason)
     }
+
+    /// Whether it is what a response said, and not what befell the transfer of one that was accepted.
+    fileprivate var isAnswer: Bool { codeOfOurs.map { $0 == .unacceptableStatus } ?? true }
 
     /// The delay that the response's `Retry-After` asks for, if it has a usable one.
     public var retryAfter: Duration? {

@@ -1,6 +1,7 @@
 /// The wait before another attempt: a race of the backoff, early-retry observers and `retryNow()`; the first home wins.
 ///
-/// On real time it costs an entry in the heap of deadlines; only an observer costs a Task.
+/// On real time it costs an entry in the heap of deadlines, and one in a table for each observer of this package's; only
+/// another observer costs a Task.
 final class RetryWait: Sendable {
     private let answer = Answer<WakeReason>()
 
@@ -9,29 +10,89 @@ final class RetryWait: Sendable {
         answer.resume(with: .success(reason))
     }
 
-    /// Waits, once.
+    /// Those who run in a race.
+    struct Runners: Sendable {
+        fileprivate let all: [Runner]
+
+        func stop() {
+            for runner in all { runner.stop() }
+        }
+    }
+
+    /// Begins the race; called once. ``Runners/stop()`` is owed at its end.
+    ///
+    /// - Parameter failure: What the observers are told; before a first attempt there is none, and then none but this package's
+    ///   are asked.
+    func begin(
+        _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure?,
+        clock: any Clock<Duration>, random: RandomSource = .system
+    ) -> Runners {
+        // The observers first: who sees on the clock that this waits knows that they watch.
+        var runners = observers.compactMap { watch($0, after: failure, clock: clock, random: random) }
+        runners.append(.alarm(Alarm(after: max(delay, .zero), on: clock) { self.wake(.backoff) }))
+        return Runners(all: runners)
+    }
+
+    /// Ends the wait as cancelled, unless it is over.
+    func cancel() {
+        answer.resume(with: .failure(CancellationError()))
+    }
+
+    /// Calls a listener when the wait is over, on whatever thread ends it. Called once, before ``winner`` is awaited.
+    func whenOver(_ listener: @escaping @Sendable () -> Void) {
+        answer.whenGiven(listener)
+    }
+
+    /// What ends the wait, awaited once.
     ///
     /// - Throws: `CancellationError`, at once when the Task is cancelled, whatever the observers do.
-    func run(
-        _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure,
-        clock: any Clock<Duration>
-    ) async throws -> WakeReason {
-        let alarm = Alarm(after: max(delay, .zero), on: clock) { self.wake(.backoff) }
-        let watches = observers.map { observer in
-            Task {
-                // An observer that throws, or returns after the end, leaves the race.
-                guard (try? await observer.wait(after: failure)) != nil, !Task.isCancelled else { return }
-                wake(.observer(String(describing: type(of: observer))))
+    var winner: WakeReason {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await answer.value
+            } onCancel: {
+                cancel()
             }
         }
-        defer {
-            alarm.cancel()
-            for watch in watches { watch.cancel() }
+    }
+
+    fileprivate enum Runner {
+        case alarm(Alarm)
+        case entry(remove: @Sendable () -> Void)
+        case task(Task<Void, Never>)
+
+        func stop() {
+            switch self {
+            case .alarm(let alarm): alarm.cancel()
+            case .entry(let remove): remove()
+            case .task(let task): task.cancel()
+            }
         }
-        return try await withTaskCancellationHandler {
-            try await answer.value
-        } onCancel: {
-            answer.resume(with: .failure(CancellationError()))
+    }
+
+    private func watch(
+        _ observer: any EarlyRetryObserver, after failure: AttemptFailure?, clock: any Clock<Duration>,
+        random: RandomSource
+    ) -> Runner? {
+        let heldBack = observer as? HeldBackObserver
+        guard let tabled = (heldBack?.observer ?? observer) as? any TabledObserver else {
+            guard let failure else { return nil }
+            return .task(
+                Task {
+                    // An observer that throws, or returns after the end, leaves the race.
+                    let isSign =
+                        if let heldBack {
+                            (try? await heldBack.wait(after: failure, on: clock)) != nil
+                        } else {
+                            (try? await observer.wait(after: failure)) != nil
+                        }
+                    guard isSign, !Task.isCancelled else { return }
+                    wake(.observer(observer.name))
+                })
         }
+        return .entry(
+            remove: tabled.watch(after: failure, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero) {
+                self.wake(.observer(tabled.name))
+            })
     }
 }

@@ -1,12 +1,14 @@
 /// A result that somebody awaits: the first one given counts, later ones are dropped.
 ///
-/// Awaited once; a second time is a programmer's error. It takes no notice of cancellation: whoever cancels gives the answer.
+/// Awaited once; a second time is a programmer's error. Whoever cannot keep a Task waiting hears of it first, by
+/// ``whenGiven(_:)``. It takes no notice of cancellation: whoever cancels gives the answer.
 final class Answer<Value: Sendable>: Sendable {
     private enum State {
         case open
         // A checked continuation: ThreadSanitizer does not see that resuming an unsafe one comes before what its Task does
         // next, if it is resumed just before it is awaited.
         case awaited(CheckedContinuation<Value, any Error>)
+        case listenedFor(@Sendable () -> Void)
         case given(Result<Value, any Error>)
         /// Nothing is kept: the value may hold on to who holds this.
         case delivered
@@ -17,20 +19,33 @@ final class Answer<Value: Sendable>: Sendable {
     /// Gives the answer; whether it was the first.
     @discardableResult
     func resume(with result: Result<Value, any Error>) -> Bool {
-        let (isFirst, waiter): (Bool, CheckedContinuation<Value, any Error>?) = state.withLock { state in
-            switch state {
-            case .open:
-                state = .given(result)
-                return (true, nil)
-            case .awaited(let continuation):
-                state = .delivered
-                return (true, continuation)
-            case .given, .delivered:
-                return (false, nil)
+        let before = state.withLock { state in
+            let before = state
+            switch before {
+            case .open, .listenedFor: state = .given(result)
+            case .awaited: state = .delivered
+            case .given, .delivered: break
             }
+            return before
         }
-        waiter?.resume(with: result)
-        return isFirst
+        switch before {
+        case .open: break
+        case .awaited(let continuation): continuation.resume(with: result)
+        case .listenedFor(let listener): listener()
+        case .given, .delivered: return false
+        }
+        return true
+    }
+
+    /// Calls a listener once, when the answer is given; at once if it is. It is there to be awaited then. Called once, before
+    /// the answer is awaited.
+    func whenGiven(_ listener: @escaping @Sendable () -> Void) {
+        let isGiven = state.withLock { state in
+            guard case .open = state else { return true }
+            state = .listenedFor(listener)
+            return false
+        }
+        if isGiven { listener() }
     }
 
     var value: Value {
@@ -44,7 +59,7 @@ final class Answer<Value: Sendable>: Sendable {
                     case .given(let result):
                         state = .delivered
                         return result
-                    case .awaited, .delivered:
+                    case .awaited, .listenedFor, .delivered:
                         // One of the two would wait for ever.
                         preconditionFailure("An answer is awaited once.")
                     }

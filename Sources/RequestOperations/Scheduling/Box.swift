@@ -7,3 +7,12 @@ final class Box<Value: Sendable>: Sendable {
         self.value = value
     }
 }
+
+extension Box {
+    /// A box of the value as a change leaves it; this one stays as it is.
+    func edited(_ change: (inout Value) -> Void) -> Box {
+        var edited = value
+        change(&edited)
+        return Box(edited)
+    }
+}

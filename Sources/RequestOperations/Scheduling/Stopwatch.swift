@@ -1,18 +1,23 @@
 /// Measures the time since it was made, on the clock of a configuration.
 enum Stopwatch: Sendable {
-    case real(since: ContinuousClock.Instant)
+    /// An instant of the clock would do, but its size is known only when the program runs.
+    case real(since: Duration)
     case injected(@Sendable () -> Duration)
 
     init(_ clock: any Clock<Duration>) {
-        self = clock is ContinuousClock ? .real(since: .now) : .injected(Self.elapsed(on: clock))
+        self = clock is ContinuousClock ? .real(since: Self.now) : .injected(Self.elapsed(on: clock))
     }
 
     var elapsed: Duration {
         switch self {
-        case .real(let start): start.duration(to: .now)
+        case .real(let start): Self.now - start
         case .injected(let elapsed): elapsed()
         }
     }
+
+    /// The continuous clock, as time since the first use.
+    static var now: Duration { origin.duration(to: .now) }
+    private static let origin = ContinuousClock.now
 
     private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let start = clock.now
@@ -27,8 +32,10 @@ enum Alarm: Sendable {
     case sleeper(Task<Void, Never>)
 
     init(after delay: Duration, on clock: any Clock<Duration>, _ action: @escaping @Sendable () -> Void) {
+        // Clocks trap on what their instants do not hold; nobody waits for 68 years.
+        let delay = min(delay, .seconds(Int32.max))
         if clock is ContinuousClock {
-            self = .entry(DeadlineHeap.shared.schedule(at: .now + min(delay, .seconds(Int32.max)), action))
+            self = .entry(DeadlineHeap.shared.schedule(at: .now + delay, action))
         } else {
             self = .sleeper(
                 Task {

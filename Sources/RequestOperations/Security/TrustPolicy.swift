@@ -1,5 +1,9 @@
 /// Which servers are trusted, and how this side identifies itself to them.
 ///
+/// For all requests of a configuration (``RequestConfiguration/trust``), for one task (``TransportTask/trust``), or for a whole
+/// transport (`CurlTransport.Configuration.trust`); the narrower counts. It holds for every hop of a request: a client
+/// certificate is shown to a server that a redirect leads to, if that asks for one.
+///
 /// ```swift
 /// var trust = TrustPolicy.system
 /// trust.pinnedKeys = ["sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="]

@@ -77,24 +77,7 @@ struct FieldParser {
     }
 
     mutating func tokenOrQuotedString() -> String? {
-        rest.first == "\"" ? quotedString() : token()
-    }
-
-    private mutating func quotedString() -> String? {
-        rest.removeFirst()
-        var value = String.UnicodeScalarView()
-        while let scalar = rest.popFirst() {
-            switch scalar {
-            case "\"":
-                return String(value)
-            case "\\":
-                guard let escaped = rest.popFirst() else { return nil }
-                value.append(escaped)
-            default:
-                value.append(scalar)
-            }
-        }
-        return nil
+        rest.first == "\"" ? rest.takeQuotedString() : token()
     }
 
     private mutating func skipSpace() {
@@ -102,13 +85,27 @@ struct FieldParser {
     }
 }
 
-extension Unicode.Scalar {
-    /// Whether a token may contain it (`tchar`, RFC 9110, section 5.6.2).
-    var isTokenScalar: Bool {
-        switch self {
-        case "a"..."z", "A"..."Z", "0"..."9": true
-        case "!", "#", "$", "%", "&", "'", "*", "+", "-", ".", "^", "_", "`", "|", "~": true
-        default: false
+extension Substring.UnicodeScalarView {
+    /// Takes a quoted string, whose opening quotation mark stands first (RFC 9110, section 5.6.4); `nil` if it does not end.
+    mutating func takeQuotedString() -> String? {
+        removeFirst()
+        var value = String.UnicodeScalarView()
+        while let scalar = popFirst() {
+            switch scalar {
+            case "\"":
+                return String(value)
+            case "\\":
+                guard let escaped = popFirst() else { return nil }
+                value.append(escaped)
+            default:
+                value.append(scalar)
+            }
         }
+        return nil
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether a token may contain it.
+    var isTokenScalar: Bool { isASCII && UInt8(ascii: self).isTokenCharacter }
 }

@@ -3,6 +3,7 @@
 /// The rules are those of RFC 9110, section 15.4: 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into
 /// a GET, 307 and 308 keep the method and send the body again from its source. A redirect without a `Location` that can be
 /// read, or with several different ones, is an ordinary response. The validation sees the last head only.
+/// A redirect to a request that this attempt has sent already is a ``RequestError/Code/redirectLoop``, unless it sets a cookie.
 ///
 /// User and password in a `Location` are never used; those in the URL of the request go along within its origin only.
 public struct RedirectPolicy: Sendable, Hashable {
@@ -60,7 +61,7 @@ public struct RedirectPolicy: Sendable, Hashable {
             throw refused(.insecureRedirect, "a redirect led from https to http")
         }
         var next = task
-        next.request.url = target
+        next.request = request(task.request, at: target)
         if keepsMethod(head.status, task.request.httpMethod ?? "GET") {
             guard task.body.isReplayable else {
                 throw refused(.bodyNotReplayable, "the body's stream cannot be opened a second time for a redirect")
@@ -69,16 +70,27 @@ public struct RedirectPolicy: Sendable, Hashable {
             next.request.httpMethod = task.request.httpMethod == "HEAD" ? "HEAD" : "GET"
             next.dropBody()
         }
-        if from != to { next.request.removeFields(credentialFields.union(["Host", "Origin"])) }
-        let hop = Hop(next.request)
-        guard !visited.contains(hop) else { throw refused(.redirectLoop, "the redirects run in a circle") }
+        // With a cookie the same request may be answered in another way; the maximum ends it if it is not.
+        guard head.field("Set-Cookie") != nil || !visited.contains(Hop(next.request)) else {
+            throw refused(.redirectLoop, "the redirects run in a circle")
+        }
         return next
+    }
+
+    /// A request at another URL, without the fields that belong to the origin if that is another.
+    func request(_ request: URLRequest, at target: URL) -> URLRequest {
+        var moved = request
+        moved.url = target
+        if Origin(request.url) != Origin(target) {
+            moved.removeFields(credentialFields.union(["Host", "Origin"]))
+        }
+        return moved
     }
 
     private func keepsMethod(_ status: Int, _ method: String) -> Bool {
         switch status {
         case 303: false
-        case 301, 302: method.uppercased() != "POST"
+        case 301, 302: method != "POST"
         default: true
         }
     }
@@ -120,7 +132,7 @@ extension URL {
     /// The target of a `Location` value. Without a fragment of its own it takes over that of the request (RFC 9110,
     /// section 10.2.2); user and password are those of the request within its origin, else none.
     fileprivate init?(location: String, relativeTo base: URL) {
-        guard let resolved = URL(string: location, relativeTo: base)?.absoluteURL, resolved.host != nil,
+        guard let resolved = URL(reference: location, relativeTo: base)?.absoluteURL, resolved.host != nil,
             var target = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
         else { return nil }
         let source = URLComponents(url: base, resolvingAgainstBaseURL: true)

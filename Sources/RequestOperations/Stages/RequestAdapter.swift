@@ -3,43 +3,73 @@
 /// The adapters of a configuration run in their order at every attempt, each time from the original request, so that a
 /// token is fresh and an edit is never applied twice. An error out of one fails the attempt in the stage `process`.
 public struct RequestAdapter: Sendable {
-    /// Returns the request to send in place of the one given. Called once for each attempt (and again if the attempt
-    /// waited for its slot longer than ``RequestConfiguration/freshness``), on the Task of the operation, without a slot,
-    /// so it may send requests itself.
-    public let adapt: @Sendable (URLRequest) async throws -> URLRequest
+    private enum Work {
+        /// Never suspends, and so uses no queue either; several in a row edit one copy of the request.
+        case edit(Edit)
+        case function(@Sendable (URLRequest, RequestID) async throws -> URLRequest)
+    }
 
-    /// Makes an adapter from its one function.
+    /// Edits a request in place, knowing which one it is.
+    typealias Edit = @Sendable (inout URLRequest, RequestID) throws -> Void
+
+    private let work: Work
+
+    /// Makes an adapter from its one function, which returns the request to send in place of the one given.
+    ///
+    /// It is called once for each attempt (and again if the attempt waited for its slot longer than
+    /// ``RequestConfiguration/freshness``), on the Task of the operation, without a slot, so it may send requests itself.
     public init(_ adapt: @escaping @Sendable (URLRequest) async throws -> URLRequest) {
-        self.adapt = adapt
+        work = .function { request, _ in try await adapt(request) }
+    }
+
+    init(edit: @escaping Edit) {
+        work = .edit(edit)
+    }
+
+    private init(function: @escaping @Sendable (URLRequest, RequestID) async throws -> URLRequest) {
+        work = .function(function)
+    }
+
+    /// Returns the request to send in place of the one given, or throws what the function of the adapter throws: what an
+    /// operation does with each adapter of its configuration. Here each call is another request.
+    public func adapt(_ request: URLRequest) async throws -> URLRequest {
+        try await adapt(request, of: RequestID())
+    }
+
+    func adapt(_ request: URLRequest, of id: RequestID) async throws -> URLRequest {
+        switch work {
+        case .edit:
+            var edited = request
+            _ = try edits(&edited, of: id)
+            return edited
+        case .function(let function):
+            return try await function(request, id)
+        }
     }
 
     /// Runs the function of an adapter on an operation queue, for work that needs it: a serial queue, the main one.
     ///
     /// - Parameter queue: The queue. If it drops or cancels the work, the request ends as cancelled.
     public func on(_ queue: OperationQueue) -> RequestAdapter {
-        RequestAdapter { [adapt] request in
-            try await queue.run { try await adapt(request) }
-        }
+        RequestAdapter(function: { request, id in
+            try await queue.run { try await adapt(request, of: id) }
+        })
     }
 
     /// Edits the request in place.
     public static func edit(_ edit: @escaping @Sendable (inout URLRequest) throws -> Void) -> RequestAdapter {
-        RequestAdapter { request in
-            var edited = request
-            try edit(&edited)
-            return edited
-        }
+        RequestAdapter(edit: { request, _ in try edit(&request) })
     }
 
     /// Sets a field, in place of one of the same name.
     public static func header(_ name: String, _ value: String) -> RequestAdapter {
-        edit { $0.setValue(value, forHTTPHeaderField: name) }
+        edit { $0.setField(name, to: value) }
     }
 
     /// Sets a field unless the request has one of the name.
     public static func defaultHeader(_ name: String, _ value: String) -> RequestAdapter {
         edit { request in
-            if request.value(forHTTPHeaderField: name) == nil { request.setValue(value, forHTTPHeaderField: name) }
+            if request.value(forHTTPHeaderField: name) == nil { request.setField(name, to: value) }
         }
     }
 
@@ -49,7 +79,7 @@ public struct RequestAdapter: Sendable {
     public static func bearerToken(_ token: @escaping @Sendable () async throws -> String) -> RequestAdapter {
         RequestAdapter { request in
             var authorized = request
-            authorized.setValue("Bearer \(try await token())", forHTTPHeaderField: "Authorization")
+            authorized.setField("Authorization", to: "Bearer \(try await token())")
             return authorized
         }
     }
@@ -72,18 +102,26 @@ public struct RequestAdapter: Sendable {
     }
 }
 
+extension RequestAdapter {
+    /// Whether it never suspends.
+    var onlyEdits: Bool {
+        if case .edit = work { true } else { false }
+    }
+
+    /// Edits a request if it does no more than that; whether it does.
+    func edits(_ request: inout URLRequest, of id: RequestID) throws -> Bool {
+        guard case .edit(let edit) = work else { return false }
+        try edit(&request, id)
+        return true
+    }
+}
+
 extension URL {
     fileprivate func placed(under base: URL) -> URL? {
         guard var joined = URLComponents(url: base, resolvingAgainstBaseURL: true),
             let relative = URLComponents(url: self, resolvingAgainstBaseURL: false)
         else { return nil }
-        let head = joined.percentEncodedPath
-        let tail = relative.percentEncodedPath
-        if !tail.isEmpty {
-            joined.percentEncodedPath =
-                (head.hasSuffix("/") ? String(head.dropLast()) : head)
-                + (tail.hasPrefix("/") ? tail : "/" + tail)
-        }
+        joined.percentEncodedPath = joined.percentEncodedPath.joined(withPath: relative.percentEncodedPath)
         let queries = [joined.percentEncodedQuery ?? "", relative.percentEncodedQuery ?? ""].filter { !$0.isEmpty }
         joined.percentEncodedQuery = queries.isEmpty ? nil : queries.joined(separator: "&")
         joined.percentEncodedFragment = relative.percentEncodedFragment

@@ -2,15 +2,25 @@
 ///
 /// Runs once for each accepted response, on the Task of the operation, without a slot. An empty body is a success for the
 /// types that have an empty form (``EmptyRepresentable``) and fails as ``RequestError/Code/emptyBody`` for others,
-/// whatever the status.
+/// whatever the status. The ready-made ones, but for ``ResponseDecoder/void``, take the body from memory: one that went to a
+/// file or a consumer fails as ``RequestError/Code/undecodable``.
 public struct ResponseDecoder<Value: Sendable>: Sendable {
     /// Makes the value. An error that is not a ``RequestError`` becomes the cause of one with the code
     /// ``RequestError/Code/undecodable``, which keeps the head and the first 4 KiB of the body.
     public let decode: @Sendable (TransportResponse) async throws -> Value
 
+    /// The function, if it never suspends, and so uses no queue either.
+    let synchronous: (@Sendable (TransportResponse) throws -> Value)?
+
     /// Makes a decoder from its one function.
     public init(_ decode: @escaping @Sendable (TransportResponse) async throws -> Value) {
         self.decode = decode
+        synchronous = nil
+    }
+
+    private init(synchronous decode: @escaping @Sendable (TransportResponse) throws -> Value) {
+        self.decode = decode
+        synchronous = decode
     }
 
     /// Runs the function of a decoder on an operation queue, for work that needs it: a serial queue, the main one.
@@ -32,19 +42,19 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
     /// A decoder that gives `nil` for an empty body and leaves any other to this one.
     public func optional() -> ResponseDecoder<Value?> {
         ResponseDecoder<Value?> { [decode] response in
-            response.bodySize == 0 ? nil : try await decode(response)
+            response.hasNoBody ? nil : try await decode(response)
         }
     }
 }
 
 extension ResponseDecoder where Value == Data {
     /// The body as it arrived; empty for an empty one.
-    public static let data = ResponseDecoder { response in response.body }
+    public static let data = ResponseDecoder(synchronous: { try $0.bodyInMemory })
 }
 
 extension ResponseDecoder where Value == Void {
     /// Takes no notice of the body.
-    public static let void = ResponseDecoder { _ in }
+    public static let void = ResponseDecoder(synchronous: { _ in })
 }
 
 extension ResponseDecoder where Value == String {
@@ -57,21 +67,29 @@ extension ResponseDecoder where Value == String {
     /// ``RequestError/Code/undecodable``: text is never replaced or guessed. A byte order mark is not part of the text;
     /// UTF-16 and UTF-32 without one are big-endian (RFC 2781, section 4.3).
     ///
+    /// The charsets that are known, by their names and the usual aliases (such as `latin1`, `iso_8859-1`, `cp1252`):
+    ///
+    /// - `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `utf-32`, `utf-32le`, `utf-32be`, `us-ascii`
+    /// - `iso-8859-1` to `iso-8859-16`, of which there is no 12th
+    /// - `windows-1250` to `windows-1258`, `windows-874` (`tis-620`), `koi8-r`, `koi8-u`, `ibm866` (`cp866`)
+    /// - `shift_jis` (`windows-31j`), `iso-2022-jp`, `gb2312`, `gbk` and `gb18030`, `big5` and `big5-hkscs`, `euc-kr` (`cp949`)
+    ///
     /// - Parameter encoding: The encoding for a response that declares no charset. UTF-8 if not given.
     public static func string(default encoding: String.Encoding) -> ResponseDecoder {
-        ResponseDecoder { response in
-            guard !response.body.isEmpty else { return "" }
+        ResponseDecoder(synchronous: { response in
+            let body = try response.bodyInMemory
+            guard !body.isEmpty else { return "" }
             let charset = response.head.field("Content-Type").flatMap { MediaType($0)?.parameters["charset"] }
-            guard let declared = charset.map(String.Encoding.init(charset:)) ?? encoding else {
+            guard let declared = charset.map(Charset.init(name:)) ?? Charset(encoding) else {
                 throw RequestError(
                     .undecodable, stage: .decode, head: response.head, reason: "the charset is not known")
             }
-            guard let text = String(response.body, in: declared) else {
+            guard let text = declared.text(of: body) else {
                 throw RequestError(
                     .undecodable, stage: .decode, head: response.head, reason: "the body is not valid in its charset")
             }
             return text
-        }
+        })
     }
 }
 
@@ -84,9 +102,9 @@ extension ResponseDecoder where Value: Decodable {
     public static func json(
         _ type: Value.Type = Value.self, decoder makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> ResponseDecoder {
-        ResponseDecoder { response in
-            try emptyValue(for: response) ?? makeDecoder().decode(Value.self, from: response.body)
-        }
+        ResponseDecoder(synchronous: { response in
+            try emptyValue(for: response) ?? makeDecoder().decode(Value.self, from: response.bodyInMemory)
+        })
     }
 
     /// A value from a property list, XML or binary.
@@ -98,13 +116,13 @@ extension ResponseDecoder where Value: Decodable {
         _ type: Value.Type = Value.self,
         decoder makeDecoder: @escaping @Sendable () -> PropertyListDecoder = { PropertyListDecoder() }
     ) -> ResponseDecoder {
-        ResponseDecoder { response in
-            try emptyValue(for: response) ?? makeDecoder().decode(Value.self, from: response.body)
-        }
+        ResponseDecoder(synchronous: { response in
+            try emptyValue(for: response) ?? makeDecoder().decode(Value.self, from: response.bodyInMemory)
+        })
     }
 
     private static func emptyValue(for response: TransportResponse) throws -> Value? {
-        guard response.body.isEmpty else { return nil }
+        guard response.hasNoBody else { return nil }
         guard let type = Value.self as? any EmptyRepresentable.Type, let value = type.emptyValue as? Value else {
             throw RequestError(
                 .emptyBody, stage: .decode, head: response.head, reason: "\(Value.self) has no empty form")
@@ -134,65 +152,19 @@ extension Optional: EmptyRepresentable {
     public static var emptyValue: Wrapped? { .none }
 }
 
-extension String.Encoding {
-    /// The encoding of a charset's name (IANA character sets), without regard to case; `nil` if it is not known.
-    fileprivate init?(charset: String) {
-        guard let encoding = Self.charsets[charset.lowercased()] else { return nil }
-        self = encoding
-    }
+extension TransportResponse {
+    /// Whether there is no body at all, neither here nor elsewhere.
+    fileprivate var hasNoBody: Bool { body.isEmpty && bodySize == 0 }
 
-    /// Those that Foundation decodes rightly on every platform: on Linux Mac OS Roman comes out wrong and EUC-JP not at
-    /// all.
-    private static let charsets: [String: String.Encoding] = [
-        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
-        "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "latin2": .isoLatin2,
-        "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
-        "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
-        "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
-        "utf-32": .utf32, "utf-32le": .utf32LittleEndian, "utf-32be": .utf32BigEndian,
-        "shift_jis": .shiftJIS, "iso-2022-jp": .iso2022JP,
-    ]
-}
-
-extension String {
-    /// Text in an encoding, or `nil` if the bytes are not valid in it: Foundation drops an odd byte at the end and guesses
-    /// the byte order.
-    fileprivate init?(_ bytes: Data, in encoding: String.Encoding) {
-        let mark = encoding.marks.first { bytes.starts(with: $0.bytes) }
-        let text = bytes.dropFirst(mark?.bytes.count ?? 0)
-        guard text.count.isMultiple(of: encoding.unitSize) else { return nil }
-        self.init(data: text, encoding: mark?.encoding ?? encoding.withoutMark)
-    }
-}
-
-extension String.Encoding {
-    /// The byte order marks that text in this encoding may begin with, and the encoding of what follows.
-    fileprivate var marks: [(bytes: [UInt8], encoding: String.Encoding)] {
-        switch self {
-        case .utf8: [([0xEF, 0xBB, 0xBF], .utf8)]
-        case .utf16: Self.utf16BigEndian.marks + Self.utf16LittleEndian.marks
-        case .utf16BigEndian: [([0xFE, 0xFF], self)]
-        case .utf16LittleEndian: [([0xFF, 0xFE], self)]
-        case .utf32: Self.utf32BigEndian.marks + Self.utf32LittleEndian.marks
-        case .utf32BigEndian: [([0, 0, 0xFE, 0xFF], self)]
-        case .utf32LittleEndian: [([0xFF, 0xFE, 0, 0], self)]
-        default: []
-        }
-    }
-
-    fileprivate var withoutMark: String.Encoding {
-        switch self {
-        case .utf16: .utf16BigEndian
-        case .utf32: .utf32BigEndian
-        default: self
-        }
-    }
-
-    fileprivate var unitSize: Int {
-        switch self {
-        case .utf16, .utf16BigEndian, .utf16LittleEndian: 2
-        case .utf32, .utf32BigEndian, .utf32LittleEndian: 4
-        default: 1
+    /// The body, of which a decoder of this package makes its value.
+    ///
+    /// - Throws: ``RequestError/Code/undecodable`` for one that went elsewhere: nothing in its place would be a lie.
+    var bodyInMemory: Data {
+        get throws {
+            guard !body.isEmpty || bodySize == 0 else {
+                throw RequestError(.undecodable, stage: .decode, head: head, reason: "the body is not in memory")
+            }
+            return body
         }
     }
 }

@@ -35,7 +35,7 @@ public struct ResponseValidation: Sendable {
     }
 
     /// Accepts responses whose `Content-Type` matches one of a list, responses without content (204, 205, 304 or a length
-    /// of zero), and what is not HTTP. Others fail as ``RequestError/Code/unacceptableContentType``.
+    /// of zero), responses to HEAD without a `Content-Type`, and what is not HTTP. Others fail as ``RequestError/Code/unacceptableContentType``.
     ///
     /// - Parameter accepted: Media ranges (RFC 9110, section 12.5.1), such as `application/json`, `text/*`, `*/*` or
     ///   `text/plain;charset=utf-8`. Types and parameter names compare without regard to case; a range with parameters
@@ -48,8 +48,9 @@ public struct ResponseValidation: Sendable {
         }
         return ResponseValidation { head in
             guard head.isHTTP, head.mayHaveContent else { return }
-            let type = head.field("Content-Type").flatMap(MediaType.init)
-            guard let type, ranges.contains(where: { $0.includes(type) }) else {
+            let field = head.field("Content-Type")
+            if field == nil, head.answersHEAD { return }
+            guard let type = field.flatMap(MediaType.init), ranges.contains(where: { $0.includes(type) }) else {
                 // The type that came stands in the head; a description never quotes what a server sent.
                 throw RequestError(
                     .unacceptableContentType, stage: .validate, head: head,

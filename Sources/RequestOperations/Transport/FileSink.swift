@@ -1,8 +1,9 @@
-/// The file that an accepted response is written to: created or emptied at once, removed unless it is finished.
+/// The regular file that an accepted response is written to.
 ///
-/// An existing file is emptied in place, which keeps its permissions and follows a symbolic link. The descriptor is closed
-/// when the last reference goes, so that a write that runs while the transfer is cancelled never meets the file of
-/// somebody else. A device or a pipe is written to and never removed.
+/// It grows under a hidden name in the folder of its destination, and takes its place when it is whole: a transfer that
+/// fails leaves what was there, and two of one destination do not meet. A link is followed; the permissions of a file that
+/// is replaced are kept. The descriptor is closed when the last reference goes, so that a write that runs while the
+/// transfer is cancelled never meets the file of somebody else. What is no regular file is a ``SpecialFile``.
 // Unchecked: the transports see to it that one thread writes at a time; who finishes or discards is guarded by `outcome`.
 final class FileSink: @unchecked Sendable {
     private enum Outcome {
@@ -11,9 +12,10 @@ final class FileSink: @unchecked Sendable {
         case discarded
     }
 
-    let url: URL
     private let file: Int32
-    private let isRegular: Bool
+    /// Where the file grows, and where it ends.
+    private let hidden: String
+    private let destination: String
     private let outcome = Locked(Outcome.open)
 
     /// - Throws: A `RequestError` with the code `fileFailed`.
@@ -21,11 +23,26 @@ final class FileSink: @unchecked Sendable {
         guard url.isFileURL else {
             throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not that of a file")
         }
-        self.url = url
-        file = open(url.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard file >= 0 else { throw Self.error("opened") }
-        var status = stat()
-        isRegular = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        destination = try Self.withoutLinks(url.path)
+        var old = stat()
+        let exists = stat(destination, &old) == 0
+        if exists, old.st_mode & S_IFMT == S_IFDIR { errno = EISDIR }
+        guard !exists || old.st_mode & S_IFMT != S_IFDIR && access(destination, W_OK) == 0 else {
+            throw RequestError.fileFailed("opened")
+        }
+        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent()
+        hidden = folder.appendingPathComponent(".RequestOperations-\(UUID().uuidString)").path
+        // Nobody may open it before it has the permissions of the file that it replaces.
+        file = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0o600 : 0o666)
+        guard file >= 0 else { throw RequestError.fileFailed("opened") }
+        guard exists else { return }
+        // Only root can give a file away. Of anybody else it belongs to the one who wrote it.
+        _ = fchown(file, old.st_uid, old.st_gid)
+        guard fchmod(file, old.st_mode & 0o7777) == 0 else {
+            let error = RequestError.fileFailed("opened")
+            discard()
+            throw error
+        }
     }
 
     deinit {
@@ -37,15 +54,7 @@ final class FileSink: @unchecked Sendable {
     ///
     /// - Throws: A `RequestError` with the code `fileFailed`.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = writeBytes(file, rest.baseAddress, rest.count)
-            if count < 0 {
-                guard errno == EINTR else { throw Self.error("written") }
-            } else {
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-        }
+        try writeAll(bytes, to: file)
     }
 
     /// Appends bytes, all of them.
@@ -55,33 +64,74 @@ final class FileSink: @unchecked Sendable {
         try data.withUnsafeBytes { try write($0) }
     }
 
-    /// Keeps the file. Some file systems report a full disk only here.
+    /// Puts the file in its place. Some file systems report a full disk only here.
     ///
-    /// - Throws: A `RequestError` with the code `fileFailed`; the file is removed then.
+    /// - Throws: A `RequestError` with the code `fileFailed`; what was there before is there then.
     func finish() throws {
         // Closing a duplicate reports what closing the file would, and leaves it open for a write that is still under way.
         let duplicate = dup(file)
-        guard duplicate >= 0, close(duplicate) == 0 else {
-            let error = Self.error("closed")
-            discard()
-            throw error
-        }
+        guard duplicate >= 0, close(duplicate) == 0 else { throw discarded(RequestError.fileFailed("closed")) }
+        guard rename(hidden, destination) == 0 else { throw discarded(RequestError.fileFailed("put in its place")) }
         outcome.withLock { $0 = .kept }
     }
 
-    /// Removes the file, unless it is kept.
+    private func discarded(_ error: RequestError) -> RequestError {
+        discard()
+        return error
+    }
+
+    /// Removes what has been written, unless the file is finished.
     func discard() {
         let isOpen = outcome.withLock { outcome in
             defer { if case .open = outcome { outcome = .discarded } }
             return if case .open = outcome { true } else { false }
         }
-        if isOpen, isRegular { unlink(url.path) }
+        if isOpen { unlink(hidden) }
     }
 
-    private static func error(_ verb: String) -> RequestError {
-        let cause = POSIXError.Code(rawValue: errno).map { POSIXError($0) }
+    /// The path at the end of the links: a link is not replaced, but what it leads to, which need not be there yet.
+    private static func withoutLinks(_ path: String) throws -> String {
+        if let real = realpath(path, nil) {
+            defer { free(real) }
+            return String(cString: real)
+        }
+        guard errno == ENOENT else { throw RequestError.fileFailed("opened") }
+        var path = path
+        for _ in 0..<mostLinks {
+            // Whatever it says, there is no link at the end then.
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            path = URL(fileURLWithPath: next, relativeTo: folder).path
+        }
+        errno = ELOOP
+        throw RequestError.fileFailed("opened")
+    }
+
+    /// As many as Linux follows.
+    private static let mostLinks = 40
+}
+
+/// Writes bytes, all of them.
+///
+/// - Throws: A `RequestError` with the code `fileFailed`.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws {
+    var rest = bytes
+    while !rest.isEmpty {
+        let count = writeBytes(file, rest.baseAddress, rest.count)
+        if count < 0 {
+            guard errno == EINTR else { throw RequestError.fileFailed("written") }
+        } else {
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+}
+
+extension RequestError {
+    /// What the system said last of a destination.
+    static func fileFailed(_ verb: String) -> RequestError {
+        let number = errno
         return RequestError(
-            .fileFailed, stage: .transfer, underlying: cause,
-            reason: "the destination cannot be \(verb): \(String(cString: strerror(errno)))")
+            .fileFailed, stage: .transfer, underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
+            reason: "the destination cannot be \(verb): \(String(cString: strerror(number)))")
     }
 }

@@ -25,7 +25,7 @@ package struct HeaderBlock: Sendable {
         var values: [String] = []
         var isMatch = false
         forEachField { candidate, value in
-            isMatch = candidate.elementsEqual(name.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+            isMatch = candidate.isSameFieldName(as: name.utf8)
             if isMatch { values.append(text(value)) }
         } continuation: { value in
             if isMatch { append(value, to: &values[values.count - 1]) }
@@ -90,6 +90,4 @@ extension UInt8 {
     fileprivate var isForbidden: Bool { isCarriageReturn || self == 0 }
 
     fileprivate var isBlank: Bool { self == .space || self == .tab || isForbidden }
-
-    fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

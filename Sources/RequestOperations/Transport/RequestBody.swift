@@ -67,7 +67,7 @@ public struct BodyStream: Sendable {
         self.init(length: length, isReopenable: true, open: open)
     }
 
-    private init(length: Int64?, isReopenable: Bool, open: @escaping @Sendable () async throws -> Reader) {
+    init(length: Int64?, isReopenable: Bool, open: @escaping @Sendable () async throws -> Reader) {
         self.length = length
         self.isReopenable = isReopenable
         self.open = open
@@ -93,7 +93,7 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     func open() async throws {
-        try await onQueue { [self] in
+        try await queue.run { [self] in
             guard stream.streamStatus == .notOpen else {
                 throw RequestError(.bodyNotReplayable, stage: .transfer)
             }
@@ -102,13 +102,7 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     func read() async throws -> Data? {
-        try await onQueue { [self] in try readPiece() }
-    }
-
-    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try body() }) }
-        }
+        try await queue.run { [self] in try readPiece() }
     }
 
     private func readPiece() throws -> Data? {

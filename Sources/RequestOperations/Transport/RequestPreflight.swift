@@ -1,7 +1,7 @@
 /// The checks that every transport makes before anything is sent.
 ///
 /// A request that fails one of them never reached the network, whatever its method.
-enum RequestPreflight {
+package enum RequestPreflight {
     /// Checks the URL, the method and the fields of a task.
     ///
     /// - Parameters:
@@ -19,9 +19,14 @@ enum RequestPreflight {
         }
     }
 
-    /// Whether a name is a token (RFC 9110, section 5.6.2).
-    static func isToken(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
+    /// Whether a text is a token (RFC 9110, section 5.6.2), as methods and the names of fields are.
+    package static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter)
+    }
+
+    /// Whether a text can be sent as the value of a field: without CR, LF and NUL (RFC 9110, section 5.5).
+    static func isFieldValue(_ text: String) -> Bool {
+        !text.utf8.contains(where: \.endsFieldValue)
     }
 
     private static func check(_ request: URLRequest, schemes: Set<String>) throws {
@@ -35,7 +40,7 @@ enum RequestPreflight {
         guard isToken(request.httpMethod ?? "GET") else { throw refused(.invalidField, "the method is not a token") }
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             guard isToken(name) else { throw refused(.invalidField, "a field's name is not a token") }
-            guard !value.utf8.contains(where: \.endsFieldValue) else {
+            guard isFieldValue(value) else {
                 throw refused(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
             }
         }
@@ -54,9 +59,8 @@ enum RequestPreflight {
 }
 
 extension UInt8 {
-    fileprivate var endsFieldValue: Bool { self == 0x0D || self == 0x0A || self == 0x00 }
-
-    fileprivate var isTokenCharacter: Bool {
+    /// Whether a token may contain this byte (`tchar`, RFC 9110, section 5.6.2).
+    package var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -68,4 +72,6 @@ extension UInt8 {
         default: false
         }
     }
+
+    fileprivate var endsFieldValue: Bool { self == 0x0D || self == 0x0A || self == 0x00 }
 }

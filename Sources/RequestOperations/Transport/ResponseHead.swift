@@ -13,6 +13,10 @@ public struct ResponseHead: Sendable {
     /// The version of the protocol that the response came by, where the transport knows it.
     public let version: HTTPVersion?
 
+    /// Whether the request had the method HEAD, whose responses have no content (RFC 9110, section 9.3.2); the operation
+    /// says so before it validates.
+    var answersHEAD = false
+
     private let storage: Storage
 
     private enum Storage: Sendable {
@@ -76,7 +80,7 @@ public struct ResponseHead: Sendable {
     public func field(_ name: String) -> String? {
         switch storage {
         case .list(let fields):
-            let values = fields.lazy.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+            let values = fields.lazy.filter { $0.name.utf8.isSameFieldName(as: name.utf8) }.map(\.value)
             return values.isEmpty ? nil : values.joined(separator: ", ")
         case .block(let block):
             return block.value(of: name)
@@ -108,7 +112,7 @@ extension HTTPURLResponse {
     /// several ways.
     fileprivate func joinedValue(of name: String) -> String? {
         guard name.first == "X" || name.first == "x" else { return value(forHTTPHeaderField: name) }
-        let values = fieldList.lazy.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        let values = fieldList.lazy.filter { $0.name.utf8.isSameFieldName(as: name.utf8) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 

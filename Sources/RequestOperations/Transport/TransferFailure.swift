@@ -3,13 +3,19 @@
 /// No failure loses the head or the beginning of the body that had arrived. The operation makes a ``RequestError`` of it.
 public struct TransferFailure: Error, Sendable {
     /// The cause: a ``RequestError`` with a code of the transport's, or the error that `onHead` or a consumer threw.
+    ///
+    /// Any other error, a `URLError` too, counts as one that code of the user's threw. (A `URLError` that a transport
+    /// throws as it is, without a failure around it, gets the code that stands for it.)
     public var error: any Error
 
     /// The head, if one had arrived.
     public var head: ResponseHead?
 
-    /// The first bytes of the body of a rejected response, at most 4 KiB.
+    /// The first bytes of the body of a rejected response, at most ``TransferLimits/keptErrorBody``.
     public var bodyPrefix: Data
+
+    /// How many bytes of the body arrived, after decompression; of a rejected response those that were read.
+    public var bodySize: Int64
 
     /// How far the transfer had come.
     public var phase: Phase
@@ -47,18 +53,20 @@ public struct TransferFailure: Error, Sendable {
     ///   - error: The cause.
     ///   - head: The head, if one had arrived.
     ///   - bodyPrefix: The first bytes of the body. Empty by default.
+    ///   - bodySize: How many bytes of the body arrived. As many as `bodyPrefix` has by default.
     ///   - phase: How far the transfer had come.
     ///   - requestMayHaveBeenProcessed: Whether a byte of the request may have reached the server; by default, whether
     ///     the phase is past `connect`.
     ///   - connectionWasReused: Whether the connection had served another request.
     ///   - timings: What was measured.
     public init(
-        _ error: any Error, head: ResponseHead? = nil, bodyPrefix: Data = Data(), phase: Phase,
+        _ error: any Error, head: ResponseHead? = nil, bodyPrefix: Data = Data(), bodySize: Int64? = nil, phase: Phase,
         requestMayHaveBeenProcessed: Bool? = nil, connectionWasReused: Bool? = nil, timings: TransferTimings? = nil
     ) {
         self.error = error
         self.head = head
         self.bodyPrefix = bodyPrefix
+        self.bodySize = bodySize ?? Int64(bodyPrefix.count)
         self.phase = phase
         self.requestMayHaveBeenProcessed = requestMayHaveBeenProcessed ?? (phase != .connect)
         self.connectionWasReused = connectionWasReused

@@ -1,24 +1,44 @@
 /// A whole response, as a transport delivers it.
 public struct TransportResponse: Sendable {
-    /// The head that `onHead` accepted.
-    public var head: ResponseHead
+    /// All values, in one object that never changes: a response is passed on at every step of an attempt.
+    private var values: Box<Values>
 
-    /// The body if it went to memory, else empty.
-    public var body: Data
+    /// The head that `onHead` accepted.
+    public var head: ResponseHead {
+        get { values.value.head }
+        set { values = values.edited { $0.head = newValue } }
+    }
+
+    /// The body if it went to memory, else empty. Setting it sets ``bodySize``.
+    public var body: Data {
+        get { values.value.body }
+        set {
+            values = values.edited {
+                $0.body = newValue
+                $0.bodySize = Int64(newValue.count)
+            }
+        }
+    }
 
     /// The file that holds the body, if it went to one.
-    public var file: URL?
+    public var file: URL? {
+        get { values.value.file }
+        set { values = values.edited { $0.file = newValue } }
+    }
 
     /// The length of the body in bytes, after decompression, wherever it went.
-    public var bodySize: Int64
+    public var bodySize: Int64 {
+        get { values.value.bodySize }
+        set { values = values.edited { $0.bodySize = newValue } }
+    }
 
     /// When the parts of the transfer took place, where the transport measures them.
     public var timings: TransferTimings? {
         get { boxedTimings?.value }
-        set { boxedTimings = newValue.map(Box.init) }
+        set { values = values.edited { $0.timings = newValue.map(Box.init) } }
     }
 
-    private var boxedTimings: Box<TransferTimings>?
+    var boxedTimings: Box<TransferTimings>? { values.value.timings }
 
     /// Makes a response.
     ///
@@ -32,11 +52,18 @@ public struct TransportResponse: Sendable {
         head: ResponseHead, body: Data = Data(), file: URL? = nil, bodySize: Int64? = nil,
         timings: TransferTimings? = nil
     ) {
-        self.head = head
-        self.body = body
-        self.file = file
-        self.bodySize = bodySize ?? Int64(body.count)
-        boxedTimings = timings.map(Box.init)
+        values = Box(
+            Values(
+                head: head, body: body, file: file, bodySize: bodySize ?? Int64(body.count),
+                timings: timings.map(Box.init)))
+    }
+
+    private struct Values: Sendable {
+        var head: ResponseHead
+        var body: Data
+        var file: URL?
+        var bodySize: Int64
+        var timings: Box<TransferTimings>?
     }
 }
 
@@ -50,7 +77,7 @@ public struct TransferTimings: Sendable, Hashable {
     public var connect: Duration?
     /// Until the TLS handshake was done; `nil` without TLS or on a connection that was reused.
     public var secureConnect: Duration?
-    /// Until the request was ready to be sent.
+    /// Until the request began to be sent: the connection stood and served nobody else.
     public var requestSent: Duration?
     /// Until the first byte of the response arrived.
     public var firstByte: Duration?

@@ -1,36 +1,80 @@
 /// What a transport is asked to do: a request, the source of its body, where the response body goes, and limits.
 ///
-/// The result of the override point `makeTask(for:)`. The operation fills in the ``limits`` and ``onProgress`` from its
-/// configuration when they are left as they are.
+/// The result of the override point `makeTask(for:)`. The operation fills in from its configuration each of the ``limits``,
+/// the ``trust`` and ``onProgress`` that is left as it is.
 public struct TransportTask: Sendable {
+    /// All values, in one object that never changes: a task is passed on at every step of an attempt.
+    private var values: Box<Values>
+
     /// The request whose method, URL and fields are sent. Its `httpBody` and `httpBodyStream` do not count: ``body`` does.
-    public var request: URLRequest
+    public var request: URLRequest {
+        get { values.value.request }
+        set { values = values.edited { $0.request = newValue } }
+    }
 
     /// The body to send.
-    public var body: RequestBody
+    public var body: RequestBody {
+        get { values.value.body }
+        set { values = values.edited { $0.body = newValue } }
+    }
 
     /// Where the bytes of an accepted response go. ``Destination/memory`` by default.
-    public var destination: Destination
+    public var destination: Destination {
+        get { values.value.destination }
+        set { values = values.edited { $0.destination = newValue } }
+    }
 
-    /// The limits that the transport keeps; `nil`, the default, takes those of the configuration.
-    public var limits: TransferLimits?
+    /// The limits of this task. Each that is set takes the place of the configuration's (and of the request's
+    /// `timeoutInterval`), the others are those of the configuration; none is set by default.
+    public var limits: TransferLimits {
+        get { values.value.limits }
+        set { values = values.edited { $0.limits = newValue } }
+    }
 
     /// Called as bytes are sent and arrive, on the Task of the operation, at most about 20 times a second and once at the
     /// end; `nil`, the default, takes that of the configuration.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)?
+    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { values.value.onProgress }
+        set { values = values.edited { $0.onProgress = newValue } }
+    }
+
+    /// Which servers are trusted, and how this side identifies itself to them, for this task and its redirects; `nil`, the
+    /// default, takes that of the configuration, and if that has none, that of the transport.
+    ///
+    /// A transport that cannot keep to it fails the task as ``RequestError/Code/unsupported``.
+    public var trust: TrustPolicy? {
+        get { values.value.trust?.value }
+        set { values = values.edited { $0.trust = newValue.map(Box.init) } }
+    }
+
+    /// Where a transport of this package notes how far it came, should the task be cancelled.
+    var trace: TransferTrace? {
+        get { values.value.trace }
+        set { values = values.edited { $0.trace = newValue } }
+    }
 
     /// How the task is carried out; the transport's own way unless it was made by one of the `custom` functions.
-    public var execution: Execution
+    public var execution: Execution {
+        get { values.value.execution }
+        set { values = values.edited { $0.execution = newValue } }
+    }
 
     /// Where the body of an accepted response goes.
     public enum Destination: Sendable {
-        /// Into ``TransportResponse/body``, up to ``TransferLimits/maximumBodySize``.
+        /// Into ``TransportResponse/body``, up to ``TransferLimits/maximumBodySize``, 64 MiB by default.
         case memory
-        /// Into a file, which is created or emptied when the head has been accepted, and removed if the transfer fails.
-        /// The bytes never pass through memory as a whole. Missing folders are an error.
+        /// Into a file, which appears, or takes the place of an older one, when the body is whole: a transfer that fails
+        /// leaves what was there. Until then it grows under a hidden name, that begins with `.RequestOperations-`, in the
+        /// same folder, where files must be allowed to be made. A link is followed, and the permissions of an older file
+        /// are kept. The bytes never pass through memory as a whole. Missing folders are an error.
+        ///
+        /// A pipe or a device is written to piece by piece as the bytes arrive, and sets the pace.
         case file(URL)
         /// To a consumer, piece by piece, in order; while it works the transfer is paused, so that it sets the pace. It
         /// runs on the Task of the operation; an error out of it ends the transfer.
+        ///
+        /// What it has taken of a transfer that fails is not taken back: another attempt begins again at byte 0, with the
+        /// task that `makeTask(for:)` makes for it. A consumer that adds up what it gets is made there, afresh each time.
         case stream(@Sendable (Data) async throws -> Void)
     }
 
@@ -56,10 +100,7 @@ public struct TransportTask: Sendable {
     ///   - body: The body; by default the request's own `httpBody` or `httpBodyStream`.
     ///   - destination: Where the response body goes; into memory by default.
     public init(_ request: URLRequest, body: RequestBody? = nil, destination: Destination = .memory) {
-        self.request = request
-        self.body = body ?? RequestBody(of: request)
-        self.destination = destination
-        execution = .standard
+        values = Box(Values(request: request, body: body ?? RequestBody(of: request), destination: destination))
     }
 
     /// Sends the request with its own body and reads the response into memory.
@@ -78,6 +119,10 @@ public struct TransportTask: Sendable {
     }
 
     /// Sends the request with its own body and hands an accepted response to a consumer, which sets the pace.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - consumer: Gets the body piece by piece, from byte 0 in each attempt; see ``Destination/stream(_:)``.
     public static func stream(
         _ request: URLRequest, to consumer: @escaping @Sendable (Data) async throws -> Void
     ) -> TransportTask {
@@ -116,9 +161,35 @@ public struct TransportTask: Sendable {
     }
 }
 
+extension TransportTask {
+    private struct Values: Sendable {
+        var request: URLRequest
+        var body: RequestBody
+        var destination: Destination
+        var limits = TransferLimits()
+        var onProgress: (@Sendable (TransferProgress) -> Void)?
+        var trust: Box<TrustPolicy>?
+        var execution = Execution.standard
+        var trace: TransferTrace?
+    }
+
+    /// The task with what it does not bring itself taken from a configuration.
+    // Inlined, its temporaries would be part of what every waiting operation keeps.
+    @inline(never)
+    func completed(from configuration: RequestConfiguration) -> TransportTask {
+        var task = self
+        task.values = values.edited { values in
+            values.limits = values.limits.filled(from: configuration.limits(for: self))
+            values.trust = values.trust ?? configuration.boxedTrust
+            values.onProgress = values.onProgress ?? configuration.onProgress
+        }
+        return task
+    }
+}
+
 /// How far a transfer has come, in bytes of bodies.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes of the request body handed to the network.
+    /// Bytes of the request body that the layer below has taken; it need not have sent all of them yet.
     public var bytesSent: Int64
     /// The length of the request body, where it is known.
     public var bytesToSend: Int64?
@@ -136,39 +207,4 @@ public struct TransferProgress: Sendable, Hashable {
         self.bytesReceived = bytesReceived
         self.bytesToReceive = bytesToReceive
     }
-}
-
-/// What a transport keeps to while it carries out one task.
-public struct TransferLimits: Sendable, Hashable {
-    /// The longest time for name look-up, connection and TLS handshake together. 15 seconds by default; `nil` is none.
-    public var connect: Duration?
-
-    /// The longest time without a byte in either direction once connected. 60 seconds by default; `nil` is none.
-    public var idle: Duration?
-
-    /// The largest body of an accepted response, in bytes after decompression; beyond it the transfer ends with
-    /// ``RequestError/Code/bodyTooLarge``. `nil` is none. 64 MiB by default.
-    public var maximumBodySize: Int?
-
-    /// How many bytes of a rejected response are read at most, to keep the connection usable. 64 KiB by default; at 0 the
-    /// connection is closed at once.
-    public var errorBodyLimit: Int
-
-    /// How long a rejected response is read at most. 500 ms by default.
-    public var errorBodyTimeLimit: Duration
-
-    /// Makes limits; each has the default given at its property.
-    public init(
-        connect: Duration? = .seconds(15), idle: Duration? = .seconds(60), maximumBodySize: Int? = 64 << 20,
-        errorBodyLimit: Int = 64 << 10, errorBodyTimeLimit: Duration = .milliseconds(500)
-    ) {
-        self.connect = connect
-        self.idle = idle
-        self.maximumBodySize = maximumBodySize
-        self.errorBodyLimit = errorBodyLimit
-        self.errorBodyTimeLimit = errorBodyTimeLimit
-    }
-
-    /// How much of a rejected response is kept in the error, in bytes.
-    package static let keptErrorBody = 4 << 10
 }

@@ -5,11 +5,13 @@ enum Content {
     /// The bytes of `LoopbackServer.Response.large`: the one at offset *i* is *i* mod 251, so that a piece lost, doubled or
     /// out of place shows.
     static func pattern(_ count: Int) -> Data {
-        let period = Data((0..<(251 * 64)).map { UInt8($0 % 251) })
         var pattern = Data(capacity: count + period.count)
         while pattern.count < count { pattern.append(period) }
         return pattern.prefix(count)
     }
+
+    /// Made once: a debug build takes its time for each byte.
+    private static let period = Data((0..<(251 * 64)).map { UInt8($0 % 251) })
 
     /// The pieces as one. (`joined()` goes byte by byte in a debug build.)
     static func joined(_ pieces: [Data]) -> Data {

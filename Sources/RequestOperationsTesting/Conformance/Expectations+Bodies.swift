@@ -149,20 +149,35 @@ extension TransportExpectation {
                 of: limited(.download(trial.request(), to: trial.file()), to: 100_000), .bodyTooLarge, in: .body)
             try expect("The files left", try trial.fileNames, is: [])
         },
+        TransportExpectation("A body in memory is bounded at 64 MiB where nothing else was set", .sizeLimits) { trial in
+            trial.server.route("/", .large(byteCount: (64 << 20) + 1))
+            try await trial.expectFailure(of: .data(trial.request()), .bodyTooLarge, in: .body)
+        },
+        TransportExpectation("A body that goes to a file has no bound that was not set", .sizeLimits) { trial in
+            let length = (64 << 20) + 1
+            trial.server.route("/", .large(byteCount: length))
+            let response = try await trial.perform(.download(trial.request(), to: trial.file()))
+            try expect("The size", response.bodySize, is: Int64(length))
+        },
+        TransportExpectation("A body that goes to a consumer has no bound that was not set", .sizeLimits) { trial in
+            let length = (64 << 20) + 1
+            trial.server.route("/", .large(byteCount: length))
+            let response = try await trial.perform(.stream(trial.request()) { _ in })
+            try expect("The size", response.bodySize, is: Int64(length))
+        },
         TransportExpectation("A consumer never gets more than the limit", .sizeLimits) { trial in
             trial.server.route("/", .chunked(Array(repeating: Content.pattern(10_000), count: 50)))
-            let sizes = Witness<Int>()
-            let task = TransportTask.stream(trial.request()) { sizes.note($0.count) }
+            let sizes = Collector<Int>()
+            let task = TransportTask.stream(trial.request()) { sizes.append($0.count) }
             try await trial.expectFailure(of: limited(task, to: 100_000), .bodyTooLarge, in: .body)
-            let delivered = sizes.all.reduce(0, +)
+            let delivered = sizes.elements.reduce(0, +)
             try expect(delivered <= 100_000, "\(delivered) bytes were delivered.")
         },
     ]
 
     private static func limited(_ task: TransportTask, to size: Int) -> TransportTask {
         var task = task
-        task.limits = TransportTrial.limits
-        task.limits?.maximumBodySize = size
+        task.limits.maximumBodySize = size
         return task
     }
 }

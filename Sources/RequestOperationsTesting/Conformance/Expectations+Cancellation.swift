@@ -5,13 +5,13 @@ extension TransportExpectation {
     static let cancellation: [TransportExpectation] = [
         TransportExpectation("A Task that is cancelled already sends nothing", .cancellation) { trial in
             trial.server.respond { _ in .text("hello") }
-            let begin = Signal()
+            let begin = Door()
             let transfer = Task {
-                await begin.wait()
+                await begin.pass()
                 return try await trial.perform(.data(trial.request("/cancelled")))
             }
             transfer.cancel()
-            begin.give()
+            begin.open()
             try await expectCancellation(of: transfer)
             _ = try await trial.get("/fence")
             try expect("The requests", trial.server.requests.map(\.path), is: ["/fence"])
@@ -34,9 +34,9 @@ extension TransportExpectation {
         },
         TransportExpectation("Cancelling in the body closes the connection", .cancellation) { trial in
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
-            let begun = Signal()
-            let transfer = trial.start(.data(trial.request())) { _ in begun.give() }
-            try expect(await begun.isGiven(within: .seconds(10)), "No head was reported.")
+            let begun = Door()
+            let transfer = trial.start(.data(trial.request())) { _ in begun.open() }
+            try expect(await begun.isOpen(within: .seconds(10)), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
         TransportExpectation("Cancelling while bytes flow ends the transfer", .cancellationInTransit) { trial in
@@ -46,8 +46,8 @@ extension TransportExpectation {
         TransportExpectation("Cancelling in onHead delivers nothing and closes the connection", .cancellation) {
             trial in
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
-            let pieces = Witness<Void>()
-            let transfer = trial.start(.stream(trial.request()) { _ in pieces.note(()) }) { _ in
+            let pieces = Collector<Void>()
+            let transfer = trial.start(.stream(trial.request()) { _ in pieces.append(()) }) { _ in
                 withUnsafeCurrentTask { $0?.cancel() }
             }
             try await expectCancellation(of: transfer)
@@ -58,29 +58,29 @@ extension TransportExpectation {
             "Cancelling during an upload closes the connection, the body incomplete", .cancellationInTransit
         ) {
             trial in
-            let flows = Signal()
+            let flows = Door()
             let source = Source { index in
-                if index == 20 { flows.give() }
+                if index == 20 { flows.open() }
                 return Content.pattern(10_000)
             }
             let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
-            try expect(await flows.isGiven(within: .seconds(10)), "The body did not flow.")
+            try expect(await flows.isOpen(within: .seconds(10)), "The body did not flow.")
             try await expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
         TransportExpectation("Cancelling while a source waits ends the transfer without it", .sourceCancellation) {
             trial in
-            let waits = Signal()
-            let mayEnd = Signal()
+            let waits = Door()
+            let mayEnd = Door()
             let source = Source { index in
                 guard index > 0 else { return Content.pattern(10_000) }
-                waits.give()
-                await mayEnd.wait()
+                waits.open()
+                await mayEnd.pass()
                 return nil
             }
             let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
-            defer { mayEnd.give() }
-            try expect(await waits.isGiven(within: .seconds(10)), "The source was not read.")
+            defer { mayEnd.open() }
+            try expect(await waits.isOpen(within: .seconds(10)), "The source was not read.")
             try await expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
@@ -88,14 +88,13 @@ extension TransportExpectation {
             trial in
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
             var task = TransportTask.data(trial.request())
-            task.limits = TransportTrial.limits
-            task.limits?.errorBodyTimeLimit = .seconds(20)
-            let rejected = Signal()
+            task.limits.errorBodyTimeLimit = .seconds(20)
+            let rejected = Door()
             let transfer = trial.start(task) { _ in
-                rejected.give()
+                rejected.open()
                 throw Rejection()
             }
-            try expect(await rejected.isGiven(within: .seconds(10)), "No head was reported.")
+            try expect(await rejected.isOpen(within: .seconds(10)), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
         TransportExpectation("Cancelling one transfer leaves the others alone", .cancellationInTransit) { trial in
@@ -140,20 +139,21 @@ extension TransportExpectation {
     ]
 }
 
-/// Cancels a transfer and expects that it ends as cancelled within two seconds.
+/// Cancels a transfer and expects that it ends as cancelled within six seconds.
 func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
     transfer.cancel()
     try await expectCancellation(of: transfer)
 }
 
-/// Expects that a transfer that has been cancelled, or is about to be, ends as such within two seconds.
+/// Expects that a transfer that has been cancelled, or is about to be, ends as such within six seconds: on a busy machine its
+/// connection takes its time before that.
 private func expectCancellation(of transfer: Task<TransportResponse, any Error>) async throws {
-    let ended = Signal()
+    let ended = Door()
     let watcher = Task {
-        defer { ended.give() }
+        defer { ended.open() }
         return await transfer.result
     }
-    try expect(await ended.isGiven(within: .seconds(2)), "The transfer had not ended 2 s after the cancel.")
+    try expect(await ended.isOpen(within: .seconds(6)), "The transfer had not ended 6 s after the cancel.")
     switch await watcher.value {
     case .success: throw ConformanceFailure("The transfer succeeded in spite of the cancel.")
     case .failure(let error): try expect(error is CancellationError, "\(error) was thrown, not CancellationError.")
@@ -161,7 +161,7 @@ private func expectCancellation(of transfer: Task<TransportResponse, any Error>)
 }
 
 extension TransportTrial {
-    /// Expects that a cancel ends the transfer and, within a second, its connection.
+    /// Expects that a cancel ends the transfer and, within six seconds as well, its connection.
     func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
         let instant = ContinuousClock.now
         try await expectCancelled(transfer)
@@ -169,21 +169,20 @@ extension TransportTrial {
             let byClient = connection.end == .closedByPeer || connection.end == .resetByPeer
             try expect(byClient, "The connection ended otherwise than by the client.")
             let time = connection.endInstant.map(instant.duration) ?? .zero
-            try expect(time < .seconds(1), "The connection was closed \(time) after the cancel.")
+            try expect(time < .seconds(6), "The connection was closed \(time) after the cancel.")
         }
     }
 
     /// A transfer of an unlimited body, twenty pieces of which have been delivered.
     func flowingTransfer() async throws -> Task<TransportResponse, any Error> {
-        let flows = Signal()
-        let pieces = Witness<Void>()
+        let flows = Door()
+        let pieces = Collector<Void>()
         var task = TransportTask.stream(request()) { _ in
-            if pieces.note(()) == 20 { flows.give() }
+            if pieces.count(appending: ()) == 20 { flows.open() }
         }
-        task.limits = TransportTrial.limits
-        task.limits?.maximumBodySize = nil
+        task.limits.maximumBodySize = nil
         let transfer = start(task)
-        try expect(await flows.isGiven(within: .seconds(10)), "The body did not flow.")
+        try expect(await flows.isOpen(within: .seconds(10)), "The body did not flow.")
         return transfer
     }
 }

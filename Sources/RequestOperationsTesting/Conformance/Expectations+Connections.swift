@@ -69,7 +69,10 @@ extension TransportExpectation {
             let failure = try await trial.expectFailure(of: task, .connectionLost, in: .head)
             try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: true)
             try expect(failure.connectionWasReused != false, "The connection is told as fresh.")
-            try expect("The number of requests", trial.server.requests.count, is: 2)
+            // A head whose body never came is no request that a server could act on: Foundation on Linux may send one on
+            // its own before its transport hears of it.
+            let whole = trial.server.requests.filter(\.isBodyComplete)
+            try expect("The number of whole requests", whole.count, is: 2)
         },
         TransportExpectation("A GET that a fresh connection swallowed is not sent again", .freshReplays) { trial in
             trial.server.respond { _ in .closeWithoutAnswer }

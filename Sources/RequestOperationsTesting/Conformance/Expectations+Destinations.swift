@@ -35,12 +35,12 @@ extension TransportExpectation {
             try Data("old".utf8).write(to: trial.file("old"))
             trial.server.respond { _ in .text("new") }
             for name in ["new", "old"] {
-                let before = Witness<Data?>()
+                let before = Collector<Data?>()
                 _ = try await trial.perform(.download(trial.request(), to: trial.file(name))) { _ in
                     // A missing file is what is expected of the first.
-                    before.note(try? Data(contentsOf: trial.file(name)))
+                    before.append(try? Data(contentsOf: trial.file(name)))
                 }
-                try expect("The content in onHead", before.all, is: [name == "old" ? Data("old".utf8) : nil])
+                try expect("The content in onHead", before.elements, is: [name == "old" ? Data("old".utf8) : nil])
             }
         },
         TransportExpectation("A rejected response leaves the file as it was", .fileBodies) { trial in
@@ -62,9 +62,9 @@ extension TransportExpectation {
         TransportExpectation("A file is removed when the transfer is cancelled", .fileRemoval) { trial in
             let gate = LoopbackServer.Gate()
             trial.server.route("/", .pattern(100_000, of: 200_000, restAfter: gate))
-            let begun = Signal()
-            let transfer = trial.start(.download(trial.request(), to: trial.file())) { _ in begun.give() }
-            await begun.wait()
+            let begun = Door()
+            let transfer = trial.start(.download(trial.request(), to: trial.file())) { _ in begun.open() }
+            await begun.pass()
             transfer.cancel()
             _ = await transfer.result
             try expect("The files left", try trial.fileNames, is: [])
@@ -81,55 +81,55 @@ extension TransportExpectation {
     static let streams: [TransportExpectation] = [
         TransportExpectation("A consumer gets the whole body in order", .streamedBodies) { trial in
             trial.server.route("/", .large(byteCount: 8_000_003))
-            let pieces = Witness<Data>()
-            let response = try await trial.perform(.stream(trial.request()) { pieces.note($0) })
+            let pieces = Collector<Data>()
+            let response = try await trial.perform(.stream(trial.request()) { pieces.append($0) })
             try expect("The size", response.bodySize, is: 8_000_003)
             try expect("The body in memory", response.body, is: Data())
-            try expect(Content.joined(pieces.all) == Content.pattern(8_000_003), "The pieces are not the body.")
+            try expect(Content.joined(pieces.elements) == Content.pattern(8_000_003), "The pieces are not the body.")
         },
         TransportExpectation("A consumer gets the decoded body", .gzip) { trial in
             trial.server.route("/", .encoded(Content.gzip, "gzip"))
-            let pieces = Witness<Data>()
-            _ = try await trial.perform(.stream(trial.request()) { pieces.note($0) })
-            try expect(Content.joined(pieces.all) == Content.text, "The pieces are not the body.")
+            let pieces = Collector<Data>()
+            _ = try await trial.perform(.stream(trial.request()) { pieces.append($0) })
+            try expect(Content.joined(pieces.elements) == Content.text, "The pieces are not the body.")
         },
         TransportExpectation("A consumer gets nothing of an empty body", .streamedBodies) { trial in
             trial.server.route("/", .status(200))
-            let pieces = Witness<Data>()
-            _ = try await trial.perform(.stream(trial.request()) { pieces.note($0) })
-            try expect("The bytes", Content.joined(pieces.all), is: Data())
+            let pieces = Collector<Data>()
+            _ = try await trial.perform(.stream(trial.request()) { pieces.append($0) })
+            try expect("The bytes", Content.joined(pieces.elements), is: Data())
         },
         TransportExpectation("A consumer gets a piece as it arrives, not when the body is whole", .promptPieces) {
             trial in
             let gate = LoopbackServer.Gate()
             trial.server.route("/", .pattern(10, of: 20, restAfter: gate))
-            let pieces = Witness<Data>()
+            let pieces = Collector<Data>()
             let transfer = trial.start(
                 .stream(trial.request()) { piece in
-                    pieces.note(piece)
+                    pieces.append(piece)
                     gate.open()
                 })
             defer { transfer.cancel() }
             try await within(.seconds(5)) { _ = try await transfer.value }
-            try expect(Content.joined(pieces.all) == Content.pattern(20), "The pieces are not the body.")
+            try expect(Content.joined(pieces.elements) == Content.pattern(20), "The pieces are not the body.")
         },
         TransportExpectation("A consumer runs on the Task that called perform, one piece at a time", .callerTask) {
             trial in
             trial.server.route("/", .drip(Content.pattern(50), chunk: 10, every: .milliseconds(5)))
             let caller = TaskIdentity.current
-            let callers = Witness<TaskIdentity>()
-            let begun = Witness<Void>()
-            let ended = Witness<Void>()
+            let callers = Collector<TaskIdentity>()
+            let begun = Collector<Void>()
+            let ended = Collector<Void>()
             let task = TransportTask.stream(trial.request()) { _ in
                 try expect(begun.count == ended.count, "A piece came while the consumer worked on the one before.")
-                begun.note(())
-                callers.note(.current)
+                begun.append(())
+                callers.append(.current)
                 await Task.yield()
                 try await Task.sleep(for: .milliseconds(10))
-                ended.note(())
+                ended.append(())
             }
             _ = try await trial.perform(task)
-            try expect(callers.all.allSatisfy { $0 == caller }, "Another Task than the caller's ran the consumer.")
+            try expect(callers.elements.allSatisfy { $0 == caller }, "Another Task than the caller's ran the consumer.")
         },
         TransportExpectation("A consumer sets the pace: while it works the server cannot go on", .backPressure) {
             trial in
@@ -149,11 +149,11 @@ extension TransportExpectation {
         TransportExpectation("A slow consumer loses nothing", .streamedBodies) { trial in
             trial.server.route("/", .large(byteCount: 6_000_003))
             let sum = Locked(LoopbackServer.Checksum())
-            let pieces = Witness<Void>()
+            let pieces = Collector<Void>()
             let response = try await trial.perform(
                 .stream(trial.request()) { piece in
                     sum.withLock { sum in piece.withUnsafeBytes { sum.update($0) } }
-                    if pieces.note(()) <= 20 { try await Task.sleep(for: .milliseconds(5)) }
+                    if pieces.count(appending: ()) <= 20 { try await Task.sleep(for: .milliseconds(5)) }
                 })
             try expect("The size", response.bodySize, is: 6_000_003)
             let expected = LoopbackServer.Checksum(Content.pattern(6_000_003)).value
@@ -163,10 +163,10 @@ extension TransportExpectation {
             trial in
             trial.server.route("/", .large(byteCount: 1 << 20))
             let thrown = Rejection()
-            let pieces = Witness<Void>()
+            let pieces = Collector<Void>()
             let failure = try await trial.failure(
                 of: .stream(trial.request()) { _ in
-                    pieces.note(())
+                    pieces.append(())
                     throw thrown
                 })
             try expect(

@@ -7,8 +7,7 @@ extension TransportExpectation {
             trial in
             trial.server.route("/", .large(byteCount: 256 << 20))
             var task = TransportTask.data(trial.request())
-            task.limits = TransportTrial.limits
-            task.limits?.maximumBodySize = 1000
+            task.limits.maximumBodySize = 1000
             try await trial.expectFailure(of: task, .bodyTooLarge, in: .body)
             try await trial.expectGivenUp()
         },
@@ -31,18 +30,18 @@ extension TransportExpectation {
         TransportExpectation("Cancelling while the consumer works closes the connection at once", .closingInFlow) {
             trial in
             trial.server.route("/", .large(byteCount: 48 << 20))
-            let works = Signal()
-            let mayEnd = Signal()
+            let works = Door()
+            let mayEnd = Door()
             let transfer = trial.start(
                 .stream(trial.request()) { _ in
-                    works.give()
-                    await mayEnd.wait()
+                    works.open()
+                    await mayEnd.pass()
                 })
-            defer { mayEnd.give() }
-            try expect(await works.isGiven(within: .seconds(10)), "The consumer got nothing.")
+            defer { mayEnd.open() }
+            try expect(await works.isOpen(within: .seconds(10)), "The consumer got nothing.")
             transfer.cancel()
             try await trial.closedConnections()
-            mayEnd.give()
+            mayEnd.open()
             try await expectCancelled(transfer)
         },
     ]

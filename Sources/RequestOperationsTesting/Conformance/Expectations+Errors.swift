@@ -5,10 +5,9 @@ extension TransportExpectation {
     static let errors: [TransportExpectation] = [
         TransportExpectation("A refused connection is cannotConnect, and surely nothing was sent", .connectErrors) {
             trial in
-            let gone = try await LoopbackServer.start()
-            gone.stop()
+            let port = try RefusingPort()
             let failure = try await trial.expectFailure(
-                of: .data(URLRequest(url: gone.url)), .cannotConnect, in: .connect)
+                of: .data(URLRequest(url: port.url)), .cannotConnect, in: .connect)
             try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: false)
             try expect("The head", failure.head?.status, is: nil)
         },
@@ -81,8 +80,8 @@ extension TransportExpectation {
         },
         TransportExpectation("A head that breaks off fails the transfer before onHead", .brokenOffHeads) { trial in
             trial.server.route("/", .closing(.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Cut: ye".utf8))))
-            let heads = Witness<Void>()
-            let failure = try await trial.failure(of: .data(trial.request())) { _ in heads.note(()) }
+            let heads = Collector<Void>()
+            let failure = try await trial.failure(of: .data(trial.request())) { _ in heads.append(()) }
             let code = (failure.error as? RequestError)?.code
             try expect(
                 code == .connectionLost || code == .malformedResponse, "The cause is \(failure.error).")

@@ -4,18 +4,18 @@ extension TransportExpectation {
     /// How and when a head is reported.
     static let heads: [TransportExpectation] = [
         TransportExpectation("A head is reported exactly once", .heads) { trial in
-            let heads = Witness<ResponseHead>()
+            let heads = Collector<ResponseHead>()
             trial.server.route("/", .text("hello"))
-            let response = try await trial.perform(.data(trial.request())) { heads.note($0) }
+            let response = try await trial.perform(.data(trial.request())) { heads.append($0) }
             try expect("The number of reports", heads.count, is: 1)
             try expect("The status in the response", response.head.status, is: 200)
         },
         TransportExpectation("A head has the status, the URL and the fields of the response", .heads) { trial in
-            let heads = Witness<ResponseHead>()
+            let heads = Collector<ResponseHead>()
             trial.server.route("/a", .status(203, fields: ["X-Case": "Kept As Sent", "X-Empty": ""]))
             let request = trial.request("/a?b=c")
-            _ = try await trial.perform(.data(request)) { heads.note($0) }
-            let head = try unwrap(heads.all.first, "No head was reported.")
+            _ = try await trial.perform(.data(request)) { heads.append($0) }
+            let head = try unwrap(heads.elements.first, "No head was reported.")
             try expect("The status", head.status, is: 203)
             try expect("The URL", head.url, is: trial.server.url("/a?b=c"))
             try expect("A field", head.field("x-case"), is: "Kept As Sent")
@@ -23,41 +23,41 @@ extension TransportExpectation {
             try expect("An absent field", head.field("X-Absent"), is: nil)
         },
         TransportExpectation("A head comes before any byte of the body is delivered", .heads) { trial in
-            let events = Witness<String>()
+            let events = Collector<String>()
             trial.server.route("/", .drip(Content.pattern(20), chunk: 10, every: .milliseconds(20)))
-            let task = TransportTask.stream(trial.request()) { _ in events.note("body") }
-            _ = try await trial.perform(task) { _ in events.note("head") }
-            try expect("The first event", events.all.first, is: "head")
+            let task = TransportTask.stream(trial.request()) { _ in events.append("body") }
+            _ = try await trial.perform(task) { _ in events.append("head") }
+            try expect("The first event", events.elements.first, is: "head")
             try expect(events.count > 1, "No byte of the body was delivered.")
         },
         TransportExpectation("A head is reported on the Task that called perform", .callerTask) { trial in
             trial.server.route("/", .text("hello"))
-            let seen = Witness<(TaskIdentity, Int)>()
+            let seen = Collector<(TaskIdentity, Int)>()
             try await Inherited.$value.withValue(7) {
                 let caller = TaskIdentity.current
                 _ = try await trial.perform(.data(trial.request())) { _ in
-                    seen.note((.current, Inherited.value))
+                    seen.append((.current, Inherited.value))
                 }
-                let (task, inherited) = try unwrap(seen.all.first, "No head was reported.")
+                let (task, inherited) = try unwrap(seen.elements.first, "No head was reported.")
                 try expect("The task-local value", inherited, is: 7)
                 try expect(task == caller, "Another Task than the caller's reported the head.")
             }
         },
         TransportExpectation("An onHead that blocks delays no other transfer", .blockingHandlers) { trial in
             trial.server.respond { _ in .text("hello") }
-            let blocks = Signal()
+            let blocks = Door()
             let others = DispatchSemaphore(value: 0)
             let blocked = Task {
                 try await onBlockingThread {
                     try await trial.perform(.data(trial.request("/blocked"))) { _ in
-                        blocks.give()
+                        blocks.open()
                         guard others.wait(timeout: .now() + 30) == .success else {
                             throw ConformanceFailure("Others got no answer in the 30 s for which one onHead blocked.")
                         }
                     }
                 }
             }
-            try expect(await blocks.isGiven(within: .seconds(10)), "No head was reported.")
+            try expect(await blocks.isOpen(within: .seconds(10)), "No head was reported.")
             for number in 1...4 { _ = try await trial.get("/other\(number)") }
             others.signal()
             _ = try await blocked.value
@@ -72,10 +72,10 @@ extension TransportExpectation {
         },
         TransportExpectation("Informational heads are not reported", .informationalHeads) { trial in
             for status in [100, 102, 103] {
-                let heads = Witness<Int>()
+                let heads = Collector<Int>()
                 trial.server.route("/", .informational(status, fields: ["Link": "</a>"], then: .text("hello")))
-                let response = try await trial.perform(.data(trial.request())) { heads.note($0.status) }
-                try expect("The reported statuses after a \(status)", heads.all, is: [200])
+                let response = try await trial.perform(.data(trial.request())) { heads.append($0.status) }
+                try expect("The reported statuses after a \(status)", heads.elements, is: [200])
                 try expect("A field of the \(status) in the final head", response.head.field("Link"), is: nil)
                 try expect("The body", response.body, is: Data("hello".utf8))
             }

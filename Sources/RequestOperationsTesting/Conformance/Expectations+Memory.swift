@@ -33,13 +33,11 @@ extension TransportTrial {
         var growths: [Int] = []
         while growths.count < 3 {
             let before = ResidentMemory.now
-            let seen = Witness<Int>()
+            let seen = Collector<Int>()
             var task = task
-            task.limits = TransportTrial.limits
-            task.limits?.maximumBodySize = nil
-            task.onProgress = { _ in seen.note(ResidentMemory.now) }
+            task.onProgress = { _ in seen.append(ResidentMemory.now) }
             _ = try await perform(task)
-            let growth = (seen.all + [ResidentMemory.now]).reduce(0, max) - before
+            let growth = (seen.elements + [ResidentMemory.now]).reduce(0, max) - before
             if growth < 96 << 20 { return }
             growths.append(growth >> 20)
         }

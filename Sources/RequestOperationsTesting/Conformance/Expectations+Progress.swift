@@ -6,50 +6,51 @@ extension TransportExpectation {
         TransportExpectation("Progress of a body that arrives only grows, and ends with all of it", .progress) {
             trial in
             trial.server.route("/", .large(byteCount: 8_000_003))
-            let told = Witness<TransferProgress>()
+            let told = Collector<TransferProgress>()
             var task = TransportTask.data(trial.request())
-            task.onProgress = { told.note($0) }
+            task.onProgress = { told.append($0) }
             _ = try await trial.perform(task)
-            try expectGrowth(of: told.all.map(\.bytesReceived), to: 8_000_003)
-            try expect("The length told", told.all.last?.bytesToReceive, is: 8_000_003)
+            try expectGrowth(of: told.elements.map(\.bytesReceived), to: 8_000_003)
+            try expect("The length told", told.elements.last?.bytesToReceive, is: 8_000_003)
         },
         TransportExpectation("Progress of a body that is sent only grows, and ends with all of it", .uploadProgress) {
             trial in
             trial.server.route("/", .text("thanks"))
-            let told = Witness<TransferProgress>()
+            let told = Collector<TransferProgress>()
             var task = TransportTask.upload(trial.request(method: "POST"), from: .data(Content.pattern(8_000_003)))
-            task.onProgress = { told.note($0) }
+            task.onProgress = { told.append($0) }
             _ = try await trial.perform(task)
-            try expectGrowth(of: told.all.map(\.bytesSent), to: 8_000_003)
-            try expect("The length told", told.all.last?.bytesToSend, is: 8_000_003)
-            try expect("The bytes received", told.all.last?.bytesReceived, is: 6)
+            try expectGrowth(of: told.elements.map(\.bytesSent), to: 8_000_003)
+            try expect("The length told", told.elements.last?.bytesToSend, is: 8_000_003)
+            try expect("The bytes received", told.elements.last?.bytesReceived, is: 6)
         },
         TransportExpectation("Progress counts decoded bytes, whose number no head tells", .decodedProgress) { trial in
             trial.server.route("/", .encoded(Content.gzip, "gzip"))
-            let told = Witness<TransferProgress>()
+            let told = Collector<TransferProgress>()
             var task = TransportTask.data(trial.request())
-            task.onProgress = { told.note($0) }
+            task.onProgress = { told.append($0) }
             _ = try await trial.perform(task)
-            try expectGrowth(of: told.all.map(\.bytesReceived), to: Int64(Content.text.count))
-            try expect("The length told", told.all.last?.bytesToReceive, is: nil)
+            try expectGrowth(of: told.elements.map(\.bytesReceived), to: Int64(Content.text.count))
+            try expect("The length told", told.elements.last?.bytesToReceive, is: nil)
         },
         TransportExpectation("Progress is told at the end of an empty body, too", .progress) { trial in
             trial.server.route("/", .status(200))
-            let told = Witness<TransferProgress>()
+            let told = Collector<TransferProgress>()
             var task = TransportTask.data(trial.request())
-            task.onProgress = { told.note($0) }
+            task.onProgress = { told.append($0) }
             _ = try await trial.perform(task)
-            try expectGrowth(of: told.all.map(\.bytesReceived), to: 0)
+            try expectGrowth(of: told.elements.map(\.bytesReceived), to: 0)
         },
         TransportExpectation("Progress is told on the Task that called perform, and seldom", .progress) { trial in
             trial.server.route("/", .large(byteCount: 64 << 20))
             let caller = TaskIdentity.current
-            let callers = Witness<TaskIdentity>()
+            let callers = Collector<TaskIdentity>()
             var task = TransportTask.stream(trial.request()) { _ in }
-            task.onProgress = { _ in callers.note(.current) }
+            task.onProgress = { _ in callers.append(.current) }
             let time = try await duration { _ = try await trial.perform(task) }
             try expect(callers.count > 0, "No progress was told.")
-            try expect(callers.all.allSatisfy { $0 == caller }, "Another Task than the caller's told the progress.")
+            try expect(
+                callers.elements.allSatisfy { $0 == caller }, "Another Task than the caller's told the progress.")
             let most = Int(time / .milliseconds(50) * 1.5) + 5
             try expect(callers.count <= most, "Progress was told \(callers.count) times in \(time).")
         },

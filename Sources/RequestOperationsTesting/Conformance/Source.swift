@@ -14,7 +14,7 @@ final class Source: Sendable {
     private let next: @Sendable (_ index: Int) async throws -> Data?
 
     /// Given when a piece has been asked for after the last one.
-    let isExhausted = Signal()
+    let isExhausted = Door()
 
     /// Makes a source whose pieces a function gives, by their number from 0.
     init(content: Data = Data(), next: @escaping @Sendable (_ index: Int) async throws -> Data?) {
@@ -57,7 +57,7 @@ final class Source: Sendable {
         }
         defer { state.withLock { $0.isReading = false } }
         let piece = try await next(index)
-        if piece == nil { isExhausted.give() }
+        if piece == nil { isExhausted.open() }
         return piece
     }
 }

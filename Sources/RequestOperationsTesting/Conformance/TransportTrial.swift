@@ -29,7 +29,12 @@ public struct TransportTrial: Sendable {
 // What the built-in expectations are written with.
 extension TransportTrial {
     /// Limits that no healthy transfer on the loopback interface meets.
-    static let limits = TransferLimits(connect: .seconds(10), idle: .seconds(20))
+    static let limits = {
+        var limits = TransferLimits()
+        limits.connect = .seconds(10)
+        limits.idle = .seconds(20)
+        return limits
+    }()
 
     /// A file of the trial's folder.
     func file(_ name: String = "body") -> URL {
@@ -47,12 +52,12 @@ extension TransportTrial {
         return request
     }
 
-    /// Has the transport carry out a task, with the limits of the trial unless it has its own.
+    /// Has the transport carry out a task, with the limits of the trial where it has none of its own.
     func perform(
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
     ) async throws -> TransportResponse {
         var task = task
-        task.limits = task.limits ?? TransportTrial.limits
+        task.limits = task.limits.filled(from: TransportTrial.limits)
         return try await transport.perform(task, onHead: onHead)
     }
 
@@ -109,13 +114,13 @@ extension TransportTrial {
 
 // What the server and the folder show afterwards.
 extension TransportTrial {
-    /// The connections that were made, when all have ended; a sentence is thrown if that takes more than five seconds.
+    /// The connections that were made, when all have ended; a sentence is thrown if that takes more than twelve seconds.
     @discardableResult
     func closedConnections() async throws -> [LoopbackServer.ConnectionRecord] {
         let count = server.connections.count
         guard count > 0 else { return [] }
-        guard let closed = try? await server.connectionsClosed(atLeast: count, timeout: .seconds(5)) else {
-            throw ConformanceFailure("The connection was still open 5 s later.")
+        guard let closed = try? await server.connectionsClosed(atLeast: count, timeout: .seconds(12)) else {
+            throw ConformanceFailure("The connection was still open 12 s later.")
         }
         return closed
     }

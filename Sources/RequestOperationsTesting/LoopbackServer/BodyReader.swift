@@ -8,6 +8,9 @@ struct BodyReader {
     private(set) var isComplete = false
     private let limit: Int
 
+    /// How long all trailers may be, in bytes.
+    private static let trailerLimit = 1 << 16
+
     /// A reader that keeps bodies of at most `limit` bytes.
     init(keepingUpTo limit: Int) {
         self.limit = limit
@@ -30,9 +33,12 @@ struct BodyReader {
             try readBytes(size, from: wire)
             guard try readLine(from: wire).isEmpty else { throw .refused(status: 400) }
         }
+        var left = Self.trailerLimit
         while true {
             let line = try readLine(from: wire)
             if line.isEmpty { return }
+            left -= line.count + 2
+            guard left >= 0 else { throw .refused(status: 431) }
             let field = try RequestHead.field(line)
             trailers.append(name: field.name, value: field.value)
         }
@@ -57,6 +63,9 @@ struct BodyReader {
     /// The size in front of a chunk: hexadecimal digits, then perhaps extensions, which are ignored.
     private func chunkSize(_ line: [UInt8]) throws(Interruption) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        // Behind the space there may be an extension, and nothing else (RFC 9112, section 7.1.1).
+        let rest = line.dropFirst(digits.count).first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        guard rest == nil || rest == UInt8(ascii: ";") else { throw .refused(status: 400) }
         guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw .refused(status: 400) }

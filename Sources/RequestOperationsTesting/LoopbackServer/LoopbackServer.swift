@@ -17,7 +17,9 @@ public import Foundation
 /// Each connection has a thread of its own and stays open until its client, a response or ``stop()`` ends it; a thousand at
 /// a time are nothing special. Every response sees the end of its client within milliseconds, also while it waits or
 /// stalls. HTTP/1.1 keep-alive, pipelining, chunked and counted bodies, and `Expect: 100-continue` work. A malformed
-/// request is answered with 400 (431 if its head is longer than 64 KiB) and the end of the connection, and is not logged.
+/// request is answered with 400 and the end of the connection: 431 if its head, or what follows a chunked body, is longer
+/// than 64 KiB, 501 for a transfer coding other than `chunked`, 505 for a version other than HTTP/1. It is not logged, unless
+/// its head was in order and its body is not: then it is there with ``Request/isBodyComplete`` false.
 ///
 /// The server is stopped when the last reference to it goes. A handler that needs the server must hold it weakly.
 public final class LoopbackServer: Sendable {
@@ -37,14 +39,17 @@ public final class LoopbackServer: Sendable {
     ///   - includingIPv6: Whether it listens on `::1` as well, at the same port. False by default.
     ///   - keptBodyLimit: The longest request body that is kept, in bytes; by default 1 MiB. Of a longer one the count
     ///     and the checksum are kept.
+    ///   - logLimit: How many requests, and how many ended connections, the log holds; of more the last ones, for a server
+    ///     that runs for long. All by default; a negative one is a programmer's error. The waits count all that happened.
     ///   - handler: Answers the requests that have no route; by default these get 404. Called on the thread of the
     ///     connection, at the same time for several connections; it may block.
-    /// - Throws: A description of the system call that failed, for instance when the port is taken.
+    /// - Throws: A description of the system call that failed, for instance when the port is taken or is none.
     public static func start(
-        port: Int = 0, includingIPv6: Bool = false, keptBodyLimit: Int = 1 << 20,
+        port: Int = 0, includingIPv6: Bool = false, keptBodyLimit: Int = 1 << 20, logLimit: Int = .max,
         handler: (@Sendable (Request) -> Response)? = nil
     ) async throws -> LoopbackServer {
-        let core = ServerCore(handler: handler, keptBodyLimit: keptBodyLimit)
+        precondition(logLimit >= 0, "A log cannot hold less than nothing.")
+        let core = ServerCore(handler: handler, keptBodyLimit: keptBodyLimit, logLimit: logLimit)
         let server = try LoopbackServer(port: port, includingIPv6: includingIPv6, core: core)
         return server
     }
@@ -78,15 +83,24 @@ public final class LoopbackServer: Sendable {
         url("")
     }
 
-    /// The URL of a path, which may have a query: `url("/users?page=2")`. A missing first slash is added; anything that is
-    /// no part of a URL traps.
+    /// The URL of a path, which may have a query: `url("/users?page=2")`. A missing first slash is added, and characters that
+    /// cannot stand in a URL are percent-encoded; anything that is no part of a URL even so traps.
     public func url(_ path: String) -> URL {
         let slash = path.isEmpty || path.hasPrefix("/") ? "" : "/"
-        guard let url = URL(string: "http://127.0.0.1:\(port)\(slash)\(path)") else {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(slash)\(Self.encoded(path))") else {
             preconditionFailure("\(path) cannot be the path of a URL.")
         }
         return url
     }
+
+    private static func encoded(_ path: String) -> String {
+        // Every string can be encoded: it is valid Unicode.
+        path.addingPercentEncoding(withAllowedCharacters: graphic) ?? path
+    }
+
+    /// ASCII without space, controls and what no part of a URL may have (RFC 3986); `%` begins an encoding that is there.
+    private static let graphic = CharacterSet(charactersIn: "!"..."~").subtracting(
+        CharacterSet(charactersIn: "\"<>\\^`{|}"))
 
     // MARK: Answers
 
@@ -94,14 +108,15 @@ public final class LoopbackServer: Sendable {
     /// the path had before is gone.
     ///
     /// A path with a query matches the whole target, one without matches every query; both are compared as they stand on
-    /// the wire, percent-encoded. The method does not matter. A response is drawn when the head of the request is there.
+    /// the wire, percent-encoded, which is done here for characters that cannot stand in a URL. The method does not matter.
+    /// A response is drawn when the head of the request is there.
     public func route(_ path: String, _ responses: Response...) {
         route(path, responses)
     }
 
     /// Gives a path its responses, in turn, as `route(_:_:)` does. An empty list traps.
     public func route(_ path: String, _ responses: [Response]) {
-        core.update { $0.route(path, responses) }
+        core.update { $0.route(Self.encoded(path), responses) }
     }
 
     /// Replaces the handler that answers the requests without a route; see `start`.
@@ -124,7 +139,7 @@ public final class LoopbackServer: Sendable {
 
     /// The number of connections that have not ended.
     public var openConnectionCount: Int {
-        core.update { $0.connections.count - $0.closedConnectionCount }
+        core.update(\.openConnectionCount)
     }
 
     /// The largest number of requests that were being answered at one time: from the end of a request's head until the
@@ -143,7 +158,7 @@ public final class LoopbackServer: Sendable {
         case serverStopped
     }
 
-    /// Waits until at least so many requests have arrived, and returns all of them.
+    /// Waits until at least so many requests have arrived, and returns all of them that the log holds.
     ///
     /// - Parameters:
     ///   - count: How many; those that arrived before the call count.
@@ -155,7 +170,7 @@ public final class LoopbackServer: Sendable {
         return requests
     }
 
-    /// Waits until at least so many connections have ended, whoever ended them, and returns those that have.
+    /// Waits until at least so many connections have ended, whoever ended them, and returns those of them in the log.
     ///
     /// - Parameters:
     ///   - count: How many; those that ended before the call count.

@@ -51,7 +51,8 @@ struct RangedFile: Sendable {
     private func range(_ value: String) -> AskedRange? {
         guard value.lowercased().hasPrefix("bytes=") else { return nil }
         let bounds = value.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
-        guard bounds.count == 2 else { return nil }
+        // No sign, which `Int` would accept.
+        guard bounds.count == 2, bounds.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else { return nil }
         switch (Int(bounds[0]), Int(bounds[1])) {
         case (let first?, let last?):
             guard first <= last else { return nil }

@@ -1,3 +1,5 @@
+import RequestOperations
+
 /// The head of an HTTP/1.x request, parsed with the strictness of RFC 9112: what two parsers could read differently is
 /// refused.
 struct RequestHead {
@@ -23,25 +25,32 @@ struct RequestHead {
     /// Parses the lines of a head, their line ends removed.
     init(lines: [[UInt8]]) throws(Interruption) {
         let requestLine = lines[0].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard requestLine.count == 3, requestLine[0].allSatisfy(\.isTokenByte), !requestLine[0].isEmpty,
+        guard requestLine.count == 3, requestLine[0].allSatisfy(\.isTokenCharacter), !requestLine[0].isEmpty,
             !requestLine[1].isEmpty, requestLine[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F })
         else { throw Interruption.refused(status: 400) }
         method = RequestHead.text(requestLine[0])
         target = RequestHead.text(requestLine[1])
 
         let version = RequestHead.text(requestLine[2])
-        guard version.hasPrefix("HTTP/"), version.utf8.count == 8 else { throw Interruption.refused(status: 400) }
-        guard version.hasPrefix("HTTP/1.") else { throw Interruption.refused(status: 505) }
+        // "HTTP/", a digit, a dot, a digit (RFC 9112, section 2.3).
+        let digits = version.utf8.dropFirst(5)
+        guard version.hasPrefix("HTTP/"), digits.count == 3, let major = digits.first, let minor = digits.last,
+            major.isDigit, minor.isDigit, digits.dropFirst().first == UInt8(ascii: ".")
+        else { throw Interruption.refused(status: 400) }
+        guard major == UInt8(ascii: "1") else { throw Interruption.refused(status: 505) }
 
         fields = LoopbackServer.Fields(try lines.dropFirst().map(RequestHead.field))
         if version != "HTTP/1.0", fields.values(of: "Host").count != 1 { throw Interruption.refused(status: 400) }
         framing = try RequestHead.framing(of: fields)
+        // A server of HTTP/1.0 in between would not know where the body ends (RFC 9112, section 6.1).
+        if version == "HTTP/1.0", framing == .chunked { throw Interruption.refused(status: 400) }
         endsConnection = version == "HTTP/1.0" || fields.list("Connection", contains: "close")
     }
 
     /// Parses one field line. White space before the colon and folded lines are refused.
     static func field(_ line: [UInt8]) throws(Interruption) -> LoopbackServer.Field {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0, line[..<colon].allSatisfy(\.isTokenByte)
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+            line[..<colon].allSatisfy(\.isTokenCharacter)
         else { throw Interruption.refused(status: 400) }
         let value = line[(colon + 1)...]
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -73,7 +82,7 @@ struct RequestHead {
         }
         guard let length = lengths.first else { return .none }
         guard lengths.allSatisfy({ $0 == length }), !length.isEmpty,
-            length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let count = Int(length)
+            length.utf8.allSatisfy(\.isDigit), let count = Int(length)
         else { throw Interruption.refused(status: 400) }
         return count == 0 ? .none : .length(count)
     }
@@ -85,14 +94,6 @@ struct RequestHead {
 }
 
 extension UInt8 {
-    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
-    fileprivate var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
-    }
+    /// Whether the byte is a decimal digit.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -8,8 +8,8 @@ final class ServerCore: Sendable {
     let keptBodyLimit: Int
     private let state: Locked<ServerState>
 
-    init(handler: ServerState.Handler?, keptBodyLimit: Int) {
-        state = Locked(ServerState(handler: handler))
+    init(handler: ServerState.Handler?, keptBodyLimit: Int, logLimit: Int) {
+        state = Locked(ServerState(handler: handler, logLimit: logLimit))
         self.keptBodyLimit = keptBodyLimit
     }
 

@@ -32,9 +32,11 @@ struct ServerState: Sendable {
         }
     }
 
-    private(set) var requests: [LoopbackServer.Request] = []
-    private(set) var connections: [LoopbackServer.ConnectionRecord] = []
-    private(set) var closedConnectionCount = 0
+    private var requestLog: BoundedLog<LoopbackServer.Request>
+    /// The connections by their numbers: all that are open, and those that the log of ended ones may still name.
+    private var records: [Int: LoopbackServer.ConnectionRecord] = [:]
+    private var endedConnections: BoundedLog<Int>
+    private var connectionCount = 0
     private(set) var maximumConcurrentRequests = 0
     private var isStopped = false
     private var routes: [String: Script] = [:]
@@ -45,9 +47,21 @@ struct ServerState: Sendable {
     private var busyConnections: Set<Int> = []
     private var waiters: [UUID: (milestone: Milestone, waiter: Waiter)] = [:]
 
-    init(handler: Handler?) {
+    /// - Parameter logLimit: How many requests, and how many ended connections, are remembered.
+    init(handler: Handler?, logLimit: Int) {
         self.handler = handler
+        requestLog = BoundedLog(limit: logLimit)
+        endedConnections = BoundedLog(limit: logLimit)
     }
+
+    var requests: [LoopbackServer.Request] { requestLog.elements }
+
+    var connections: [LoopbackServer.ConnectionRecord] {
+        let ended = Set(endedConnections.elements)
+        return records.values.filter { $0.end == nil || ended.contains($0.id) }.sorted { $0.id < $1.id }
+    }
+
+    var openConnectionCount: Int { connectionCount - endedConnections.count }
 
     // MARK: Answers
 
@@ -83,26 +97,26 @@ struct ServerState: Sendable {
     /// A connection was accepted. Returns its number; nil if the server is stopped.
     mutating func connectionOpened(_ socket: Socket) -> Int? {
         guard !isStopped else { return nil }
-        let id = connections.count + 1
-        connections.append(LoopbackServer.ConnectionRecord(id: id))
-        sockets[id] = socket
-        return id
+        connectionCount += 1
+        records[connectionCount] = LoopbackServer.ConnectionRecord(id: connectionCount)
+        sockets[connectionCount] = socket
+        return connectionCount
     }
 
     mutating func transferred(received: Int, sent: Int, on connection: Int) {
-        connections[connection - 1].bytesReceived += received
-        connections[connection - 1].bytesSent += sent
+        records[connection]?.bytesReceived += received
+        records[connection]?.bytesSent += sent
     }
 
     mutating func requestArrived(_ request: LoopbackServer.Request) -> [Waiter] {
-        requests.append(request)
+        _ = requestLog.append(request)
         return reached()
     }
 
     /// The response is complete but for its last bytes, which are sent next: a client that reacts to them must not find
     /// itself counted as still busy.
     mutating func responseEnds(on connection: Int) {
-        connections[connection - 1].requestsServed += 1
+        records[connection]?.requestsServed += 1
         busyConnections.remove(connection)
     }
 
@@ -110,10 +124,10 @@ struct ServerState: Sendable {
         _ connection: Int, _ end: LoopbackServer.ConnectionRecord.End, at instant: ContinuousClock.Instant
     ) -> [Waiter] {
         busyConnections.remove(connection)
-        guard connections[connection - 1].end == nil else { return [] }
-        connections[connection - 1].end = end
-        connections[connection - 1].endInstant = instant
-        closedConnectionCount += 1
+        guard let record = records[connection], record.end == nil else { return [] }
+        records[connection]?.end = end
+        records[connection]?.endInstant = instant
+        for forgotten in endedConnections.append(connection) { records[forgotten] = nil }
         return reached()
     }
 
@@ -157,8 +171,8 @@ struct ServerState: Sendable {
 
     private func hasReached(_ milestone: Milestone) -> Bool {
         switch milestone {
-        case .requests(let count): requests.count >= count
-        case .connectionsClosed(let count): closedConnectionCount >= count
+        case .requests(let count): requestLog.count >= count
+        case .connectionsClosed(let count): endedConnections.count >= count
         }
     }
 

@@ -4,9 +4,26 @@ import Foundation
     import Darwin
 #endif
 
-/// The memory of this process that is in RAM.
-enum ResidentMemory {
-    /// In bytes; 0 if the system does not tell.
+/// The memory of a process that is in RAM.
+package enum ResidentMemory {
+    /// The most that a process has had so far, in bytes; `nil` where the system does not tell.
+    package static func peak(of process: pid_t = getpid()) -> Int? {
+        #if canImport(Darwin)
+            // Of itself only: another process would have to permit it.
+            guard process == getpid() else { return nil }
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss
+        #else
+            // A line of proc(5) such as "VmHWM:     1234 kB". (What getrusage(2) tells counts the memory of the process that
+            // started this one, too.)
+            let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .ascii)
+            return status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+                .flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
+        #endif
+    }
+
+    /// That of this process, in bytes; 0 if the system does not tell.
     static var now: Int {
         #if canImport(Darwin)
             var info = mach_task_basic_info()

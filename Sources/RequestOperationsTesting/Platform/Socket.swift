@@ -54,6 +54,14 @@ final class Socket: Sendable {
     static func listening(
         on address: LoopbackAddress, port: Int, backlog: Int32 = 4096
     ) throws(SocketError) -> Socket {
+        let socket = try bound(to: address, port: port)
+        guard listen(socket.descriptor, backlog) == 0 else { throw SocketError(call: "listen", errno: errno) }
+        return socket
+    }
+
+    /// A socket that has a port of a loopback address, where nobody listens; port 0 lets the kernel choose.
+    static func bound(to address: LoopbackAddress, port: Int) throws(SocketError) -> Socket {
+        guard let port = in_port_t(exactly: port) else { throw SocketError(call: "bind", errno: EINVAL) }
         let family = address == .ipv4 ? AF_INET : AF_INET6
         let socket = Socket(owning: try makeStreamSocket(family))
         socket.set(SOL_SOCKET, SO_REUSEADDR, to: 1)
@@ -62,19 +70,18 @@ final class Socket: Sendable {
         case .ipv4:
             var endpoint = sockaddr_in()
             endpoint.sin_family = sa_family_t(AF_INET)
-            endpoint.sin_port = in_port_t(port).bigEndian
+            endpoint.sin_port = port.bigEndian
             endpoint.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
             bound = withSocketAddress(of: &endpoint) { bind(socket.descriptor, $0, $1) }
         case .ipv6:
             socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 1)
             var endpoint = sockaddr_in6()
             endpoint.sin6_family = sa_family_t(AF_INET6)
-            endpoint.sin6_port = in_port_t(port).bigEndian
+            endpoint.sin6_port = port.bigEndian
             endpoint.sin6_addr = in6addr_loopback
             bound = withSocketAddress(of: &endpoint) { bind(socket.descriptor, $0, $1) }
         }
         guard bound == 0 else { throw SocketError(call: "bind", errno: errno) }
-        guard listen(socket.descriptor, backlog) == 0 else { throw SocketError(call: "listen", errno: errno) }
         return socket
     }
 

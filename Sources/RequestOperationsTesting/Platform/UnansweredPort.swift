@@ -1,12 +1,13 @@
 /// A port of 127.0.0.1 where connections neither come about nor are refused: its queue is full and nobody accepts.
-final class UnansweredPort: Sendable {
+package final class UnansweredPort: Sendable {
     /// The port.
-    let number: Int
+    package let number: Int
 
     private let listener: Socket
     private let queued: [Socket]
 
-    init() throws(SocketError) {
+    /// - Throws: A description of the system call that failed.
+    package init() throws {
         listener = try Socket.listening(on: .ipv4, port: 0, backlog: 0)
         number = listener.port
         // The kernel completes one or two connections more than the backlog; from then on it drops requests to connect.

@@ -21,8 +21,9 @@
 
         func run() async throws {
             let host = MoodyServer()
-            let server = try await LoopbackServer.start { host.answer($0) }
+            let server = try await LoopbackServer.start(logLimit: 0) { host.answer($0) }
             var settings = RunSettings()
+            settings.usesProxy = false
             settings.urls = (1...requests).map { server.url("/item/\($0)").absoluteString }
             settings.format = results ? .text : nil
             Console().print("urlrequest: \(requests) requests to a server at \(server.url), 64 in flight\n")

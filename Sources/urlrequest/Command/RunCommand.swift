@@ -10,8 +10,11 @@
             discussion: """
                 A line of the input is a URL, or a JSON object with the keys "url" and, as needed, "method", "headers" \
                 (an object whose values are strings or arrays of strings) and "body" (a string, or an object or array \
-                that is sent as JSON). Empty lines make no request. A line of an object overrides the options \
-                --method, --header of the same name, and --data.
+                that is sent as JSON). Empty lines make no request; they count in the numbers of lines. What an object \
+                says counts in place of the options --method, --header of the same name, and --data.
+
+                A request is submitted when there is a place for it; its time and its deadline run from then. Redirects \
+                are followed. Proxies are those of the environment (http_proxy, https_proxy, all_proxy, no_proxy).
 
                 Results are printed as they come: status ("-" if no response came), URL, bytes of the body, attempts \
                 and seconds from the submission to the end; or the same and more as JSON. A status other than 2xx is a \
@@ -20,11 +23,19 @@
 
                 A failed attempt is followed by another, after a backoff or when the server's Retry-After says, if its \
                 method is idempotent (or it has an Idempotency-Key) or it surely did not reach the server, and its \
-                failure is a passing one: a time-out, a lost connection, status 408, 425, 429, 500, 502, 503 or 504.
+                failure is a passing one: a time-out, a lost connection, status 408, 425, 429, 500, 502, 503 or 504. A \
+                Retry-After of more than 300 seconds, or beyond the deadline, fails the request at once.
 
-                A saved body is named after its URL; of several with one name, the later ones get a number.
+                A saved body is named after its URL; of several with one name, the later ones get a number. As many as \
+                four files are written at a time.
 
-                Exit status: 0 all requests succeeded; 1 some failed; 2 an argument or a line could not be used; \
+                The report is one JSON object: began, seconds, requests, succeeded, failed, cancelled, unusable, attempts, \
+                retries, bytes, requestsPerSecond, statuses and errors (numbers of requests), latency (p50, p90, p95, \
+                p99 and max, in seconds), exitStatus and configuration. The documentation of RequestOperations tells \
+                more of each, and lists the codes of errors.
+
+                Exit status: 0 all requests succeeded; 1 some failed, or results could not be written; 2 an argument or \
+                a line could not be used, whatever became of the requests; \
                 130 after Ctrl-C, 143 after SIGTERM: both cancel what is under way and print the summary, and a second \
                 one ends at once; 141 standard output was closed.
                 """)
@@ -52,7 +63,7 @@
         var retries = 3
 
         @Option(
-            help: "The longest time of one attempt, in seconds; connecting takes at most 15 of them. (default: 30)",
+            help: "The longest time of one attempt, connecting included, in seconds. (default: 30)",
             transform: OptionValue.seconds)
         var timeout = Duration.seconds(30)
 
@@ -119,7 +130,7 @@
             settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
             settings.transport = transport
             settings.report = try report.map(ReportFile.init)
-            settings.outputDirectory = try outputDirectory.map(OutputDirectory.init)
+            settings.outputDirectory = try outputDirectory.map { try OutputDirectory($0) }
             settings.format = json ? .json : .text
             settings.showsProgress = !noProgress
             return settings

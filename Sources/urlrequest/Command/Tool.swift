@@ -7,7 +7,9 @@
         static let configuration = CommandConfiguration(
             commandName: "urlrequest",
             abstract: "Makes many HTTP requests, each of them persistent.",
-            version: "0.1.0",
+            // What --version prints: the section of CHANGELOG.md that this tool belongs to. Who makes a release gives that
+            // section its number, and puts the same number here.
+            version: "Unreleased",
             subcommands: [RunCommand.self, DemoCommand.self])
 
         /// Runs the command that the arguments name and returns the exit status.

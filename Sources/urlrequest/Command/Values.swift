@@ -21,7 +21,7 @@ enum OptionValue {
 
     /// A method.
     static func method(_ text: String) throws -> String {
-        guard text.isToken else { throw UnusableInput("a method is a token (RFC 9110)") }
+        guard RequestPreflight.isToken(text) else { throw UnusableInput("a method is a token (RFC 9110)") }
         return text
     }
 

@@ -10,12 +10,16 @@ struct HeaderField: Equatable, Sendable {
 
     /// Makes a field from its parts.
     ///
-    /// - Throws: ``UnusableInput`` for a name that is not a token and for a value with a control character: a CR or LF
-    ///   in it would begin another field (RFC 9110, section 5.5).
+    /// - Throws: ``UnusableInput`` for a name that is not a token, for a value with a control character (a CR or LF in it
+    ///   would begin another field; RFC 9110, section 5.5), and for the fields that say where a body ends: what is sent
+    ///   decides that.
     init(name: String, value: String) throws {
         let name = name.trimmingCharacters(in: .whitespaces)
         let value = value.trimmingCharacters(in: .whitespaces)
-        guard name.isToken else { throw UnusableInput("the name of a header field is not a token") }
+        guard RequestPreflight.isToken(name) else { throw UnusableInput("the name of a header field is not a token") }
+        guard !["content-length", "transfer-encoding"].contains(name.lowercased()) else {
+            throw UnusableInput("the header field \(name) is made from the body")
+        }
         guard value.unicodeScalars.allSatisfy({ $0 == "\t" || ($0.value >= 0x20 && $0.value != 0x7F) }) else {
             throw UnusableInput("the value of the header field \(name) has a control character")
         }
@@ -27,20 +31,5 @@ struct HeaderField: Equatable, Sendable {
     init(line: String) throws {
         guard let colon = line.firstIndex(of: ":") else { throw UnusableInput("a header field has no colon") }
         try self.init(name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
-    }
-}
-
-extension String {
-    /// Whether this is a token (RFC 9110, section 5.6.2), as methods and names of fields are.
-    var isToken: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

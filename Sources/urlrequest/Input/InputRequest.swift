@@ -14,24 +14,30 @@ struct InputRequest: Sendable {
     /// The scheme, host and port, which share the places of one host.
     let host: String
 
-    /// About how many bytes the request keeps in memory.
+    /// About how many bytes the request keeps in memory for itself: a body or field of all requests is there once.
     let size: Int
 
-    init(id: Int, url: URL, request: URLRequest, body: RequestBody) {
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - ownFields: The fields that the line brings.
+    ///   - ownBody: The bytes of the body that the line brings.
+    init(
+        id: Int, url: URL, request: URLRequest, body: RequestBody, ownFields: [HeaderField] = [], ownBody: Int = 0
+    ) {
         self.id = id
         self.request = request
         self.body = body
         let scheme = url.scheme?.lowercased() ?? ""
         host = "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
-        size = url.absoluteString.utf8.count + body.bytesInMemory
+        // What keeps a field or a request together takes memory, too.
+        let fields = ownFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + Self.overhead }
+        size = Self.overhead + url.absoluteString.utf8.count + fields + ownBody
     }
+
+    /// What a request, or a field, takes besides its text, in bytes; rather too much than too little.
+    static let overhead = 1 << 10
 
     /// The URL as it is printed.
     var url: String { request.url?.absoluteString ?? "" }
-}
-
-extension RequestBody {
-    fileprivate var bytesInMemory: Int {
-        if case .data(let data) = self { data.count } else { 0 }
-    }
 }

@@ -46,11 +46,12 @@ struct RequestTemplate: Sendable {
         request.httpMethod = ownMethod ?? method ?? (body.isNone ? "GET" : "POST")
         let replaced = Set(ownFields.map { $0.name.lowercased() })
         let fields = self.fields.filter { !replaced.contains($0.name.lowercased()) } + ownFields
-        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        for field in fields { request.add(field) }
         if ownBody?.isJSON == true, request.value(forHTTPHeaderField: "Content-Type") == nil {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
-        return InputRequest(id: id, url: url, request: request, body: body)
+        return InputRequest(
+            id: id, url: url, request: request, body: body, ownFields: ownFields, ownBody: ownBody?.data.count ?? 0)
     }
 }
 
@@ -85,7 +86,7 @@ private struct JSONLine {
 
     private static func readMethod(_ scanner: inout JSONScanner) throws -> String {
         let method = try readString(of: "method", &scanner)
-        guard method.isToken else { throw UnusableInput("the method is not a token") }
+        guard RequestPreflight.isToken(method) else { throw UnusableInput("the method is not a token") }
         return method
     }
 
@@ -121,6 +122,18 @@ private struct JSONLine {
     }
 }
 
+extension URLRequest {
+    /// Adds a field, to those of its name that are there. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
+    /// semicolon (RFC 6265, section 4.2.1).
+    fileprivate mutating func add(_ field: HeaderField) {
+        if field.name.lowercased() == "cookie", let other = value(forHTTPHeaderField: field.name) {
+            setValue("\(other); \(field.value)", forHTTPHeaderField: field.name)
+        } else {
+            addValue(field.value, forHTTPHeaderField: field.name)
+        }
+    }
+}
+
 extension UInt8 {
     fileprivate var isSpaceOrTab: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
@@ -149,10 +162,7 @@ extension URL {
     /// - Throws: ``UnusableInput``.
     init(requestable text: String) throws {
         let isMalformed = text.utf8.contains { $0 <= 0x20 || $0 == 0x7F || "\"<>\\^`{|}".utf8.contains($0) }
-        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-        guard !isMalformed, let url = URL(string: text, encodingInvalidCharacters: !isASCII) else {
-            throw UnusableInput("malformed URL")
-        }
+        guard !isMalformed, let url = URL(strict: text) else { throw UnusableInput("malformed URL") }
         guard let scheme = url.scheme?.lowercased() else { throw UnusableInput("malformed URL: it has no scheme") }
         guard scheme == "http" || scheme == "https" else {
             throw UnusableInput("the scheme \(scheme) is neither http nor https")
@@ -160,5 +170,27 @@ extension URL {
         guard let host = url.host, !host.isEmpty else { throw UnusableInput("malformed URL: it has no host") }
         guard (1...65535).contains(url.port ?? 1) else { throw UnusableInput("malformed URL: its port is not valid") }
         self = url
+    }
+    /// A URL whose text is one, but for characters beyond ASCII.
+    private init?(strict text: String) {
+        let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        // Foundation knows how a name of a host beyond ASCII is sent; all else is strict all the same.
+        if parts.count > 2, parts[1].isEmpty, !parts[2].utf8.allSatisfy({ $0 < 0x80 }) {
+            let named = (parts[..<2] + ["host"] + parts[3...]).joined(separator: "/")
+            guard URL(string: named.percentEncodedBeyondASCII, encodingInvalidCharacters: false) != nil else {
+                return nil
+            }
+            self.init(string: text, encodingInvalidCharacters: true)
+        } else {
+            self.init(string: text.percentEncodedBeyondASCII, encodingInvalidCharacters: false)
+        }
+    }
+}
+
+extension String {
+    /// The text with its characters beyond ASCII percent-encoded as UTF-8 (RFC 3987, section 3.1).
+    fileprivate var percentEncodedBeyondASCII: String {
+        guard !utf8.allSatisfy({ $0 < 0x80 }) else { return self }
+        return addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: "\u{0}"..."\u{7F}")) ?? self
     }
 }

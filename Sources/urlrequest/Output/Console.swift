@@ -2,17 +2,21 @@ import RequestOperations
 
 /// Standard error: messages, and below them the progress of the run.
 ///
-/// Used on one queue. An error of standard error itself has nowhere to be told and is not.
+/// Used on one queue, but for ``hurry()``. An error of standard error itself has nowhere to be told and is not; nothing is
+/// written after one.
 final class Console {
     /// Whether progress is drawn as a bar that is drawn over; otherwise it is told in lines.
     let isTerminal: Bool
 
     private let descriptor: Int32
+    private let writer: PatientWriter
+    private var isLost = false
     private var hasBar = false
 
     /// Makes a console on a descriptor.
     init(_ descriptor: Int32 = STDERR_FILENO, terminalType: String? = ProcessInfo.processInfo.environment["TERM"]) {
         self.descriptor = descriptor
+        writer = PatientWriter(to: descriptor)
         isTerminal = isatty(descriptor) == 1 && terminalType != "dumb"
     }
 
@@ -23,14 +27,20 @@ final class Console {
         return Int(size.ws_col)
     }
 
-    /// Prints lines; a bar gives way to them.
+    /// From now on, waits a second at most for somebody to read. From any thread.
+    func hurry() {
+        writer.hurry()
+    }
+
+    /// Prints lines, and waits for whoever reads them; a bar gives way to them.
     func print(_ lines: String) {
         clear()
         write(lines)
     }
 
-    /// Draws the bar, over the one that stands.
+    /// Draws the bar, over the one that stands; not if that would have to wait, since the next one comes soon.
     func draw(_ bar: String) {
+        guard writer.isReady else { return }
         write("\r\(bar)\u{1B}[K")
         hasBar = true
     }
@@ -43,11 +53,7 @@ final class Console {
     }
 
     private func write(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno != EINTR { return }
-            rest = rest.dropFirst(max(count, 0))
-        }
+        guard !isLost else { return }
+        isLost = Array(text.utf8).withUnsafeBytes(writer.write) != nil
     }
 }

@@ -20,9 +20,18 @@ final class Reporter: @unchecked Sendable {
 
     /// How far the input was read.
     private struct InputState {
-        var requests = 0
-        /// The part of the input that these requests were; `nil` where it is not known.
+        /// The arguments that make a request, those that were not looked at yet included.
+        var arguments: Int
+        /// The lines so far that make a request.
+        var lines = 0
+        /// The part of the input that was read; `nil` where it is not known.
         var fraction: Double?
+
+        /// How many requests there are in all, as far as it can be told.
+        var total: Int? {
+            guard let fraction else { return nil }
+            return fraction > 0 ? arguments + Int((Double(lines) / fraction).rounded()) : nil
+        }
     }
 
     /// Makes a reporter; nothing is printed before ``start(onOutputLost:)``.
@@ -30,7 +39,7 @@ final class Reporter: @unchecked Sendable {
         self.settings = settings
         resultsShareTerminal = console.isTerminal && isatty(STDOUT_FILENO) == 1
         input = Locked(
-            InputState(requests: settings.urls.count, fraction: settings.input == nil ? 1 : nil))
+            InputState(arguments: settings.urls.count, fraction: settings.input == nil ? 1 : nil))
     }
 
     /// Begins to show progress.
@@ -70,9 +79,10 @@ final class Reporter: @unchecked Sendable {
         queue.async { self.tally.retries += 1 }
     }
 
-    /// Waits at most a second more for somebody to read the results.
+    /// Waits at most a second more for somebody to read the results and messages.
     func hurry() {
         results.hurry()
+        console.hurry()
     }
 
     private func flush() {
@@ -91,15 +101,21 @@ final class Reporter: @unchecked Sendable {
 
     /// Tells of an argument or line that makes no request, and blocks until it is told.
     func cannotUse(_ origin: InputOrigin, _ error: any Error) {
+        if case .argument = origin { input.withLock { $0.arguments -= 1 } }
         queue.sync {
             tally.unusable += 1
             console.print("urlrequest: \(origin): \(reason(error))\n")
         }
     }
 
-    /// The input was read up to a number of requests.
-    func inputAdvanced(to requests: Int, fraction: Double?) {
-        input.withLock { $0 = InputState(requests: requests, fraction: fraction) }
+    /// An argument or line makes a request.
+    func countRequest(from origin: InputOrigin) {
+        if case .line = origin { input.withLock { $0.lines += 1 } }
+    }
+
+    /// The input was read up to a part of it.
+    func inputAdvanced(toFraction fraction: Double?) {
+        input.withLock { $0.fraction = fraction }
     }
 
     /// The input was read to its end.
@@ -130,9 +146,8 @@ final class Reporter: @unchecked Sendable {
     private func progress() -> ProgressLine {
         let input = input.withLock { $0 }
         let done = tally.completed + tally.cancelled
-        let total = input.fraction.flatMap { $0 > 0 ? Int((Double(input.requests) / $0).rounded()) : nil }
         return ProgressLine(
-            done: done, failed: tally.failed, retries: tally.retries, total: total.map { max($0, done) },
+            done: done, failed: tally.failed, retries: tally.retries, total: input.total.map { max($0, done) },
             rate: rate.sample(done, at: began.instant.duration(to: .now)))
     }
 

@@ -20,8 +20,13 @@ enum Descriptors {
     static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, 1 << 20)
+        limit.rlim_cur = raised(limit.rlim_cur, maximum: limit.rlim_max)
         setrlimit(files, &limit)
+    }
+
+    /// The limit to ask for: as high as allowed, but no more than any run needs, and never lower than it is.
+    static func raised(_ current: rlim_t, maximum: rlim_t) -> rlim_t {
+        max(current, min(maximum, 1 << 20))
     }
 
     #if canImport(Darwin)

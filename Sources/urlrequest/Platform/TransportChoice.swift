@@ -14,29 +14,48 @@ enum TransportChoice: String, CaseIterable, Sendable {
     static let platform = allCases.first!
 
     /// A transport for so many attempts at a time, each with a connection of its own if need be.
-    func transport(forConnections count: Int) -> any Transport {
+    ///
+    /// - Parameter usesProxy: Whether requests go through the proxy that the environment (or the system) names.
+    func transport(forConnections count: Int, usingProxy usesProxy: Bool) -> any Transport {
         switch self {
         #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-            case .curl: Self.curlTransport(forConnections: count)
+            case .curl: Self.curlTransport(forConnections: count, usingProxy: usesProxy)
         #endif
-        case .urlsession: Self.sessionTransport(forConnections: count)
+        case .urlsession: Self.sessionTransport(forConnections: count, usingProxy: usesProxy)
         }
     }
 
     #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-        private static func curlTransport(forConnections count: Int) -> CurlTransport {
+        private static func curlTransport(forConnections count: Int, usingProxy usesProxy: Bool) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.keptConnections = max(configuration.keptConnections, count)
+            if !usesProxy { configuration.proxy = .none }
             return CurlTransport(configuration: configuration)
         }
     #endif
 
-    private static func sessionTransport(forConnections count: Int) -> URLSessionTransport {
+    /// Closes the connections of a transport and ends its threads, or gives up after a second: a process that exits while
+    /// another of its threads closes a TLS connection takes the library away under that.
+    static func shutDown(_ transport: any Transport) async {
+        #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+            guard let transport = transport as? CurlTransport else { return }
+            let (ends, end) = AsyncStream<Never>.makeStream()
+            Task {
+                await transport.shutdown(.failing)
+                end.finish()
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1) { end.finish() }
+            for await _ in ends {}
+        #endif
+    }
+
+    private static func sessionTransport(forConnections count: Int, usingProxy usesProxy: Bool) -> URLSessionTransport {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = count
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.urlCredentialStorage = nil
+        if !usesProxy { configuration.connectionProxyDictionary = [:] }
         return URLSessionTransport(configuration: configuration)
     }
 }

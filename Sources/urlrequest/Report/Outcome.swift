@@ -41,7 +41,7 @@ extension Outcome {
         let attempts = operation.attempts
         id = operation.input.id
         url = operation.input.url
-        self.attempts = attempts.count
+        self.attempts = operation.begunAttempts
         self.seconds = seconds
         switch result {
         case .success(let size):
@@ -50,21 +50,12 @@ extension Outcome {
             error = nil
         case .failure(let failure as RequestError):
             status = failure.head.flatMap { $0.isHTTP ? $0.status : nil }
-            bytes = max(operation.received, failure.bytesRead)
+            bytes = max(operation.received, attempts.last?.bodySize ?? 0)
             error = Failure(code: failure.code.description, message: failure.description)
         case .failure:
             status = attempts.last?.status
             bytes = operation.received
             error = .cancelled
         }
-    }
-}
-
-extension RequestError {
-    /// How many bytes of a refused response were read: all that the transport counted, or those that were kept.
-    fileprivate var bytesRead: Int64 {
-        let kept = Int64(bodyPrefix.count)
-        guard kept > 0, head?.field("Content-Encoding") == nil else { return kept }
-        return max(kept, attempts.last?.timings?.bytesReceived ?? 0)
     }
 }

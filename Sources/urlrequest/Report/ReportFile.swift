@@ -1,6 +1,7 @@
 import RequestOperations
 
-/// Where the report goes: a file that is replaced as a whole, or a device or pipe that is written to.
+/// Where the report goes: a file that is replaced as a whole, or a device, a pipe or what the system has a name for, to which
+/// it is appended.
 struct ReportFile: Sendable {
     private let url: URL
     private let isReplaced: Bool
@@ -9,16 +10,18 @@ struct ReportFile: Sendable {
     ///
     /// - Throws: ``UnusableInput``.
     init(_ path: String) throws {
-        // A symbolic link is followed: the file that it leads to is replaced, not the link.
-        url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         var status = stat()
-        if stat(url.path, &status) == 0 {
-            guard status.st_mode & S_IFMT != S_IFDIR else { throw UnusableInput("\(path): \(errorText(EISDIR))") }
-            isReplaced = status.st_mode & S_IFMT == S_IFREG
-        } else {
-            isReplaced = true
+        let exists = stat(path, &status) == 0
+        guard !exists || status.st_mode & S_IFMT != S_IFDIR else {
+            throw UnusableInput("\(path): \(errorText(EISDIR))")
         }
-        let written = isReplaced ? url.deletingLastPathComponent().path : url.path
+        let given = URL(fileURLWithPath: path)
+        // Names of the system's, such as /dev/stdout, are never replaced, whatever they lead to: a file there has the results.
+        let isOfSystem = ["/dev/", "/proc/"].contains { given.standardizedFileURL.path.hasPrefix($0) }
+        isReplaced = !isOfSystem && (!exists || status.st_mode & S_IFMT == S_IFREG)
+        // A symbolic link is followed: the file that it leads to is replaced, not the link.
+        url = isReplaced ? given.resolvingSymlinksInPath() : given
+        let written = isReplaced ? url.deletingLastPathComponent().path : path
         guard access(written, W_OK) == 0 else { throw UnusableInput("\(path): \(errorText(errno))") }
     }
 
@@ -27,7 +30,9 @@ struct ReportFile: Sendable {
         if isReplaced {
             try data.write(to: url, options: .atomic)
         } else {
-            let handle = try FileHandle(forWritingTo: url)
+            let descriptor = open(url.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try handle.write(contentsOf: data)
         }
     }

@@ -1,15 +1,15 @@
-/// Which requests are submitted, which are held back, and when the input has to wait: a pure state machine.
+/// Which requests are submitted, which stand by or are held back, and when the input has to wait: a pure state machine.
 ///
-/// However long the input, a bounded number of operations exists: as many as can be in flight and half as many again, so
-/// that a slot never waits for the input. A request in backoff is not one of them, up to a bound of its own, so that
-/// those that wait never block others. A request to a host that has all its attempts is held back, unsubmitted, and
-/// those behind it go first; its time runs from its submission.
+/// However long the input, a bounded number of operations exists: as many as can be in flight. A request is submitted when
+/// there is a place for it and not before, since its time and its deadline run from then; some more stand by, unsubmitted,
+/// so that a place never waits for the input. A request in backoff takes no place, up to a bound of its own, so that those
+/// that wait never block others. A request to a host that has all its places is held back, and those behind it go first.
 struct Admission {
     /// What becomes of a request.
     enum Verdict: Equatable {
         /// It is to be submitted.
         case submit
-        /// It is kept until its host has a place.
+        /// It is kept until there is a place for it.
         case held
         /// It has to be offered again later.
         case wait
@@ -22,18 +22,25 @@ struct Admission {
         /// How many requests are submitted and not waiting for their next attempt.
         var running: Int
         /// How many of them to one host.
-        var runningPerHost = Int.max
+        var runningPerHost: Int
+        /// How many stand by for the next place, besides those that were held back for their host's.
+        var standby: Int
         /// How many wait for their next attempt. Each keeps 7 KiB or so.
         var waiting = 5000
-        /// How many are held back since their host has no place.
+        /// How many have ended and are not printed yet, which are more than a few if nobody reads the results.
+        var unprinted = 1000
+        /// How many are not submitted yet, if hosts have no place for them.
         var held = 10_000
         /// How many bytes all of them keep; a single request may be larger.
-        var bytes = 32 << 20
+        var bytes: Int
 
         /// The limits for attempts in flight.
         init(concurrency: Int, perHost: Int?) {
-            running = concurrency + max(1, concurrency / 2)
+            running = concurrency
             runningPerHost = perHost ?? .max
+            standby = max(8, concurrency / 2)
+            // What every request takes must not keep those from being in flight that are to be.
+            bytes = (32 << 20) + concurrency * InputRequest.overhead
         }
     }
 
@@ -41,18 +48,22 @@ struct Admission {
     private enum Place {
         case running
         case waiting
+        case unprinted
     }
 
     private struct Host {
-        var running = 0
-        var held: [InputRequest] = []
-        /// The first of `held` that was not taken yet.
-        var firstHeld = 0
+        /// How many run or stand by.
+        var places = 0
+        var held = Line()
     }
 
     private let limits: Limits
     private var submitted: [Int: Place] = [:]
     private var running = 0
+    private var unprinted = 0
+    /// Those that stand by: each has a place of its host.
+    private var standby = Line()
+    /// How many stand by or are held back by their host.
     private var held = 0
     private var bytes = 0
     private var hosts: [String: Host] = [:]
@@ -64,57 +75,77 @@ struct Admission {
         self.limits = limits
     }
 
-    private var waiting: Int { submitted.count - running }
+    private var waiting: Int { submitted.count - running - unprinted }
+
+    private var hasPlace: Bool { running < limits.running && unprinted < limits.unprinted }
 
     /// Whether nothing is left to be done, and nothing will come.
     var isIdle: Bool { submitted.isEmpty && held == 0 && (!isInputOpen || isStopped) }
 
     /// Whether it is worth while to wake an input that waits: there is room for several requests at once.
     var hasRoom: Bool {
-        running <= limits.running - max(1, limits.running / 6) && waiting < limits.waiting && held < limits.held
-            && bytes < limits.bytes
+        standby.count <= limits.standby / 2 && waiting < limits.waiting && held < limits.held && bytes < limits.bytes
     }
 
     /// Judges the next request of the input.
     mutating func offer(_ request: InputRequest) -> Verdict {
         guard !isStopped else { return .stopped }
         guard submitted.isEmpty && held == 0 || bytes + request.size <= limits.bytes else { return .wait }
-        guard running < limits.running, waiting < limits.waiting else { return .wait }
-        if hosts[request.host]?.running ?? 0 >= limits.runningPerHost {
-            guard held < limits.held else { return .wait }
+        guard waiting < limits.waiting, held < limits.held else { return .wait }
+        if hosts[request.host]?.places ?? 0 >= limits.runningPerHost {
             hosts[request.host]?.held.append(request)
             held += 1
+        } else if standby.isEmpty, hasPlace {
             bytes += request.size
-            return .held
+            hosts[request.host, default: Host()].places += 1
+            enter(request)
+            return .submit
+        } else {
+            guard standby.count < limits.standby else { return .wait }
+            hosts[request.host, default: Host()].places += 1
+            standby.append(request)
+            held += 1
         }
         bytes += request.size
-        enter(request)
-        return .submit
+        return .held
+    }
+
+    /// The next request to submit, if one stands by and there is a place. To be asked after every change until there is none.
+    mutating func takeNext() -> InputRequest? {
+        guard hasPlace, let next = standby.popFirst() else { return nil }
+        held -= 1
+        enter(next)
+        return next
     }
 
     /// A submitted request begins to wait for its next attempt. Of no effect for one that has ended.
-    ///
-    /// - Returns: The request to submit in its place, if one was held back.
-    mutating func beganWaiting(_ request: InputRequest) -> InputRequest? {
-        guard submitted[request.id] == .running else { return nil }
+    mutating func beganWaiting(_ request: InputRequest) {
+        guard submitted[request.id] == .running else { return }
         submitted[request.id] = .waiting
-        return leave(request)
+        leave(request)
     }
 
-    /// A submitted request begins an attempt. Whether it had waited for it.
-    mutating func beganAttempt(_ request: InputRequest) -> Bool {
-        guard submitted[request.id] == .waiting else { return false }
+    /// A submitted request begins an attempt; if it had waited, it takes a place, even if there is none: it was here first.
+    mutating func beganAttempt(_ request: InputRequest) {
+        guard submitted[request.id] == .waiting else { return }
+        hosts[request.host, default: Host()].places += 1
         enter(request)
-        return true
     }
 
-    /// A submitted request has ended.
-    ///
-    /// - Returns: The request to submit in its place, if one was held back.
-    mutating func ended(_ request: InputRequest) -> InputRequest? {
-        guard let place = submitted.removeValue(forKey: request.id) else { return nil }
+    /// A submitted request has ended: its place is free.
+    mutating func ended(_ request: InputRequest) {
+        guard let place = submitted[request.id], place != .unprinted else { return }
+        submitted[request.id] = .unprinted
+        unprinted += 1
+        if place == .running { leave(request) }
+    }
+
+    /// The result of a request was printed: nothing is left of it.
+    mutating func printed(_ request: InputRequest) {
+        ended(request)
+        guard submitted.removeValue(forKey: request.id) != nil else { return }
+        unprinted -= 1
         bytes -= request.size
-        return place == .running ? leave(request) : nil
     }
 
     /// No further request is offered.
@@ -126,38 +157,24 @@ struct Admission {
     mutating func stop() {
         isStopped = true
         held = 0
-        for host in hosts.keys {
-            hosts[host]?.held = []
-            hosts[host]?.firstHeld = 0
-        }
+        standby = Line()
+        for host in hosts.keys { hosts[host]?.held = Line() }
     }
 
     private mutating func enter(_ request: InputRequest) {
         submitted[request.id] = .running
         running += 1
-        hosts[request.host, default: Host()].running += 1
     }
 
-    private mutating func leave(_ request: InputRequest) -> InputRequest? {
+    /// Gives back a place, and that of the host to the next one that was held back for it.
+    private mutating func leave(_ request: InputRequest) {
         running -= 1
-        hosts[request.host]?.running -= 1
-        let next = takeHeld(of: request.host)
-        if let next { enter(next) }
-        if let host = hosts[request.host], host.running == 0, host.held.isEmpty { hosts[request.host] = nil }
-        return next
-    }
-
-    private mutating func takeHeld(of name: String) -> InputRequest? {
-        guard let host = hosts[name], host.firstHeld < host.held.count, host.running < limits.runningPerHost else {
-            return nil
+        guard var host = hosts[request.host] else { return }
+        host.places -= 1
+        if host.places < limits.runningPerHost, let next = host.held.popFirst() {
+            host.places += 1
+            standby.append(next)
         }
-        held -= 1
-        hosts[name]?.firstHeld += 1
-        // Moving the rest forward for each would take quadratic time.
-        if host.firstHeld + 1 == host.held.count || host.firstHeld > 1000 {
-            hosts[name]?.held.removeFirst(host.firstHeld + 1)
-            hosts[name]?.firstHeld = 0
-        }
-        return host.held[host.firstHeld]
+        hosts[request.host] = host.places > 0 || !host.held.isEmpty ? host : nil
     }
 }

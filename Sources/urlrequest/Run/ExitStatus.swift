@@ -28,7 +28,7 @@ enum ExitStatus {
     static func of(_ tally: Tally, stopped reason: StopReason?) -> Int32 {
         switch reason {
         case .outputClosed: outputClosed
-        case .outputFailed: failure
+        case .outputFailed: tally.unusable > 0 ? unusable : failure
         case .signal(let number): signal(number)
         case nil: tally.unusable > 0 ? unusable : tally.failed + tally.cancelled > 0 ? failure : success
         }

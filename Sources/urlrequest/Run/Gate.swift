@@ -20,7 +20,11 @@ final class Gate: @unchecked Sendable {
     }
 
     /// Whether the run was stopped.
-    var isStopped: Bool { locked { $0.isStopped } }
+    var isStopped: Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return admission.isStopped
+    }
 
     /// Offers a request of the input, and blocks while there is no room for it.
     func offer(_ request: InputRequest) -> Admission.Verdict {
@@ -33,19 +37,24 @@ final class Gate: @unchecked Sendable {
         }
     }
 
-    /// A submitted request begins to wait for its next attempt; returns the request to submit in its place.
-    func beganWaiting(_ request: InputRequest) -> InputRequest? {
+    /// A submitted request begins to wait for its next attempt; returns the requests to submit in its place.
+    func beganWaiting(_ request: InputRequest) -> [InputRequest] {
         locked { $0.beganWaiting(request) }
     }
 
-    /// A submitted request begins an attempt; whether it had waited for it.
-    func beganAttempt(_ request: InputRequest) -> Bool {
+    /// A submitted request begins an attempt.
+    func beganAttempt(_ request: InputRequest) {
         locked { $0.beganAttempt(request) }
     }
 
-    /// A submitted request has ended; returns the request to submit in its place.
-    func ended(_ request: InputRequest) -> InputRequest? {
+    /// A submitted request has ended; returns the requests to submit in its place.
+    func ended(_ request: InputRequest) -> [InputRequest] {
         locked { $0.ended(request) }
+    }
+
+    /// The result of a request was printed; returns the requests to submit now.
+    func printed(_ request: InputRequest) -> [InputRequest] {
+        locked { $0.printed(request) }
     }
 
     /// The input has come to its end.
@@ -69,9 +78,13 @@ final class Gate: @unchecked Sendable {
         }
     }
 
-    private func locked<Result>(_ change: (inout Admission) -> Result) -> Result {
+    /// Makes a change and returns the requests to submit after it.
+    @discardableResult
+    private func locked(_ change: (inout Admission) -> Void) -> [InputRequest] {
         condition.lock()
-        let result = change(&admission)
+        change(&admission)
+        var next: [InputRequest] = []
+        while let request = admission.takeNext() { next.append(request) }
         if admission.isStopped || admission.hasRoom { condition.signal() }
         var waiter: CheckedContinuation<Void, Never>?
         if admission.isIdle {
@@ -80,6 +93,6 @@ final class Gate: @unchecked Sendable {
         }
         condition.unlock()
         waiter?.resume()
-        return result
+        return next
     }
 }

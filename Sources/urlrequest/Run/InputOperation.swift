@@ -5,18 +5,38 @@ import RequestOperations
 /// The body of an accepted response is saved or dropped piece by piece; it is never in memory as a whole.
 // Unchecked as its superclass is: all state of this class is in `state`.
 final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
-    /// Hears of the waits of an operation.
+    /// Hears of the steps of an operation.
     protocol Observer: AnyObject, Sendable {
         /// The operation begins to wait for its next attempt.
-        func beganWaiting(_ operation: InputOperation)
+        func beganWaiting(_ input: InputRequest)
 
-        /// The operation begins an attempt.
-        func beganAttempt(_ operation: InputOperation)
+        /// The operation wants to make an attempt.
+        func beganAttempt(_ input: InputRequest)
+
+        /// The operation may send its request once more.
+        func beganRetry()
+
+        /// The operation has its result.
+        func ended(_ input: InputRequest)
     }
 
     private struct State {
         var received: Int64 = 0
         var file: SavedFile?
+        /// The number of the attempt that is under way.
+        var attempt = 0
+        /// The number of the last attempt that was allowed to begin.
+        var lastBegun = 0
+        var begunAttempts = 0
+        var end: ContinuousClock.Instant?
+
+        /// The attempt got its place; a redirect to another host gets a new one. Whether this begins a retry.
+        mutating func gotSlot() -> Bool {
+            guard attempt > lastBegun else { return false }
+            lastBegun = attempt
+            begunAttempts += 1
+            return begunAttempts > 1
+        }
     }
 
     /// What the operation was made from.
@@ -24,19 +44,32 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
 
     private let directory: OutputDirectory?
     private let observer: any Observer
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Makes an operation.
     ///
     /// - Parameters:
     ///   - input: The request.
-    ///   - configuration: How it is made.
+    ///   - configuration: How it is made, with a limiter; its `onEvent` is replaced.
     ///   - directory: Where an accepted body is saved; `nil` drops it.
-    ///   - observer: Hears of waits.
+    ///   - observer: Hears of steps, on any thread.
     init(
         _ input: InputRequest, configuration: RequestConfiguration, savingIn directory: OutputDirectory?,
         observer: any Observer
     ) {
+        let state = Locked(State())
+        var configuration = configuration
+        configuration.onEvent = { event in
+            switch event.step {
+            case .attemptBegan(let number): state.withLock { $0.attempt = number }
+            case .gotSlot: if state.withLock({ $0.gotSlot() }) { observer.beganRetry() }
+            case .ended:
+                state.withLock { $0.end = .now }
+                observer.ended(input)
+            default: break
+            }
+        }
+        self.state = state
         self.input = input
         self.directory = directory
         self.observer = observer
@@ -45,6 +78,12 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
 
     /// The bytes of the body that arrived in the last attempt.
     var received: Int64 { state.withLock { $0.received } }
+
+    /// How many attempts were begun: those that got a place among the ones in flight.
+    var begunAttempts: Int { state.withLock { $0.begunAttempts } }
+
+    /// When the operation got its result; `nil` before.
+    var end: ContinuousClock.Instant? { state.withLock { $0.end } }
 
     /// Removes what an attempt that came to nothing has left in the directory.
     func discardFile() {
@@ -58,7 +97,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     /// The original request; tells the observer that an attempt begins.
     override func process(_ request: URLRequest) async throws -> URLRequest {
         state.withLock { $0.received = 0 }
-        observer.beganAttempt(self)
+        observer.beganAttempt(input)
         return try await super.process(request)
     }
 
@@ -85,7 +124,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         discardFile()
         let decision = await super.retryDecision(after: failure)
-        if case .retry = decision { observer.beganWaiting(self) }
+        if case .retry = decision { observer.beganWaiting(input) }
         return decision
     }
 }

@@ -31,8 +31,9 @@ final class RequestRun: InputOperation.Observer, @unchecked Sendable {
         reporter.start { [self] reason in stop(reason) }
         Thread(block: feed).start()
         await gate.idle()
-        settings.outputDirectory?.finish()
+        await settings.outputDirectory?.finish()
         let status = await reporter.finish { [self] in reason.withLock { $0 } }
+        await TransportChoice.shutDown(configuration.transport)
         signals.end()
         return status
     }
@@ -54,7 +55,7 @@ final class RequestRun: InputOperation.Observer, @unchecked Sendable {
                 id += 1
                 let origin = InputOrigin.line(id - settings.urls.count)
                 guard take(from: origin, { try settings.template.request(from: line, id: id) }) else { return }
-                reporter.inputAdvanced(to: id, fraction: input.fraction(ofBytes: reader.consumed))
+                reporter.inputAdvanced(toFraction: input.fraction(ofBytes: reader.consumed))
             }
             reporter.inputEnded()
         } catch {
@@ -62,10 +63,11 @@ final class RequestRun: InputOperation.Observer, @unchecked Sendable {
         }
     }
 
-    /// Makes a request of an argument or a line and submits it, now or when its host has a place. Whether the run goes on.
+    /// Makes a request of an argument or a line and submits it, now or when there is a place. Whether the run goes on.
     private func take(from origin: InputOrigin, _ make: () throws -> InputRequest?) -> Bool {
         do {
             guard let request = try make() else { return true }
+            reporter.countRequest(from: origin)
             switch gate.offer(request) {
             case .submit: submit(request)
             case .held, .wait: break
@@ -73,6 +75,7 @@ final class RequestRun: InputOperation.Observer, @unchecked Sendable {
             }
         } catch {
             reporter.cannotUse(origin, error)
+            return !gate.isStopped
         }
         return true
     }
@@ -82,25 +85,35 @@ final class RequestRun: InputOperation.Observer, @unchecked Sendable {
             request, configuration: configuration, savingIn: settings.outputDirectory, observer: self)
         let submitted = ContinuousClock.now
         operation.whenFinished { [self] result in
-            operation.discardFile()
-            reporter.record(Outcome(of: operation, result, seconds: submitted.duration(to: .now)))
-            submitNext(gate.ended(request))
+            if case .failure = result { operation.discardFile() }
+            // This runs later than the end: on the reporter's queue, which waits for whoever reads the results.
+            let seconds = submitted.duration(to: operation.end ?? .now)
+            reporter.record(Outcome(of: operation, result, seconds: seconds))
+            submit(gate.printed(request))
         }
         queue.addOperation(operation)
         // A stop between the gate and the queue would have missed it.
         if gate.isStopped { operation.cancel() }
     }
 
-    private func submitNext(_ request: InputRequest?) {
-        if let request { submit(request) }
+    private func submit(_ requests: [InputRequest]) {
+        for request in requests { submit(request) }
     }
 
-    func beganWaiting(_ operation: InputOperation) {
-        submitNext(gate.beganWaiting(operation.input))
+    func beganWaiting(_ input: InputRequest) {
+        submit(gate.beganWaiting(input))
     }
 
-    func beganAttempt(_ operation: InputOperation) {
-        if gate.beganAttempt(operation.input) { reporter.countRetry() }
+    func beganAttempt(_ input: InputRequest) {
+        gate.beganAttempt(input)
+    }
+
+    func beganRetry() {
+        reporter.countRetry()
+    }
+
+    func ended(_ input: InputRequest) {
+        submit(gate.ended(input))
     }
 
     // MARK: The end

@@ -32,6 +32,9 @@ struct RunSettings: Sendable {
     /// What carries the requests.
     var transport = TransportChoice.platform
 
+    /// Whether requests go through the proxy that the environment names.
+    var usesProxy = true
+
     /// Where the report is written at the end.
     var report: ReportFile?
 
@@ -44,14 +47,21 @@ struct RunSettings: Sendable {
     /// The configuration of every request's operation.
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()
-        configuration.transport = transport.transport(forConnections: concurrency)
+        configuration.transport = transport.transport(forConnections: concurrency, usingProxy: usesProxy)
         configuration.limiter = RequestLimiter(total: concurrency, perHost: perHost)
         configuration.retryPolicy.maximumRetries = retries
-        // The tool's own limits are the ones that were asked for: attempts, the time of one, and the deadline.
+        // The tool's own limits are the ones that were asked for: attempts, the time of one, and the deadline. How long a
+        // server may ask to wait has a bound all the same, lest one host keep the whole run waiting.
         configuration.retryPolicy.elapsedLimit = nil
+        // As many retries as were asked for: none is held back for the sake of others, and no request for what its host
+        // asked another one.
+        configuration.retryPolicy.budget = nil
+        configuration.retryPolicy.retryAfterTable = nil
         configuration.attemptTimeLimit = timeout
-        configuration.connectTimeLimit = min(timeout, .seconds(15))
+        configuration.connectTimeLimit = timeout
         configuration.idleTimeLimit = nil
+        // Nothing in a request of the tool goes stale while it waits for its place.
+        configuration.freshness = .seconds(Int64.max)
         configuration.deadline = deadline
         return configuration
     }

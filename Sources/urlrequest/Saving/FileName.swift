@@ -21,7 +21,7 @@ struct FileName: Hashable, Sendable {
         let path = components?.percentEncodedPath ?? ""
         parts += (path.removingPercentEncoding ?? path).split(separator: "/").map(String.init)
         if let query = components?.percentEncodedQuery { parts.append(query.removingPercentEncoding ?? query) }
-        let name = Self.safe(parts.joined(separator: "_"))
+        let name = Self.safe(Self.shortened(parts.joined(separator: "_")))
         pathExtension = Self.pathExtension(of: name.dropFirst(Self.safe(parts[0]).count))
         let rest = Self.cut(name.dropLast(pathExtension.count), to: Self.maximumLength - pathExtension.utf8.count)
         stem = rest.isEmpty ? "response" : rest
@@ -30,6 +30,15 @@ struct FileName: Hashable, Sendable {
     /// The name, or one of those to use if that is taken: number 2 is `name-2.txt`.
     func variant(_ number: Int) -> String {
         number == 1 ? stem + pathExtension : "\(stem)-\(number)\(pathExtension)"
+    }
+
+    /// The beginning and the end of a long text, which are all that a name can keep of it: a URL may have millions of
+    /// characters, and what follows looks at each.
+    private static func shortened(_ text: String) -> String {
+        let (beginning, end) = (4 * maximumLength, 2 * maximumExtensionLength)
+        guard text.utf8.count > 4 * (beginning + end) else { return text }
+        let scalars = text.unicodeScalars
+        return String(scalars.prefix(beginning)) + String(scalars.suffix(end))
     }
 
     /// The letters and digits after the last dot, with it, as long as they are an extension and not a part of the name.

@@ -1,30 +1,33 @@
 import RequestOperations
 
 /// The file of one body: hidden while it grows, then named, or removed.
-// Unchecked: `state` is touched on the directory's queue only.
+// Unchecked: `state` is touched on `queue` only.
 final class SavedFile: @unchecked Sendable {
     private enum State {
         case unopened
         case open(descriptor: Int32, name: String)
+        case named(String)
         case ended
     }
 
     private let directory: OutputDirectory
+    private let queue: DispatchQueue
     private var state = State.unopened
 
     /// Makes a file that is opened when its first bytes come.
     init(in directory: OutputDirectory) {
         self.directory = directory
+        queue = directory.nextQueue()
     }
 
     /// Writes the next bytes.
     func append(_ piece: Data) async throws {
-        try await directory.perform { [self] in try write(piece, to: opened().descriptor) }
+        try await perform { [self] in try write(piece, to: opened().descriptor) }
     }
 
     /// Gives the file its name. A body without bytes makes an empty file.
     func save(as name: FileName) async throws {
-        try await directory.perform { [self] in
+        try await perform { [self] in
             let (descriptor, hidden) = try opened()
             state = .ended
             guard close(descriptor) == 0 else {
@@ -32,21 +35,31 @@ final class SavedFile: @unchecked Sendable {
                 directory.remove(hidden)
                 throw failure
             }
-            do { try directory.publish(hidden, as: name) } catch {
+            do { state = .named(try directory.publish(hidden, as: name)) } catch {
                 directory.remove(hidden)
                 throw error
             }
         }
     }
 
-    /// Removes the file, unless it has its name.
+    /// Removes the file, also one that has its name: the request may have failed while it got that.
     func discard() {
-        directory.performLater { [self] in
-            if case .open(let descriptor, let hidden) = state {
+        queue.async { [self] in
+            switch state {
+            case .unopened, .ended: break
+            case .open(let descriptor, let hidden):
                 close(descriptor)
                 directory.remove(hidden)
+            case .named(let name):
+                directory.withdraw(name)
             }
             state = .ended
+        }
+    }
+
+    private func perform(_ work: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try work() }) }
         }
     }
 
@@ -58,7 +71,7 @@ final class SavedFile: @unchecked Sendable {
             return file
         case .open(let descriptor, let name): return (descriptor, name)
         // Whoever still writes to a file that was discarded was left behind.
-        case .ended: throw CancellationError()
+        case .named, .ended: throw CancellationError()
         }
     }
 

@@ -4,9 +4,5 @@ private struct User: Codable, Sendable {
     var name: String
 }
 
-private struct Problem: Codable, Sendable {
-    var title: String
-}
-
 private let operation = URLRequestOperation(URLRequest(url: URL(fileURLWithPath: "/")), decoder: .json(User.self))
 private let error: any Error = CancellationError()

@@ -1,7 +1,12 @@
 import RequestOperations
 
-private actor TokenStore {
-    func invalidate() {}
+private struct Token {
+    let access: String
+    let refresh: String
+}
+
+private func logIn(with refresh: String?) async throws -> Token {
+    Token(access: "", refresh: "")
 }
 
 private struct TokenServiceUnavailable: Error {}
@@ -11,6 +16,5 @@ private actor Link {
 }
 
 private let url = URL(fileURLWithPath: "/")
-private let tokens = TokenStore()
 private let link = Link()
 private nonisolated(unsafe) var configuration = RequestConfiguration()

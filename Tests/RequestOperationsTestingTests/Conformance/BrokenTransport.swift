@@ -59,7 +59,7 @@ struct BrokenTransport: Transport {
             if case .file(let file) = task.destination { try Data().write(to: file) }
             return try await base.perform(task, onHead: onHead)
         case .ignoresSizeLimits:
-            task.limits?.maximumBodySize = nil
+            task.limits.maximumBodySize = nil
             return try await base.perform(task, onHead: onHead)
         case .ignoresCancellation:
             return try await Task { [base, task] in try await base.perform(task, onHead: onHead) }.value

@@ -54,6 +54,7 @@ import Testing
         ("8-99", "206 bytes 8-9/10", "89"),
         ("10-", "416 bytes */10", ""),
         ("0-1,4-5", "200 ", "0123456789"),
+        ("+1-3", "200 ", "0123456789"),
     ])
     func aFileAnswersARangeOfBytes(_ range: String, _ expected: String, _ body: String) async throws {
         let server = try await LoopbackServer.start { _ in .file(Data("0123456789".utf8)) }

@@ -38,18 +38,18 @@ import Testing
     ])
     func aCancelledClientIsNoticedWithin100Milliseconds(_ response: LoopbackServer.Response) async throws {
         let server = try await LoopbackServer.start { _ in response }
-        // The best of five: the machine may be busy with other things.
+        // One of many: the machine may be busy with other things.
         var delays: [Duration] = []
-        for count in 1...5 {
+        while delays.count < 30, delays.last.map({ $0 >= .milliseconds(100) }) ?? true {
             let curl = try Curl.start([server.url.absoluteString])
-            try await server.requests(atLeast: count)
+            try await server.requests(atLeast: delays.count + 1)
             let instant = ContinuousClock.now
-            curl.kill()
-            let connection = try await server.connectionsClosed(atLeast: count)[count - 1]
+            curl.send(SIGKILL)
+            let connection = try await server.connectionsClosed(atLeast: delays.count + 1)[delays.count]
             #expect([.closedByPeer, .resetByPeer].contains(connection.end))
             delays.append(instant.duration(to: try #require(connection.endInstant)))
         }
-        #expect(try #require(delays.min()) < .milliseconds(100))
+        #expect(try #require(delays.last) < .milliseconds(100))
     }
 
     @Test func aClientThatLeavesWithPipelinedRequestsBehindIsNoticed() async throws {
@@ -69,7 +69,7 @@ import Testing
         try await server.requests(atLeast: 7)
         #expect(server.openConnectionCount == 7)
         gate.open()
-        #expect(await curl.status() == 0)
+        #expect(await curl.status == 0)
         #expect(server.requests.count == 30)
         #expect(server.maximumConcurrentRequests == 7)
     }
@@ -77,7 +77,7 @@ import Testing
     @Test func sequentialRequestsAreNeverCountedAsConcurrent() async throws {
         let server = try await LoopbackServer.start { _ in .large(byteCount: 300_000) }
         let curl = try Curl.start(["--no-keepalive", "--header", "Connection: close", "\(server.url)/[1-200]"])
-        #expect(await curl.status() == 0)
+        #expect(await curl.status == 0)
         #expect(server.maximumConcurrentRequests == 1)
     }
 }

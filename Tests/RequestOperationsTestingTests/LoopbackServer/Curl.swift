@@ -1,4 +1,4 @@
-import Foundation
+import RequestOperationsTesting
 import Testing
 
 /// The `curl` command line: a client that is not ours.
@@ -34,7 +34,7 @@ struct Curl {
             try (name == "in" ? input : Data()).write(to: file)
             return file
         }
-        let status = try await start(arguments, files).status()
+        let status = try await start(arguments, files).status
         return Curl(
             exitCode: ExitCode(rawValue: status), output: try Data(contentsOf: files[1]),
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
@@ -46,45 +46,15 @@ struct Curl {
     }
 
     /// Starts curl and returns while it runs, its output dropped.
-    static func start(_ arguments: [String]) throws -> RunningCurl {
+    static func start(_ arguments: [String]) throws -> ChildProcess {
         try start(arguments, [])
     }
 
-    private static func start(_ arguments: [String], _ files: [URL]) throws -> RunningCurl {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["curl", "--disable", "--silent", "--show-error", "--noproxy", "*"] + arguments
-        process.standardInput = try files.isEmpty ? FileHandle.nullDevice : FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try files.isEmpty ? FileHandle.nullDevice : FileHandle(forWritingTo: files[1])
-        process.standardError = try files.isEmpty ? FileHandle.nullDevice : FileHandle(forWritingTo: files[2])
-        return try RunningCurl(process)
-    }
-}
-
-/// A curl that may still run.
-struct RunningCurl: Sendable {
-    private let identifier: Int32
-    private let end: AsyncStream<Int32>
-
-    init(_ process: Process) throws {
-        let (end, report) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = {
-            report.yield($0.terminationStatus)
-            report.finish()
-        }
-        try process.run()
-        identifier = process.processIdentifier
-        self.end = end
-    }
-
-    /// Ends it at once; the system then closes its connections.
-    func kill() {
-        Foundation.kill(identifier, SIGKILL)
-    }
-
-    /// Its exit status, once it has ended.
-    func status() async -> Int32 {
-        for await status in end { return status }
-        return -1
+    private static func start(_ arguments: [String], _ files: [URL]) throws -> ChildProcess {
+        try ChildProcess(
+            "curl", ["--disable", "--silent", "--show-error", "--noproxy", "*"] + arguments,
+            input: files.isEmpty ? nil : FileHandle(forReadingFrom: files[0]),
+            output: files.isEmpty ? nil : FileHandle(forWritingTo: files[1]),
+            errors: files.isEmpty ? nil : FileHandle(forWritingTo: files[2]))
     }
 }

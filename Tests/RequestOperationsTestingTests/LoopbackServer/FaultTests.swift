@@ -15,7 +15,7 @@ import Testing
 
     @Test func aStalledBodyDeliversWhatItPromisedAndNoMore() async throws {
         let server = try await LoopbackServer.start { _ in .stallBody(after: 300, of: 1000) }
-        let curl = try await Curl.get(server.url, "--max-time", "1")
+        let curl = try await Curl.get(server.url, "--max-time", "5")
         #expect(curl.exitCode == .timedOut)
         #expect(curl.output == pattern(300))
         #expect(curl.errors.contains("with 300 out of 1000 bytes received"))
@@ -54,7 +54,7 @@ import Testing
 
     @Test func aContentLengthTooLongLeavesTheClientWaiting() async throws {
         let server = try await LoopbackServer.start { _ in .contentLength(declared: 9, body: Data("four".utf8)) }
-        let curl = try await Curl.get(server.url, "--max-time", "1")
+        let curl = try await Curl.get(server.url, "--max-time", "5")
         #expect(curl.exitCode == .timedOut)
         #expect(curl.text == "four")
         server.respond { _ in .closing(.contentLength(declared: 9, body: Data("four".utf8))) }

@@ -11,7 +11,7 @@ import Testing
             let curl = try await Curl.get(server.url, "--output", "/dev/null", "--write-out", "%{size_download}")
             #expect(curl.exitCode == .success)
             #expect(curl.text == "1073741824")
-            #expect(peakMemory < 1 << 29)
+            #expect(try #require(ResidentMemory.peak()) < 1 << 29)
         }
     }
 
@@ -33,18 +33,18 @@ import Testing
             #expect(server.requests.map(\.bodyByteCount) == [1 << 30])
             #expect(server.requests.map(\.isBodyComplete) == [true])
             #expect(server.requests[0].body.isEmpty)
-            #expect(peakMemory < 1 << 29)
+            #expect(try #require(ResidentMemory.peak()) < 1 << 29)
         }
     }
 
     @Test func anEndlessBodyWaitsForItsReaderAndEndsWithIt() async throws {
         let server = try await LoopbackServer.start { _ in .endless(chunk: Data("again ".utf8)) }
-        let curl = try await Curl.get(server.url, "--max-time", "1", "--limit-rate", "100K")
+        let curl = try await Curl.get(server.url, "--max-time", "5", "--limit-rate", "100K")
         #expect(curl.exitCode == .timedOut)
         #expect(curl.text.hasPrefix("again again "))
         let ended = try await server.connectionsClosed(atLeast: 1)[0]
         #expect([.closedByPeer, .resetByPeer].contains(ended.end))
-        // The reader has taken 100 KiB; the rest lay in the buffers of the system.
+        // The reader has taken 500 KiB; the rest lay in the buffers of the system.
         #expect(ended.bytesSent < 20_000_000)
     }
 
@@ -54,12 +54,12 @@ import Testing
         let curls = try (1...4).map { _ in
             try Curl.start(["--parallel", "--parallel-immediate", "--parallel-max", "250", "\(server.url)/[1-250]"])
         }
-        try await server.requests(atLeast: 1000)
+        try await server.requests(atLeast: 1000, timeout: .seconds(60))
         #expect(server.openConnectionCount == 1000)
         #expect(server.maximumConcurrentRequests == 1000)
         gate.open()
-        for curl in curls { #expect(await curl.status() == 0) }
-        let ended = try await server.connectionsClosed(atLeast: 1000)
+        for curl in curls { #expect(await curl.status == 0) }
+        let ended = try await server.connectionsClosed(atLeast: 1000, timeout: .seconds(60))
         #expect(ended.map(\.requestsServed).reduce(0, +) == 1000)
     }
 

@@ -97,6 +97,16 @@ import Testing
         await #expect(throws: (any Error).self) { try await LoopbackServer.start(port: server.port) }
     }
 
+    @Test(arguments: ["/a b", "/ü?q={x}", "/a%20b"]) func aRouteAndAURLOfOnePathMeet(_ path: String) async throws {
+        let server = try await LoopbackServer.start()
+        server.route(path, .text("here"))
+        #expect(try await Curl.get(server.url(path)).text == "here")
+    }
+
+    @Test(arguments: [70_000, -1]) func aNumberThatIsNoPortIsAnError(port: Int) async throws {
+        await #expect(throws: (any Error).self) { try await LoopbackServer.start(port: port) }
+    }
+
     @Test func itListensOnIPv6WhenAsked() async throws {
         let server = try await LoopbackServer.start(includingIPv6: true) { _ in .text("six") }
         let url = "http://[::1]:\(server.port)/"

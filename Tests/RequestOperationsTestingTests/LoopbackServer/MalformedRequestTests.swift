@@ -9,6 +9,10 @@ import Testing
         ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         ("GET / HTTQ/1.1\r\nHost: a\r\n\r\n", 400),
         ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+        ("GET / HTTP/1.Q\r\nHost: a\r\n\r\n", 400),
+        ("GET / HTTP/Q.1\r\nHost: a\r\n\r\n", 400),
+        ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5 garbage\r\nhello\r\n0\r\n\r\n", 400),
         ("\u{16}\u{3}\u{1} TLS \r\n\r\n", 400),
         ("GET / HTTP/1.1\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
@@ -46,6 +50,20 @@ import Testing
         // A line that never ends is not read to its end.
         let received = try await RawClient.exchange(server.port, "GET /" + String(repeating: "a", count: 70_000))
         #expect(received.hasPrefix("HTTP/1.1 431 "))
+    }
+
+    @Test func trailersWithoutEndAreRefusedWith431() async throws {
+        let server = try await LoopbackServer.start { _ in .text("accepted") }
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+        let trailers = String(repeating: "X: \(String(repeating: "a", count: 8000))\r\n", count: 9)
+        #expect(try await RawClient.exchange(server.port, head + trailers).hasPrefix("HTTP/1.1 431 "))
+    }
+
+    @Test func anExtensionOfAChunkIsIgnored() async throws {
+        let server = try await LoopbackServer.start { .body($0.body) }
+        let request = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let received = try await RawClient.exchange(server.port, request + "5 ; a=b\r\nhello\r\n0\r\n\r\n")
+        #expect(received.hasSuffix("hello"))
     }
 
     @Test func garbageIsRefusedAndTheNextClientServed() async throws {

@@ -86,7 +86,7 @@ import Testing
         async let requests = server.requests(atLeast: 2)
         let curls = try (1...2).map { _ in try Curl.start([server.url.absoluteString]) }
         #expect(try await requests.count == 2)
-        for curl in curls { curl.kill() }
+        for curl in curls { curl.send(SIGKILL) }
     }
 
     @Test func aWaitThatIsAlreadyMetReturnsAtOnceEvenAfterStop() async throws {
@@ -94,6 +94,14 @@ import Testing
         _ = try await Curl.get(server.url)
         server.stop()
         #expect(try await server.requests(atLeast: 1, timeout: .zero).count == 1)
+    }
+
+    @Test func aLimitedLogHoldsTheLastRequestsAndConnections() async throws {
+        let server = try await LoopbackServer.start(logLimit: 3) { _ in .closing(.text("")) }
+        for number in 1...20 { _ = try await Curl.get(server.url("/\(number)")) }
+        #expect(try await server.requests(atLeast: 20).map(\.path) == ["/18", "/19", "/20"])
+        #expect(try await server.connectionsClosed(atLeast: 20).map(\.id) == [18, 19, 20])
+        #expect(server.openConnectionCount == 0)
     }
 
     @Test func aWaitEndsWithItsTimeLimit() async throws {

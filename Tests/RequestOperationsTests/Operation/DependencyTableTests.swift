@@ -85,4 +85,32 @@ import Testing
         #expect(table.removeAll().count == 1)
         #expect(held == nil && table.isSatisfied && table.isEmpty)
     }
+
+    @Test func aFewAndManyAreFoundAmongRandomSteps() {
+        let random = RandomSource(seed: 5)
+        let operations = (0..<60).map { _ in Operation() }
+        var table = DependencyTable()
+        var model: [(operation: Operation, isFinished: Bool)] = []
+        for step in 0..<20_000 {
+            // Waves of adding and removing.
+            let operation = operations[Int(random.next() * 60)]
+            let position = model.firstIndex { $0.operation === operation }
+            let wasSatisfied = model.allSatisfy(\.isFinished)
+            switch random.next() {
+            case ..<(step / 500 % 2 == 0 ? 0.6 : 0.2):
+                #expect(table.add(operation) == (position == nil))
+                if position == nil { model.append((operation, false)) }
+            case ..<0.8:
+                let became = table.remove(operation)
+                if let position { model.remove(at: position) }
+                #expect(became == (!wasSatisfied && model.allSatisfy(\.isFinished)))
+            default:
+                let became = table.noteFinished(ObjectIdentifier(operation))
+                if let position { model[position].isFinished = true }
+                #expect(became == (!wasSatisfied && model.allSatisfy(\.isFinished)))
+            }
+            #expect(table.isSatisfied == model.allSatisfy(\.isFinished) && table.isEmpty == model.isEmpty)
+            if step % 100 == 0 { #expect(table.operations == model.map(\.operation)) }
+        }
+    }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct OperationLifecycleTests {
+@Suite(.timeLimit(.minutes(15))) struct OperationLifecycleTests {
     private struct Mine: Error {}
 
     private enum State: CaseIterable {
@@ -153,6 +153,23 @@ import Testing
 
     @Test(
         arguments: [
+            (.pending, "mark", .pending, false), (.cancelled, "ignore", .cancelled, false),
+            (.executing, "stop later", .starting, false), (.cancelling, "ignore", .cancelling, true),
+            (.failing, "mark", .failing, true), (.succeeded, "ignore", .succeeded, true),
+        ] as [(State, String, State, Bool)])
+    private func nobodyIsToldToStopBetweenTwoTasksButTheSecond(
+        state: State, action: String, after: State, isToStop: Bool
+    ) {
+        var lifecycle = Self.lifecycle(state)
+        lifecycle.disown()
+        #expect(View(lifecycle) == View(after))
+        var cancelled = lifecycle
+        #expect(Self.name(cancelled.cancel()) == action)
+        #expect(lifecycle.adopt(Self.task) == isToStop)
+    }
+
+    @Test(
+        arguments: [
             (.pending, "succeeded"), (.cancelled, "cancelled"), (.starting, "succeeded"), (.executing, "succeeded"),
             (.cancelling, "cancelled"), (.failing, "mine"), (.cancellingWhileStarting, "cancelled"), (.succeeded, nil),
             (.failed, nil), (.finishedAsCancelled, nil),
@@ -185,5 +202,49 @@ import Testing
     private func whoSubscribesAfterTheFinishIsCalledAtOnce(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.subscribe {} == true)
+    }
+
+    // MARK: Who waits for the outcome
+
+    @Test func whoAwaitsACancelledStartCanGiveItUpOnceAndSubscribersWaitOn() {
+        var lifecycle = OperationLifecycle()
+        #expect(lifecycle.subscribe {} == false)
+        #expect(lifecycle.addAwaiter {} == .wait)
+        guard case .markCancelled(waitsForStart: true) = lifecycle.cancel() else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(lifecycle.addAwaiter {} == .waitForStart)
+        #expect(lifecycle.giveUpStart().count == 2)
+        #expect(lifecycle.giveUpStart().isEmpty)
+        let finish = lifecycle.finish(.succeeded)
+        #expect(finish?.awaiters.isEmpty == true && finish?.subscribers.count == 1)
+    }
+
+    @Test(arguments: [State.cancelled, .starting, .executing, .cancelling, .failing])
+    private func whoAwaitsIsToldWithTheFinish(state: State) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.addAwaiter {} != .goOn)
+        #expect(lifecycle.finish(.succeeded)?.awaiters.count == 1)
+    }
+
+    @Test(arguments: [State.starting, .executing, .cancelling, .failing])
+    private func nobodyGivesUpWhatWasStarted(state: State) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.addAwaiter {} == .wait)
+        _ = lifecycle.cancel()
+        #expect(lifecycle.giveUpStart().isEmpty)
+    }
+
+    @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
+    private func whoAwaitsWhatHasFinishedGoesOn(state: State) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.addAwaiter {} == .goOn)
+    }
+
+    @Test(arguments: [(State.cancelled, false), (.starting, true), (.executing, true), (.failing, true)])
+    private func aFinishTellsWhetherTheOperationWasExecuting(state: State, wasExecuting: Bool) {
+        var lifecycle = Self.lifecycle(state)
+        #expect(lifecycle.finish(.succeeded)?.wasExecuting == wasExecuting)
     }
 }

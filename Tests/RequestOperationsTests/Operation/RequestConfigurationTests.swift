@@ -1,8 +1,9 @@
+import RequestOperationsTesting
 import Testing
 
 @testable import RequestOperations
 
-@Suite struct RequestConfigurationTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestConfigurationTests {
     private static func limits(
         timeout: TimeInterval? = nil, to destination: TransportTask.Destination = .memory,
         _ edit: (inout RequestConfiguration) -> Void = { _ in }
@@ -83,9 +84,41 @@ import Testing
         #expect(configuration.queue(for: stage) == nil && configuration.runsDirectly(stage))
     }
 
+    @Test func aTimeLimitForAStageThatIsNotOfUserCodeTraps() async {
+        await #expect(processExitsWith: .failure) {
+            var configuration = RequestConfiguration()
+            configuration.stageTimeLimits = [.slot: .seconds(1)]
+        }
+    }
+
     @Test func aStageWithALimitDoesNotRunDirectlyAndOthersDo() {
         var configuration = RequestConfiguration()
         configuration.stageTimeLimits[.decode] = .seconds(1)
         #expect(!configuration.runsDirectly(.decode) && configuration.runsDirectly(.process))
+    }
+
+    @Test func theTrustOfAConfigurationIsThatOfTheTasksThatBringNoneOfTheirOwn() async throws {
+        let transport = ScriptedTransport([.body(Data())])
+        var configuration = RequestConfiguration()
+        configuration.transport = transport
+        configuration.trust = TrustPolicy(pinnedKeys: ["sha256//configuration"])
+        let request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.
+        for operation in [
+            URLRequestOperation(request, configuration: configuration),
+            Distrustful(request, decoder: .data, configuration: configuration),
+        ] {
+            OperationQueue().addOperation(operation)
+            _ = try await operation.value
+        }
+        #expect(transport.tasks.map { $0.trust?.pinnedKeys } == [["sha256//configuration"], ["sha256//task"]])
+    }
+}
+
+/// Brings a trust policy of its own.
+private final class Distrustful: URLRequestOperation<Data>, @unchecked Sendable {
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        var task = try await super.makeTask(for: request)
+        task.trust = TrustPolicy(pinnedKeys: ["sha256//task"])
+        return task
     }
 }

@@ -9,7 +9,7 @@ import Testing
         .untrustedCertificate, .clientCertificateRejected, .pinningFailed, .proxyFailed, .unacceptableStatus,
         .unacceptableContentType, .bodyTooLarge, .truncatedBody, .malformedResponse, .emptyBody, .undecodable,
         .fileFailed, .tooManyRedirects, .redirectLoop, .insecureRedirect, .stageFailed, .slotRejected,
-        .retryAfterTooLong, .unknown,
+        .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen, .unknown,
     ]
 
     @Test func everyCodeHasANameOfItsOwn() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RequestErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestErrorTests {
     // A literal that is a URL.
     private static let url = URL(string: "https://user:secret@a.example:8443/path/secret?token=secret#secret")!
 
@@ -94,8 +94,19 @@ import Testing
         #expect(error.stage == stage && error.underlying is Leaky)
     }
 
-    @Test func anErrorOfFoundationsIsKeptAsTheCause() {
-        let error = RequestError(wrapping: URLError(.timedOut), stage: .transfer)
-        #expect(error.code == .timedOut && (error.underlying as? URLError)?.code == .timedOut)
+    @Test(arguments: RequestError.Stage.allCases)
+    func anErrorOfFoundationsIsAForeignOne(stage: RequestError.Stage) {
+        let error = RequestError(wrapping: URLError(.timedOut), stage: stage)
+        #expect(error.code == (stage == .decode ? .undecodable : .stageFailed))
+        #expect((error.underlying as? URLError)?.code == .timedOut)
+    }
+
+    @Test(arguments: RequestError.Stage.allCases)
+    func aTransferFailureOutOfAStageThatTransfersNothingIsAForeignError(stage: RequestError.Stage) {
+        let failure = TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
+        let error = RequestError(wrapping: failure, stage: stage)
+        let isOfTransport = stage == .transfer || stage == .validate
+        #expect((error.code == .connectionLost) == isOfTransport)
+        #expect((error.underlying is TransferFailure) == !isOfTransport)
     }
 }

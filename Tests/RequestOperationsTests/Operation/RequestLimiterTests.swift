@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RequestLimiterTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestLimiterTests {
     private static let origin = Origin(URL(string: "http://a.example/"))
 
     private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> RequestLimiter.Slot {
@@ -44,6 +44,20 @@ import Testing
         let error = await #expect(throws: RequestError.self) { _ = try await Self.slot(of: limiter) }
         #expect(error?.code == .slotRejected && error?.stage == .slot)
         held.release()
+    }
+
+    @Test func theBoundOfTheLineCanBeChanged() async throws {
+        let limiter = RequestLimiter(total: 1)
+        #expect(limiter.maximumWaiting == nil)
+        let held = try await Self.slot(of: limiter)
+        limiter.maximumWaiting = 0
+        #expect(limiter.maximumWaiting == 0)
+        await #expect(throws: RequestError.self) { _ = try await Self.slot(of: limiter) }
+        limiter.maximumWaiting = nil
+        let waiting = Task { try await Self.slot(of: limiter) }
+        await eventually { limiter.waitingCount == 1 }
+        held.release()
+        _ = try await waiting.value
     }
 
     @Test func whoWaitsAndIsCancelledLeavesAtOnceAndTakesNoSlot() async throws {
@@ -103,6 +117,7 @@ import Testing
                                 return running[host, default: 0] <= 2 && running.values.reduce(0, +) <= 6
                             }
                             #expect(isWithinBounds)
+                            // Gives others the chance to take a slot beside this one, up to the bounds and beyond.
                             await Task.yield()
                             running.withLock { $0[host, default: 0] -= 1 }
                             slot.release()

@@ -305,7 +305,7 @@ import Testing
 
     @Test func tenTimesTheWaitersOverTenTimesTheHostsCostNearlyTenTimes() {
         func seconds(_ count: Int) -> Double {
-            let start = cpuSeconds()
+            let start = processorSeconds()
             var table = SlotTable(total: 10, perHost: 2, maximumWaiting: .max)
             let origins = (0..<count / 10).map(Self.origin)
             var owners: [ObjectIdentifier: Origin] = [:]
@@ -322,17 +322,10 @@ import Testing
                 held += table.admit().compactMap { owners[ObjectIdentifier($0)] }
             }
             #expect(table.waiters.isEmpty && table.hostCount == 0)
-            return cpuSeconds() - start
+            return processorSeconds() - start
         }
         let small = seconds(4000)
         // A quadratic cost would be a hundred times.
         #expect(seconds(40_000) < 40 * max(small, 0.01))
-    }
-
-    /// The processor time of this thread, which other tests do not lengthen.
-    private func cpuSeconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

@@ -1,8 +1,9 @@
+import RequestOperationsTesting
 import Testing
 
 @testable import RequestOperations
 
-@Suite struct OperationQueueRunTests {
+@Suite(.timeLimit(.minutes(15))) struct OperationQueueRunTests {
     private struct Mine: Error {}
 
     private static func serialQueue() -> OperationQueue {
@@ -26,6 +27,28 @@ import Testing
         DispatchQueue.global().async { answer.resume(with: .success(())) }
         // The answer is never an error.
         try? await answer.value
+    }
+
+    @Test func aStageOfAnOperationOfTheMainQueueRunsOnTheMainQueueAtEveryAttempt() async throws {
+        var configuration = RequestConfiguration()
+        configuration.transport = ScriptedTransport([.error(.connectionLost), .status(200)])
+        configuration.retryPolicy.backoff = .constant(.milliseconds(1))
+        configuration.setQueue(.main, for: .process)
+        let places = Locked<[Bool]>([])
+        // Not the main thread: here the test program has given it up, and another serves the main queue.
+        let isMain = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: isMain, value: true)
+        configuration.adapters = [
+            RequestAdapter { request in
+                places.withLock { $0.append(DispatchQueue.getSpecific(key: isMain) == true) }
+                return request
+            }
+        ]
+        // A good URL.
+        let operation = URLRequestOperation(URL(string: "http://example.com/")!, configuration: configuration)
+        OperationQueue.main.addOperation(operation)
+        _ = try await operation.value
+        #expect(places.withLock { $0 } == [true, true])
     }
 
     @Test func whatFollowsIsNotOnTheQueue() async throws {

@@ -99,6 +99,17 @@ import Testing
 
     // MARK: Years of two digits
 
+    @Test func aYearOfTwoDigitsMayBeFiftyYearsAheadToTheSecond() throws {
+        let now = Self.date(2026, 1, 2)
+        let delay = try #require(RetryAfter.delay("Thursday, 02-Jan-76 00:00:00 GMT", now: now))
+        #expect(delay == .seconds(Self.date(2076, 1, 2).timeIntervalSince(now)))
+    }
+
+    @Test func aYearOfTwoDigitsIsNotFiftyYearsAndASecondAhead() throws {
+        let delay = try #require(RetryAfter.delay("Thursday, 02-Jan-76 00:00:01 GMT", now: Self.date(2026, 1, 2)))
+        #expect(delay == .zero)
+    }
+
     @Test(
         arguments: [
             // At most 50 years ahead: the future.

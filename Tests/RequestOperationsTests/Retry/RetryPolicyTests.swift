@@ -24,13 +24,13 @@ import Testing
 
     private static func status(
         _ status: Int, retryAfter: String? = nil, method: String = "GET", elapsed: Duration = .zero,
-        timeLeft: Duration? = nil
+        timeLeft: Duration? = nil, attempt: Int = 1
     ) -> AttemptFailure {
         let head = ResponseHead(
             status: status, url: url, fields: retryAfter.map { [("Retry-After", $0)] } ?? [], version: .http1_1)
         return AttemptFailure(
-            RequestError(.unacceptableStatus, stage: .validate, head: head), request: request(method), stage: .validate,
-            elapsed: elapsed, timeLeft: timeLeft)
+            RequestError(.unacceptableStatus, stage: .validate, head: head), attempt: attempt, request: request(method),
+            stage: .validate, elapsed: elapsed, timeLeft: timeLeft)
     }
 
     private enum Outcome: Equatable {
@@ -108,6 +108,7 @@ import Testing
 
     static let transient: Set<RequestError.Code> = [
         .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
+        .circuitOpen,
     ]
 
     @Test(arguments: RequestErrorCodeTests.all)
@@ -151,9 +152,16 @@ import Testing
         #expect(Self.outcome(Self.failure(untrusted)) == .stop)
     }
 
-    @Test func anErrorOfFoundationsOutOfTheTransferIsJudgedByItsCode() {
-        #expect(Self.outcome(Self.failure(URLError(.networkConnectionLost))) == .retry(.milliseconds(500)))
-        #expect(Self.outcome(Self.failure(URLError(.serverCertificateUntrusted))) == .stop)
+    @Test func anErrorOfFoundationsIsForeignWhereverItComesFrom() {
+        // One that a transport threw has become a `RequestError` before the policy sees it.
+        #expect(Self.outcome(Self.failure(URLError(.networkConnectionLost))) == .stop)
+        let policy = Self.exact { $0.isTransient = { $0 is URLError } }
+        #expect(Self.outcome(policy, Self.failure(URLError(.timedOut))) == .retry(.milliseconds(500)))
+    }
+
+    @Test func theFailureOfATransportThatAnotherStageThrowsIsForeign() {
+        let lost = TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
+        #expect(Self.outcome(Self.failure(lost, stage: .process)) == .stop)
     }
 
     // MARK: Methods
@@ -220,6 +228,29 @@ import Testing
         #expect(Self.outcome(Self.status(503, retryAfter: "0")) == .retry(.zero))
     }
 
+    @Test(arguments: ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
+    func whoSaysNowAgainAndAgainIsBelievedOnce(value: String) {
+        #expect(Self.outcome(Self.exact(), Self.status(503, retryAfter: value, attempt: 2)) == .retry(.seconds(1)))
+        #expect(Self.outcome(Self.exact(), Self.status(503, retryAfter: value, attempt: 3)) == .retry(.seconds(2)))
+    }
+
+    @Test func whoAsksForALittleIsBelievedEachTime() {
+        #expect(Self.outcome(Self.exact(), Self.status(503, retryAfter: "1", attempt: 3)) == .retry(.seconds(1)))
+    }
+
+    @Test func retryAfterOfAResponseThatWasAcceptedAndBrokeOffSaysNothing() {
+        let head = ResponseHead(status: 200, url: Self.url, fields: [("Retry-After", "3600")], version: .http1_1)
+        let failure = AttemptFailure(
+            RequestError(.connectionLost, stage: .transfer, head: head), request: Self.request("GET"))
+        #expect(Self.outcome(Self.exact(), failure) == .retry(.milliseconds(500)))
+    }
+
+    @Test func retryAfterCountsWhereAnErrorOfTheUsersRejectedTheResponse() {
+        let head = ResponseHead(status: 202, url: Self.url, fields: [("Retry-After", "7")], version: .http1_1)
+        let failure = AttemptFailure(Problem(), request: Self.request("GET"), stage: .validate, head: head)
+        #expect(Self.outcome(Self.exact { $0.isTransient = { $0 is Problem } }, failure) == .retry(.seconds(7)))
+    }
+
     @Test(arguments: ["", "-1", "soon", "1.5", "7, 9"])
     func anUnusableRetryAfterLeavesTheBackoff(value: String) {
         #expect(Self.outcome(Self.status(503, retryAfter: value)) == .retry(.milliseconds(500)))
@@ -239,11 +270,15 @@ import Testing
         #expect(Self.outcome(policy, Self.status(503, retryAfter: "7")) == .retry(.milliseconds(500)))
     }
 
-    @Test(arguments: [("300", true), ("301", false), ("99999999999999999999999", false)])
-    func aRetryAfterBeyondThePolicysMaximumFailsAtOnceAndSaysSo(value: String, isRetried: Bool) {
+    @Test func aRetryAfterOfThePolicysVeryMaximumIsKept() {
         let policy = Self.exact { $0.elapsedLimit = nil }
-        let outcome = Self.outcome(policy, Self.status(503, retryAfter: value))
-        #expect(outcome == (isRetried ? .retry(.seconds(300)) : .fail(.retryAfterTooLong)))
+        #expect(Self.outcome(policy, Self.status(503, retryAfter: "300")) == .retry(.seconds(300)))
+    }
+
+    @Test(arguments: ["301", "99999999999999999999999"])
+    func aRetryAfterBeyondThePolicysMaximumFailsAtOnceAndSaysSo(value: String) {
+        let policy = Self.exact { $0.elapsedLimit = nil }
+        #expect(Self.outcome(policy, Self.status(503, retryAfter: value)) == .fail(.retryAfterTooLong))
     }
 
     @Test(arguments: [(8, true), (7, false), (6, false)])
@@ -282,13 +317,11 @@ import Testing
         }
         var policy = RetryPolicy()
         policy.earlyRetryObservers = [Never(), Never()]
-        for failure in [Self.failure(), Self.status(503, retryAfter: "1")] {
-            guard case .retry(_, let observers, _, _) = policy.decision(after: failure, using: .system) else {
-                Issue.record("no retry")
-                return
-            }
-            #expect(observers.count == 2)
+        guard case .retry(_, let observers, _, _) = policy.decision(after: Self.failure(), using: .system) else {
+            Issue.record("no retry")
+            return
         }
+        #expect(observers.count == 2)
     }
 
     @Test func theSameSeedGivesTheSameDecision() {
@@ -305,4 +338,35 @@ import Testing
     }
 
     private static func outcome(_ failure: AttemptFailure) -> Outcome { outcome(exact(), failure) }
+
+    // MARK: Presets
+
+    @Test(arguments: [
+        (RetryPolicy.default, [0.5, 1, 2]), (.aggressive, [0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10]),
+        (.ancestor, [1, 3, 60, 3600, 21600, 21600, 21600]),
+    ])
+    func aPresetHasItsSeries(_ policy: RetryPolicy, _ longest: [Double]) {
+        for (index, longest) in longest.enumerated() {
+            let drawn = (0..<200).map { policy.backoff.delay(beforeRetry: index + 1, using: RandomSource(seed: $0)) }
+            #expect(drawn.allSatisfy { $0 >= .zero && $0 <= .seconds(longest) })
+            // Full jitter comes near both ends in two hundred draws.
+            #expect(drawn.contains { $0 > .seconds(longest * 0.9) } && drawn.contains { $0 < .seconds(longest * 0.1) })
+        }
+    }
+
+    @Test func thePresetsStopAfterTheirRetries() {
+        func goesOn(_ policy: RetryPolicy, after attempt: Int, elapsed: Duration = .zero) -> Bool {
+            let failure = AttemptFailure(
+                RequestError(.timedOut, stage: .transfer), attempt: attempt, request: Self.request("GET"),
+                backoffStep: 1, elapsed: elapsed)
+            if case .retry = policy.decision(after: failure, using: RandomSource(seed: 1)) { return true }
+            return false
+        }
+        #expect(goesOn(.default, after: 3) && !goesOn(.default, after: 4))
+        #expect(!goesOn(.none, after: 1))
+        #expect(goesOn(.aggressive, after: 10) && !goesOn(.aggressive, after: 11))
+        #expect(goesOn(.aggressive, after: 1, elapsed: .seconds(590)))
+        #expect(!goesOn(.aggressive, after: 1, elapsed: .seconds(600)))
+        #expect(goesOn(.ancestor, after: 1_000_000, elapsed: .seconds(10_000_000)))
+    }
 }

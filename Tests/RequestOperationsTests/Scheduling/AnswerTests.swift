@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct AnswerTests {
+@Suite(.timeLimit(.minutes(15))) struct AnswerTests {
     private struct Mine: Error {}
 
     @Test func anAnswerGivenBeforeItIsAwaitedIsKept() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct StopwatchTests {
+@Suite(.timeLimit(.minutes(15))) struct StopwatchTests {
     @Test func itMeasuresOnTheClockThatItIsGiven() {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
@@ -42,6 +42,13 @@ import Testing
         Alarm(after: delay, on: ContinuousClock()) { Issue.record("the far future came") }.cancel()
     }
 
+    @Test func anAlarmOnAnotherClockSleepsNoLongerThanTheClockCanTell() async {
+        let slept = Collector<Duration>()
+        Alarm(after: .seconds(Int64.max), on: NarrowClock(slept: slept)) {}.cancel()
+        await slept.count(1)
+        #expect(slept.elements.allSatisfy { $0 <= .seconds(Int32.max) })
+    }
+
     @Test func aCancelledAlarmDoesNotRing() async throws {
         let clock = ManualClock()
         let alarm = Alarm(after: .seconds(60), on: clock) { Issue.record("a cancelled alarm rang") }
@@ -53,5 +60,22 @@ import Testing
             return
         }
         await task.value
+    }
+}
+
+/// Notes how long it was to sleep.
+private struct NarrowClock: Clock {
+    let slept: Collector<Duration>
+
+    var now: ContinuousClock.Instant { origin }
+    var minimumResolution: Duration { .zero }
+    private let origin = ContinuousClock.now
+
+    init(slept: Collector<Duration>) {
+        self.slept = slept
+    }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        slept.append(origin.duration(to: deadline))
     }
 }

@@ -53,6 +53,11 @@ import Testing
         #expect(RedirectPolicy(maximum: maximum).target(of: try Self.head(302, "/y")) == nil)
     }
 
+    @Test func aBracketInALocationEscapesNothingTwice() throws {
+        let target = RedirectPolicy().target(of: try Self.head(302, "/x?page[n]=2&signature=a%2Fb"))
+        #expect(target?.absoluteString == "http://a.example/x?page%5Bn%5D=2&signature=a%2Fb")
+    }
+
     @Test func severalDifferentLocationsAreNoRedirect() throws {
         let url = try Self.url("http://a.example/")
         let two = ResponseHead(status: 302, url: url, fields: [("Location", "/a"), ("location", "/b")])
@@ -236,6 +241,16 @@ import Testing
     func aRedirectToItselfIsALoop(location: String) throws {
         let task = try Self.task("http://a.example/x")
         #expect(Self.refusal { _ = try Self.next(to: location, task) } == .redirectLoop)
+    }
+
+    @Test func aRedirectToItselfThatSetsACookieIsNoLoop() throws {
+        let task = try Self.task("http://a.example/x")
+        let head = ResponseHead(
+            status: 302, url: try #require(task.request.url), fields: [("Location", "/x"), ("Set-Cookie", "seen=1")])
+        let policy = RedirectPolicy()
+        let next = try policy.next(
+            after: head, to: #require(policy.target(of: head)), task: task, visited: [RedirectPolicy.Hop(task.request)])
+        #expect(next.request.url == task.request.url)
     }
 
     @Test(arguments: [302, 303])

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct RequestAdapterTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestAdapterTests {
     private static func adapted(_ url: String, _ adapters: RequestAdapter...) async throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: url)))
         for adapter in adapters { request = try await adapter.adapt(request) }
@@ -76,6 +76,22 @@ import Testing
             "http://a.example/", .header("x-a", "1"), .defaultHeader("X-A", "2"), .defaultHeader("X-B", "3"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "1")
         #expect(request.value(forHTTPHeaderField: "X-B") == "3")
+    }
+
+    @Test func aHeaderThatNoRequestCanHaveIsRefusedAndNotLost() async throws {
+        var configuration = RequestConfiguration()
+        configuration.adapters = [.header("X-A", "1\r\nX-B: 2")]
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        let error = await #expect(throws: RequestError.self) { try await operation.value }
+        #expect(error?.code == .invalidField)
+    }
+
+    @Test func aHeaderLeavesTheOtherFieldsAsTheyAre() async throws {
+        let request = try await Self.adapted(
+            "http://a.example/", .header("X-A", "1"), .header("X-a-B", "2"), .header("x-A", "3"))
+        #expect(request.allHTTPHeaderFields == ["x-A": "3", "X-a-B": "2"])
     }
 
     @Test func theBearerTokenIsAskedForAtEveryCall() async throws {

@@ -61,10 +61,40 @@ import Testing
         #expect(try await ResponseDecoder.string.decode(Self.response([], type: "text/plain;charset=klingon")) == "")
     }
 
-    @Test func aBodyThatWentToAFileIsNotEmptyForAnOptional() async throws {
+    // MARK: Bodies elsewhere
+
+    /// A response whose body went to a file.
+    private static let inFile: TransportResponse = {
         var response = Self.response([])
         response.bodySize = 5
-        #expect(try await ResponseDecoder.data.optional().decode(response) == Data())
+        return response
+    }()
+
+    @Test func aBodyThatIsNotInMemoryIsNeitherEmptyNorData() async {
+        await expectNotInMemory(.data)
+        await expectNotInMemory(ResponseDecoder.data.optional())
+    }
+
+    @Test func aBodyThatIsNotInMemoryIsNoText() async {
+        await expectNotInMemory(.string)
+        await expectNotInMemory(ResponseDecoder.string.optional())
+    }
+
+    @Test func aBodyThatIsNotInMemoryHasNoValueEvenOfATypeWithAnEmptyForm() async {
+        await expectNotInMemory(ResponseDecoder<User>.json())
+        await expectNotInMemory(ResponseDecoder<User?>.json())
+        await expectNotInMemory(ResponseDecoder<Nothing>.json())
+        await expectNotInMemory(ResponseDecoder<Nothing>.propertyList())
+    }
+
+    @Test func voidTakesNoNoticeOfABodyThatIsNotInMemory() async throws {
+        try await ResponseDecoder.void.decode(Self.inFile)
+    }
+
+    private func expectNotInMemory<Value>(_ decoder: ResponseDecoder<Value>) async {
+        let error = await Self.error(decoder, Self.inFile)
+        #expect(error?.code == .undecodable && error?.stage == .decode && error?.head?.status == 200)
+        #expect(error?.reason == "the body is not in memory")
     }
 
     // MARK: JSON and property lists
@@ -118,6 +148,19 @@ import Testing
             ("utf-16le", [0x61, 0], "a"), ("utf-16le", [0xFF, 0xFE, 0x61, 0], "a"),
             ("utf-32", [0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61], "a"), ("utf-32", [0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "a"),
             ("utf-32", [0, 0, 0, 0x61], "a"), ("utf-32be", [0, 1, 0xF6, 0], "😀"), ("utf-32le", [0, 0xF6, 1, 0], "😀"),
+            ("ISO-8859-3", [0xA1], "Ħ"), ("iso-8859-4", [0xE0], "ā"), ("iso-8859-5", [0xBF], "П"),
+            ("iso-8859-6", [0xC7], "ا"), ("iso-8859-7", [0xE1], "α"), ("iso-8859-8", [0xE0], "א"),
+            ("iso-8859-9", [0xDD, 0x85], "İ\u{85}"), ("latin5", [0xDD], "İ"), ("iso-8859-10", [0xBD], "―"),
+            ("iso-8859-11", [0xA1], "ก"), ("iso-8859-13", [0xE0], "ą"), ("iso-8859-14", [0xA1], "Ḃ"),
+            ("iso-8859-15", [0xA4], "€"), ("latin9", [0xA4], "€"), ("iso-8859-16", [0xA4], "€"),
+            ("iso_8859-1", [0xE4], "ä"), ("iso8859-1", [0xE4], "ä"), ("cp1252", [0x80], "€"),
+            ("windows-1255", [0xE0], "א"), ("windows-1256", [0xC7], "ا"), ("windows-1257", [0xE0], "ą"),
+            ("cp1258", [0xD5], "Ơ"), ("windows-874", [0xA1], "ก"), ("TIS-620", [0xA1], "ก"),
+            ("KOI8-R", [0xF0, 0x80], "П─"), ("koi8-u", [0xA4], "є"), ("ibm866", [0x8F], "П"),
+            ("gb2312", [0xD6, 0xD0], "中"), ("GBK", [0xD6, 0xD0, 0x61], "中a"),
+            ("gb18030", [0x94, 0x39, 0xDA, 0x33], "💩"),
+            ("big5", [0xA4, 0xA4], "中"), ("Big5-HKSCS", [0xA4, 0xA4], "中"), ("euc-kr", [0xB0, 0xA1], "가"),
+            ("cp949", [0x81, 0x41], "갂"), ("windows-31j", [0x87, 0x40], "①"),
             ("utf-8", [0xEF, 0xBB, 0xBF, 0x61], "a"), ("\"utf-8\"", [0x61], "a"), ("utf-16", [0xFE, 0xFF], ""),
         ] as [(String, [UInt8], String)])
     func textIsDecodedInItsCharset(charset: String, bytes: [UInt8], text: String) async throws {
@@ -132,6 +175,10 @@ import Testing
             ("utf-16", [0xFE, 0xFF, 0]), ("utf-16be", [0, 0x61, 0]), ("utf-16le", [0, 0xD8, 0x61, 0]),
             ("utf-16be", [0xDC, 0]), ("utf-32", [0, 0, 0x61]), ("utf-32be", [0, 0x11, 0, 0]),
             ("utf-32le", [0, 0xD8, 0, 0]), ("klingon", [0x61]), ("", [0xFF]), ("euc-jp", [0x61]), ("macintosh", [0x61]),
+            ("iso-8859-12", [0x61]), ("iso-8859-3", [0xA5]), ("windows-1252", [0x81]), ("windows-1255", [0x81]),
+            ("windows-1257", [0x81]), ("windows-874", [0x81]), ("windows-874", [0xFC]), ("gbk", [0xD6]),
+            ("gb18030", [0x61, 0xFF]), ("gb18030", [0x81, 0x30, 0x81]), ("big5", [0xA4, 0xA4, 0xA4]), ("big5", [0xFF]),
+            ("euc-kr", [0xFF]), ("euc-kr", [0xB0, 0x20]),
         ] as [(String, [UInt8])])
     func wrongBytesAndUnknownCharsetsAreUndecodable(charset: String, bytes: [UInt8]) async {
         let error = await Self.error(.string, Self.response(bytes, type: "text/plain; charset=\(charset)"))

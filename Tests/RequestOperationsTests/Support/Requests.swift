@@ -14,6 +14,9 @@ extension RequestConfiguration {
     static func over(_ transport: any Transport) -> RequestConfiguration {
         var configuration = RequestConfiguration()
         configuration.transport = transport
+        // Tests that run at the same time send to the same hosts: what one does must not hold back another.
+        configuration.retryPolicy.budget = nil
+        configuration.retryPolicy.retryAfterTable = nil
         return configuration
     }
 }
@@ -34,49 +37,16 @@ func failure<Value>(of operation: AsynchronousOperation<Value>) async -> (any Er
     }
 }
 
-/// Values that closures on any thread collect.
-final class Collector<Element: Sendable>: Sendable {
-    private struct State {
-        var elements: [Element] = []
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-
-    private let state = Locked(State())
-
-    var elements: [Element] { state.withLock { $0.elements } }
-
-    func append(_ element: Element) {
-        let watchers = state.withLock { state in
-            state.elements.append(element)
-            let count = state.elements.count
-            defer { state.watchers.removeAll { $0.count <= count } }
-            return state.watchers.filter { $0.count <= count }
+extension Transport {
+    /// The failure that a task ends with; `nil` for a success or another error.
+    func failure(
+        of task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+    ) async -> TransferFailure? {
+        do {
+            _ = try await perform(task, onHead: onHead)
+            return nil
+        } catch {
+            return error as? TransferFailure
         }
-        for watcher in watchers { watcher.continuation.resume() }
-    }
-
-    /// Returns as soon as there are so many elements.
-    func count(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                guard state.elements.count < count else { return true }
-                state.watchers.append((count, continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
-}
-
-/// A door that opens once.
-final class Door: Sendable {
-    private let opened = Collector<Void>()
-
-    func open() {
-        opened.append(())
-    }
-
-    func pass() async {
-        await opened.count(1)
     }
 }

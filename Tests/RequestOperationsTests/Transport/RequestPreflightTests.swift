@@ -4,6 +4,17 @@ import Testing
 @testable import RequestOperations
 
 struct RequestPreflightTests {
+    /// The delimiters and the space are those of RFC 9110, section 5.6.2; what they leave of the visible ASCII is a token.
+    @Test func aTokenIsMadeOfVisibleCharactersOfASCIIThatAreNoDelimiters() {
+        let delimiters = Set(#""(),/:;<=>?@[\]{}"#.utf8)
+        for byte in UInt8.min...UInt8.max {
+            let isExpected = (0x21...0x7E).contains(byte) && !delimiters.contains(byte)
+            #expect(byte.isTokenCharacter == isExpected)
+            #expect(Unicode.Scalar(byte).isTokenScalar == isExpected)
+        }
+        #expect(RequestPreflight.isToken("a!") && !RequestPreflight.isToken("") && !RequestPreflight.isToken("ä"))
+    }
+
     private func code(_ url: String, method: String = "GET", fields: [String: String] = [:]) -> RequestError.Code? {
         guard let url = URL(string: url) else { return .badURL }
         var request = URLRequest(url: url)

@@ -16,7 +16,8 @@ extension TransportUnderTest {
     private static let nothingIsSent: [TransportCapability] = [
         .requestHeads, .requestChecks, .uploads, .fileUploads, .sizedStreamUploads, .chunkedUploads,
         .inputStreamUploads,
-        .bodyOfGET, .expectContinue, .sourceErrors, .earlyAnswers, .uploadProgress, .sourceCancellation,
+        .bodyOfGET, .expectContinue, .sourceErrors, .earlyAnswers, .uploadBackPressure, .uploadProgress,
+        .sourceCancellation,
     ]
 
     private static let noConnection: [TransportCapability] = [

@@ -2,7 +2,7 @@
     import RequestOperations
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct ArgumentTests {
+    @Suite(.timeLimit(.minutes(15))) struct ArgumentTests {
         @Test(
             "Arguments that cannot be used end with 2 before any request, and say why",
             arguments: [
@@ -33,6 +33,12 @@
             #expect(!ended.output.isEmpty)
         }
 
+        @Test func `The demonstration needs no proxy, whatever the environment says`() async throws {
+            let tool = try RunningTool(
+                ["demo", "--requests", "10"], environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""])
+            #expect(try await tool.end().status == 0)
+        }
+
         @Test func `The demonstration runs to its end, with retries`() async throws {
             let ended = try await RunningTool.run("demo", "--requests", "200", "--results")
             #expect(ended.status == 0)
@@ -43,7 +49,7 @@
 #else
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct BuildLineTests {
+    @Suite(.timeLimit(.minutes(15))) struct BuildLineTests {
         @Test func `Without its trait the program prints how it is built and ends with 2`() async throws {
             let ended = try await RunningTool.run("run", "http://a.example/")
             #expect(ended.status == 2)

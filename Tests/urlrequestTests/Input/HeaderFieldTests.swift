@@ -21,6 +21,13 @@ import Testing
     }
 
     @Test(
+        "A field that says where a body ends is refused",
+        arguments: ["Content-Length: 5", "transfer-encoding: chunked"])
+    func refusesFraming(_ line: String) {
+        #expect(throws: UnusableInput.self) { try HeaderField(line: line) }
+    }
+
+    @Test(
         "A control character in a value is refused",
         arguments: ["a\r\nX-Other: b", "a\nb", "a\rb", "a\u{00}b", "\u{7F}"])
     func refusesControlCharacters(_ value: String) {

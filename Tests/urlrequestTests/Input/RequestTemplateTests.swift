@@ -25,7 +25,8 @@ import Testing
             "example.com/path", "/path", "ftp://a.example/", "file:///etc/passwd", "mailto:a@b.example", "http:/a",
             "http://", "http:///path", "http://a b/", "http://a.example/a b", "http://a.example/%zz",
             "http://a.example:99999/", "http://a.example:0/", "http://a.example/<x>", "http://a.example/a\u{00}b",
-            "http://[::1/", "# comment", "localhost:80/x", "http://a.example:x/",
+            "http://[::1/", "# comment", "localhost:80/x", "http://a.example:x/", "http://a.example/ü%zz",
+            "http://a.example/ü[x]", "http://ü.example/%zz", "http://a.example/ü\u{85}%",
         ])
     func refusesURLs(_ text: String) {
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: line(text), id: 1) }
@@ -53,6 +54,14 @@ import Testing
         }
         #expect(Set(hosts).count == 1)
         #expect(try RequestTemplate().request(fromURL: "https://a.example/", id: 1).host != hosts[0])
+    }
+
+    @Test func `Several cookies make one field that is separated by semicolons`() throws {
+        let template = RequestTemplate(fields: [
+            try HeaderField(line: "Cookie: a=1"), try HeaderField(line: "cookie: b=2"),
+        ])
+        let request = try template.request(fromURL: "http://a.example/", id: 1).request
+        #expect(request.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
     }
 
     // MARK: JSON

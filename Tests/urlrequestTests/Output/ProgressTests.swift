@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct ProgressTests {
+    @Suite(.timeLimit(.minutes(15))) struct ProgressTests {
         @Test func `A terminal gets a bar that is gone before the summary`() async throws {
             let gate = LoopbackServer.Gate()
             let server = try await LoopbackServer.start {
@@ -19,6 +19,20 @@
             _ = try await tool.end()
             let all = await terminal.text(upTo: "max ")
             #expect(all.contains("\r\u{1B}[Kurlrequest: 2 requests in "))
+        }
+
+        @Test func `What makes no request is no part of the total`() async throws {
+            let gate = LoopbackServer.Gate()
+            let server = try await LoopbackServer.start {
+                $0.path == "/2" ? .held(by: gate, then: .text("")) : .text("")
+            }
+            let input = try TemporaryPath(content: "\n\n\(server.url("/1"))\nnonsense\n\(server.url("/2"))\n\n")
+            let terminal = try Terminal()
+            let tool = try RunningTool(
+                ["run", "nonsense", "--input", input.path], environment: ["TERM": "xterm"], errors: terminal.slave)
+            _ = await terminal.text(upTo: "1 of 2")
+            gate.open()
+            #expect(try await tool.end().status == 2)
         }
 
         @Test("No progress is shown when it is not wanted")

@@ -16,7 +16,7 @@ final class Terminal: Sendable {
 
     /// Waits until some text has come, and returns all that has.
     func text(upTo wanted: String) async -> String {
-        await output.text(satisfying: { $0.contains(wanted) })
+        await output.text(satisfying: { $0.text.contains(wanted) })
     }
 
     /// Unlocks the slave and gives its name.

@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct ReportTests {
+    @Suite(.timeLimit(.minutes(15))) struct ReportTests {
         private let place: TemporaryPath
         private var path: String { place.path }
 
@@ -32,6 +32,22 @@
             #expect(latency.values.allSatisfy { $0 > 0 })
         }
 
+        @Test func `Every key of the report stands in the documentation`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            _ = try await RunningTool.run(
+                "run", server.url("/x").absoluteString, "--report", path, "--per-host", "1", "--deadline", "60",
+                "--method", "GET", "--input", "-")
+            let report = try self.report()
+            let configuration = try #require(report["configuration"] as? [String: Any])
+            let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL
+            let page = try String(
+                contentsOf: root.appendingPathComponent(
+                    "Sources/RequestOperations/RequestOperations.docc/CommandLine.md"),
+                encoding: .utf8)
+            let section = try #require(page.components(separatedBy: "## The report").last)
+            #expect((Array(report.keys) + configuration.keys).filter { !section.contains("`\($0)`") } == [])
+        }
+
         @Test func `The report is written after a signal too`() async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             let tool = try RunningTool(["run", server.url("/x").absoluteString, "--report", path])
@@ -40,6 +56,24 @@
             _ = try await tool.end()
             #expect(try report()["exitStatus"] as? Int == 130)
             #expect(try report()["cancelled"] as? Int == 1)
+        }
+
+        @Test("A report can go to a pipe", arguments: ["/dev/stdout", "/dev/stderr"])
+        func pipes(_ path: String) async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--report", path)
+            #expect(ended.status == 0)
+            #expect((ended.output + ended.errors).contains(#""requestsPerSecond""#))
+        }
+
+        @Test func `A report to standard output follows the results, if that is a file`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            let file = try TemporaryPath(content: "")
+            let tool = try RunningTool(
+                ["run", server.url("/x").absoluteString, "--report", "/dev/stdout"], after: "exec >'\(file.path)'")
+            #expect(try await tool.end().status == 0)
+            let output = try String(contentsOfFile: file.path, encoding: .utf8)
+            #expect(output.hasPrefix("200 ") && output.contains(#""requestsPerSecond""#))
         }
 
         @Test func `A place where no report can be written is found before the run`() async throws {

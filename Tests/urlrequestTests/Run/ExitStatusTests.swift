@@ -26,6 +26,11 @@ import Testing
         #expect(ExitStatus.of(tally(failed: 1), stopped: .outputClosed) == 141)
     }
 
+    @Test func `Results that cannot be written are a failure, and an unusable line beats that`() {
+        #expect(ExitStatus.of(tally(), stopped: .outputFailed) == 1)
+        #expect(ExitStatus.of(tally(unusable: 1), stopped: .outputFailed) == 2)
+    }
+
     private func tally(failed: Int = 0, unusable: Int = 0) -> Tally {
         var tally = Tally()
         for id in 0...failed {

@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct LimitTests {
+    @Suite(.timeLimit(.minutes(15))) struct LimitTests {
         @Test func `As many attempts are in flight as the concurrency says`() async throws {
             let gate = LoopbackServer.Gate()
             let server = try await LoopbackServer.start { _ in .held(by: gate, then: .text("")) }
@@ -13,6 +13,16 @@
             gate.open()
             #expect(try await tool.end().lines.count == 20)
             #expect(server.maximumConcurrentRequests <= 5)
+        }
+
+        @Test func `No request is submitted before there is a place for it`() async throws {
+            let server = try await LoopbackServer.start { _ in .stall }
+            let tool = try RunningTool(
+                ["run", "--concurrency", "5"] + (1...20).map { server.url("/\($0)").absoluteString })
+            try await server.requests(atLeast: 5)
+            tool.send(SIGINT)
+            // What waited for a place was never submitted, so its time did not run.
+            #expect(try await tool.end().lines.count == 5)
         }
 
         @Test func `Retries are as many as allowed, and attempts one more`() async throws {
@@ -33,7 +43,7 @@
         @Test func `The timeout is that of one attempt`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/x", .stall, .text("done"))
-            let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--timeout", "0.3")
+            let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--timeout", "6")
             #expect(ended.output.hasPrefix("200 \(server.url("/x")) 4 2 "))
         }
 
@@ -54,6 +64,17 @@
             #expect((object["error"] as? [String: String])?["code"] == "timedOut")
             let seconds = try #require(object["seconds"] as? Double)
             #expect(seconds >= 0.5 && seconds < 10)
+        }
+
+        @Test func `A server that asks to wait for years does not keep the run`() async throws {
+            let server = try await LoopbackServer.start { request in
+                request.path == "/x" ? .status(503, fields: ["Retry-After": "100000000"]) : .text("done")
+            }
+            let ended = try await RunningTool.run(
+                "run", server.url("/x").absoluteString, server.url("/y").absoluteString, "--json")
+            let codes = try ended.objects.map { ($0["error"] as? [String: String])?["code"] }
+            #expect(codes.count == 2 && codes.contains("retryAfterTooLong") && codes.contains(nil))
+            #expect(ended.status == 1)
         }
 
         @Test func `A request that may have been acted on is not sent twice`() async throws {

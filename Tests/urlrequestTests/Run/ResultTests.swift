@@ -3,7 +3,9 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct ResultTests {
+    @testable import urlrequest
+
+    @Suite(.timeLimit(.minutes(15))) struct ResultTests {
         @Test func `Each request has one line with status, URL, bytes, attempts and seconds`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/a", .text("four"))
@@ -33,6 +35,14 @@
             #expect(codes == ["unacceptableStatus", "cannotConnect"])
             let keys: Set = ["id", "url", "status", "bytes", "attempts", "seconds", "error"]
             #expect(objects.allSatisfy { Set($0.keys) == keys })
+        }
+
+        @Test("All bytes that were read of a refused body count", arguments: TransportChoice.allCases)
+        func refusedBody(_ transport: TransportChoice) async throws {
+            let server = try await LoopbackServer.start { _ in .status(404, body: Data(count: 20_000)) }
+            let ended = try await RunningTool.run(
+                "run", server.url("/x").absoluteString, "--transport", transport.rawValue)
+            #expect(ended.output.hasPrefix("404 \(server.url("/x")) 20000 1 "))
         }
 
         @Test func `Results come in the order of their completion`() async throws {

@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct StopTests {
+    @Suite(.timeLimit(.minutes(15))) struct StopTests {
         @Test("A signal cancels what is in flight, and the summary is printed", arguments: [SIGINT, SIGTERM])
         func signal(_ number: Int32) async throws {
             let server = try await LoopbackServer.start { _ in .stall }
@@ -32,6 +32,17 @@
             #expect(try await tool.end().status == 130)
         }
 
+        @Test func `A signal that was ignored when the program was started stays so`() async throws {
+            let server = try await LoopbackServer.start { _ in .stall }
+            let tool = try RunningTool(["run", server.url("/x").absoluteString], after: "trap '' INT")
+            try await server.requests(atLeast: 1)
+            tool.send(SIGINT)
+            tool.send(SIGTERM)
+            let ended = try await tool.end()
+            #expect(ended.status == 143)
+            #expect(ended.errors.contains("terminated: "))
+        }
+
         @Test func `A second signal ends at once`() async throws {
             let server = try await LoopbackServer.start { _ in .text("") }
             let input = try TemporaryPath(content: moreThanAPipeHolds(server))
@@ -54,6 +65,19 @@
             let ended = try await tool.end()
             #expect(ended.status == 130)
             #expect(ended.errors.contains("interrupted: "))
+        }
+
+        @Test func `Messages that nobody reads do not keep a signal from ending the run`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            let unread = Pipe()
+            let unusable = String(repeating: "nonsense\n", count: 20_000)
+            let input = try TemporaryPath(content: "\(server.url("/first"))\n" + unusable)
+            let tool = try RunningTool(["run", "--input", input.path], errors: unread.fileHandleForWriting)
+            // Its result may never be printed: messages about later lines can be in its way.
+            try await server.requests(atLeast: 1)
+            tool.send(SIGINT)
+            #expect(try await tool.end().status == 130)
+            withExtendedLifetime(unread) {}
         }
 
         @Test func `A closed standard output ends the run with 141 and without a word`() async throws {

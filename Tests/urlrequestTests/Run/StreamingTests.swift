@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct StreamingTests {
+    @Suite(.timeLimit(.minutes(15))) struct StreamingTests {
         @Test func `The results of a hundred lines come before the next line is written`() async throws {
             let server = try await LoopbackServer.start { _ in .text("") }
             let tool = try RunningTool(["run", "--input", "-"])

@@ -49,6 +49,11 @@ import Testing
         #expect(name.hasSuffix("日.html"))
     }
 
+    @Test func `The name of an enormous URL has its beginning and its extension`() {
+        let name = name("http://a.example/" + String(repeating: "x", count: 8_000_000) + ".html")
+        #expect(name == "a.example_" + String(repeating: "x", count: 185) + ".html")
+    }
+
     @Test func `A name that is cut at a dot has no two dots in a row`() {
         // The stem is cut to 196 bytes: the host and 187 more, of which the last is a dot.
         let name = name("http://a.example/" + String(repeating: "x", count: 185) + ".yyyy.txt")

@@ -77,8 +77,46 @@ import Testing
         let file = SavedFile(in: directory)
         try await file.append(Data("half".utf8))
         file.discard()
-        directory.finish()
+        await directory.finish()
         #expect(try contents() == [:])
+    }
+
+    @Test func `A body that is discarded when it has its name leaves nothing`() async throws {
+        let directory = try OutputDirectory(path)
+        let file = SavedFile(in: directory)
+        try await file.save(as: FileName(of: URL(string: "http://a.example/")))
+        file.discard()
+        await directory.finish()
+        #expect(try contents() == [:])
+    }
+
+    @Test("Whatever the file system knows, nothing is replaced", arguments: OutputDirectory.NamingWay.allCases)
+    func naming(_ way: OutputDirectory.NamingWay) async throws {
+        let directory = try OutputDirectory(path, naming: [way])
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path + "/a.example"))
+        try await save("body", as: "http://a.example/", in: directory)
+        #expect(try contents() == ["a.example": "mine", "a.example-2": "body"])
+    }
+
+    @Test("A body that is lost leaves nothing under its name", arguments: OutputDirectory.NamingWay.allCases)
+    func loss(_ way: OutputDirectory.NamingWay) async throws {
+        let directory = try OutputDirectory(path, naming: [way])
+        let file = SavedFile(in: directory)
+        try await file.append(Data("half".utf8))
+        directory.removeUnfinished()
+        await #expect(throws: RequestError.self) { try await file.save(as: FileName(of: nil)) }
+        #expect(try contents() == [:])
+    }
+
+    @Test func `Many bodies of one name all get one`() async throws {
+        let directory = try OutputDirectory(path)
+        try await withThrowingTaskGroup { group in
+            for number in 1...100 {
+                group.addTask { try await save("\(number)", as: "http://a.example/", in: directory) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try Set(contents().values) == Set((1...100).map(String.init)))
     }
 
     @Test func `Nothing is written to a file that was discarded`() async throws {

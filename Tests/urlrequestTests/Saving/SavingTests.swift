@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct SavingTests {
+    @Suite(.timeLimit(.minutes(15))) struct SavingTests {
         private let place: TemporaryPath
         private var path: String { place.path }
 

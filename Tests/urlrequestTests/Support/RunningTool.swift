@@ -1,4 +1,4 @@
-import RequestOperations
+import RequestOperationsTesting
 import Testing
 
 /// The built program, run as a process.
@@ -31,13 +31,11 @@ final class RunningTool: Sendable {
         case never
     }
 
-    // Processes are thread-safe in what is used of them here: the identifier, and the end.
-    private let process: Process
+    private let process: ChildProcess
     private let input: FileHandle
     private let outputHandle: FileHandle
     private let output: CapturedOutput?
     private let errors: CapturedOutput
-    private let status: AsyncStream<Int32>
 
     /// Starts the program.
     ///
@@ -46,27 +44,21 @@ final class RunningTool: Sendable {
     ///   - environment: Variables that it is given besides those of the tests.
     ///   - terminal: A descriptor for its standard error, such as a terminal; captured by default.
     ///   - use: What becomes of its standard output; read to its end by default.
+    ///   - commands: What a shell does before it becomes the program; there is no shell by default.
     init(
         _ arguments: [String], environment: [String: String] = [:], errors terminal: FileHandle? = nil,
-        reads use: OutputUse = .toTheEnd
+        reads use: OutputUse = .toTheEnd, after commands: String? = nil
     ) throws {
-        let process = Process()
-        process.executableURL = try #require(Bundle.main.executableURL).deletingLastPathComponent()
+        let program = try #require(Bundle.main.executableURL).deletingLastPathComponent()
             .appendingPathComponent("urlrequest")
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let (inputPipe, outputPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = inputPipe
-        process.standardOutput = outputPipe
-        process.standardError = terminal ?? errorPipe
-        let (status, continuation) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { ended in
-            continuation.yield(ended.terminationStatus)
-            continuation.finish()
-        }
-        try process.run()
-        self.process = process
-        self.status = status
+        let line = commands.map { ["/bin/sh", "-c", "\($0); exec \"$0\" \"$@\"", program.path] } ?? [program.path]
+        process = try ChildProcess(
+            line[0], line.dropFirst() + arguments, environment: environment, input: inputPipe.fileHandleForReading,
+            output: outputPipe.fileHandleForWriting, errors: terminal ?? errorPipe.fileHandleForWriting)
+        try inputPipe.fileHandleForReading.close()
+        try outputPipe.fileHandleForWriting.close()
+        try errorPipe.fileHandleForWriting.close()
         input = inputPipe.fileHandleForWriting
         outputHandle = outputPipe.fileHandleForReading
         output =
@@ -77,6 +69,9 @@ final class RunningTool: Sendable {
             }
         errors = CapturedOutput(of: errorPipe.fileHandleForReading)
     }
+
+    /// The most memory that it has had in RAM so far, in bytes; `nil` where the system does not tell, and after its end.
+    var peakMemory: Int? { ResidentMemory.peak(of: process.identifier) }
 
     /// Writes to its standard input.
     func write(_ text: String) throws {
@@ -90,7 +85,7 @@ final class RunningTool: Sendable {
 
     /// Sends it a signal.
     func send(_ signal: Int32) {
-        kill(process.processIdentifier, signal)
+        process.send(signal)
     }
 
     /// Waits until it has printed so many lines on standard output, and returns what it has printed.
@@ -104,12 +99,15 @@ final class RunningTool: Sendable {
         await errors.text(lines: count)
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended; kills it when the test's time is over.
     func end() async throws -> Ended {
         try? endInput()
-        var last: Int32?
-        for await status in status { last = status }
-        return Ended(output: await output?.whole ?? "", errors: await errors.whole, status: try #require(last))
+        let status = await withTaskCancellationHandler {
+            await process.status
+        } onCancel: {
+            process.send(SIGKILL)
+        }
+        return Ended(output: await output?.whole ?? "", errors: await errors.whole, status: status)
     }
 
     /// Runs the program to its end with an input.

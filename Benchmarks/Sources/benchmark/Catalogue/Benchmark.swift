@@ -14,6 +14,8 @@ struct Benchmark {
     var isDrawn = false
     /// What must hold.
     var floors: [Floor] = []
+    /// What the curves of its contenders show, if they have any.
+    var curveFrame: CurveFrame?
     /// The contenders, in their order within a round; the first is what the others are compared with.
     let contenders: (Testbed) throws -> [Contender]
 }
@@ -37,9 +39,11 @@ struct Round: Codable, Sendable {
         samples[contender]?.values[measure]
     }
 
-    /// The ratio of a contender's value to that of another.
+    /// The ratio of a contender's value to that of another; `nil` if there is none, as to zero.
     func ratio(_ measure: Measure, of contender: String, to other: String) -> Double? {
-        guard let dividend = value(measure, of: contender), let divisor = value(measure, of: other) else { return nil }
+        guard let dividend = value(measure, of: contender), let divisor = value(measure, of: other),
+            divisor != 0
+        else { return nil }
         return dividend / divisor
     }
 

@@ -64,12 +64,20 @@ extension Catalogue {
     /// Operations in backoff.
     var waiting: Benchmark {
         let count = options.isQuick ? 10_000 : 100_000
-        let order = WaitingOrder(operations: count, cancelled: count / 10, longestWait: options.isQuick ? 6 : 30)
+        let order = WaitingOrder(operations: count, cancelled: count / 10, spread: options.isQuick ? 3 : 30)
+        let floors = [
+            ("bytes of one beyond the operation", Measure.bytes, 2560.0),
+            ("lateness of 99 % in ms", .latenessOfMost, 3), ("ms until a tenth has ended", .delay, 1000),
+        ].map { name, measure, most in
+            Floor(name: name, bound: .atMost(most)) { $0.value(measure, of: "operation") }
+        }
         return Benchmark(
             name: "waiting",
-            title: "\(count) operations in backoff; a tenth is cancelled at once (delay: until all ended)",
+            title:
+                "\(count) operations in backoff in a RequestQueue; a tenth is cancelled at once (delay: until all ended)",
             rounds: 3,
-            measures: [.bytes, .lateness, .latenessOfMost, .delay, .threads]
+            measures: [.bytes, .lateness, .latenessOfMost, .delay, .threads],
+            floors: options.isQuick ? [] : floors
         ) { _ in
             [Contender(name: "operation", title: ClientKind.operation.title, order: .waiting(order))]
         }

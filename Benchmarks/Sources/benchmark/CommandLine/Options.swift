@@ -8,6 +8,8 @@ struct Options: Sendable {
     var json: String?
     /// Where the results are drawn.
     var svg: String?
+    /// The folder in which curves are written as CSV and drawn.
+    var curves: String?
     /// Whether it has to be done within a minute; that proves nothing but that all of it runs.
     var isQuick = false
     /// How long the soak takes.
@@ -23,17 +25,21 @@ struct Options: Sendable {
     var fileSize: Int { isQuick ? 128 << 20 : 1 << 30 }
 
     static let help = """
-        Usage: benchmark [NAME ...] [--rounds N] [--json FILE] [--svg FILE] [--quick] [--minutes M] [--list]
+        Usage: benchmark [NAME ...] [--rounds N] [--json FILE] [--svg FILE] [--curves FOLDER] [--quick]
+                         [--minutes M] [--list]
 
           NAME        a benchmark or the beginning of its name; all but the soak without one
           --rounds N  interleaved rounds; 5 or more by default
           --json FILE writes every sample, spread and verdict as JSON
           --svg FILE  draws the rates as bars
+          --curves FOLDER
+                      writes NAME.csv and NAME.svg there, of each benchmark that has curves
           --quick     one short round, under a minute: shows that it runs, proves no number
           --minutes M how long the soak takes; 10 by default
           --list      prints the names
 
-        Exit status: 0 when every floor is kept, 1 when one is missed (they are named last), 2 when it cannot run.
+        Exit status: 0 when every floor is kept, 1 when one is missed or a benchmark fails (they are
+        named last), 2 when it cannot run at all.
         """
 
     /// Reads the arguments after the program's name.
@@ -47,6 +53,7 @@ struct Options: Sendable {
             case "--minutes": minutes = try Self.positive(rest.next(), of: argument, Double.init)
             case "--json": json = try Self.value(rest.next(), of: argument)
             case "--svg": svg = try Self.value(rest.next(), of: argument)
+            case "--curves": curves = try Self.value(rest.next(), of: argument)
             case "--quick": isQuick = true
             case "--list": listsNames = true
             case "--help", "-h": wantsHelp = true

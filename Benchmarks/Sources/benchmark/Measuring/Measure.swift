@@ -32,6 +32,16 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
     case descriptors
     /// How many operations did not end, or ended more than once.
     case lost
+    /// Requests that arrive at a server while it fails, for each new one.
+    case amplification
+    /// The most requests a second while a server fails, in multiples of the steady rate.
+    case outagePeak
+    /// The most requests a second in the ten seconds after a server recovered, in multiples of the steady rate.
+    case recoveryPeak
+    /// How many requests, made before a server recovered, failed.
+    case failed
+    /// How many requests, made before a server recovered, had no result at the end.
+    case unanswered
 
     /// The head of the column, with the unit.
     var heading: String {
@@ -52,16 +62,21 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
         case .floorRatio: "floor ratio"
         case .descriptors: "descriptors"
         case .lost: "lost"
+        case .amplification: "requests / new"
+        case .outagePeak: "outage peak"
+        case .recoveryPeak: "recovery peak"
+        case .failed: "failed"
+        case .unanswered: "unanswered"
         }
     }
 
     /// How many digits are shown after the point.
     var digits: Int {
         switch self {
-        case .rate, .throughput, .threads, .bytes, .descriptors, .lost: 0
+        case .rate, .throughput, .threads, .bytes, .descriptors, .lost, .failed, .unanswered: 0
         case .peak, .growth, .latency, .cpu: 1
-        case .cpuSeconds, .lateness, .latenessOfMost, .delay: 2
-        case .peakRatio, .floorRatio: 3
+        case .cpuSeconds, .lateness, .latenessOfMost, .delay, .outagePeak, .recoveryPeak: 2
+        case .peakRatio, .floorRatio, .amplification: 3
         }
     }
 }
@@ -72,4 +87,6 @@ struct Sample: Codable, Sendable {
     var values: [Measure: Double] = [:]
     /// Sentences that belong to the result, such as the counts of the stages.
     var remarks: [String] = []
+    /// A value for each second, where the benchmark has curves.
+    var curve: [Double]?
 }

@@ -27,35 +27,42 @@ struct CostOrder: Codable, Sendable {
     /// Makes, runs and releases the operations.
     func carryOut() -> Sample {
         let factory = OperationFactory(kind)
-        _ = runBatch(min(operations, 1000), factory)
-        var bytes: [Double] = []
-        let before = Usage()
-        for _ in 0..<batches { bytes.append(runBatch(operations, factory)) }
-        let after = Usage()
         var sample = Sample()
+        // The first batch, which finds no memory that an earlier one has left, is measured for its memory: to ask for that
+        // takes time of the processor. A small one would tell of the size of pages.
+        let bytes = memoryOfBatch(operations, factory)
+        sample.values[.bytes] = operations >= 100_000 ? bytes : nil
+        let before = Usage()
+        for _ in 0..<batches { runBatch(operations, factory) }
+        let after = Usage()
         let count = Double(operations * batches)
         sample.values[.cpu] = after.cpuSeconds(since: before) / count * 1e6
         sample.values[.rate] = count / after.seconds(since: before)
-        // Only the first batch of many finds no memory that an earlier one has left.
-        sample.values[.bytes] = operations >= 100_000 ? bytes.first : nil
         sample.values[.peak] = ProcessStatus.peak / 1e6
         return sample
     }
 
     /// Runs a number of operations; returns the bytes of memory that each took in the queue.
-    private func runBatch(_ count: Int, _ factory: OperationFactory) -> Double {
+    private func memoryOfBatch(_ count: Int, _ factory: OperationFactory) -> Double {
+        runBatch(1000, factory)
+        let empty = ProcessStatus.resident
+        var full = empty
+        runBatch(count, factory) { full = ProcessStatus.resident }
+        return (full - empty) / Double(count)
+    }
+
+    /// Makes, runs and releases a number of operations; calls a function when all are in the queue.
+    private func runBatch(_ count: Int, _ factory: OperationFactory, whenQueued: () -> Void = {}) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = Self.width
         queue.isSuspended = true
-        let empty = ProcessStatus.resident
         for _ in 0..<count { queue.addOperation(factory.make()) }
-        let full = ProcessStatus.resident
+        whenQueued()
         factory.countDown.expect(count)
         queue.isSuspended = false
         factory.countDown.wait()
         // Those that were counted last are about to finish.
         queue.waitUntilAllOperationsAreFinished()
-        return (full - empty) / Double(count)
     }
 }
 

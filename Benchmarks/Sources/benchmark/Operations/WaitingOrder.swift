@@ -2,41 +2,41 @@ import Foundation
 import RequestOperations
 import Synchronization
 
-/// Operations that all wait for their second attempt at once.
+/// Operations in a `RequestQueue` that were answered with 503 and all wait for their second attempt at once, with both observers
+/// of the library.
 struct WaitingOrder: Codable, Sendable {
     /// How many.
     var operations: Int
     /// How many of them are cancelled while all wait.
     var cancelled: Int
-    /// The longest wait in seconds; the shortest is half of it, and the others lie evenly between.
-    var longestWait: Double
+    /// Over how many seconds the second attempts are spread, at least; so long is the shortest wait.
+    var spread: Double
+
+    /// How many operations tell how long it takes until all wait, as a share of the number.
+    private static let pilotShare = 20
+    /// How many times as long as all need to begin their wait the shortest one is at least.
+    private static let margin = 3.0
 
     /// Measures their memory, how long it takes to cancel some, and how late the others wake.
     func carryOut() throws -> Sample {
-        let observations = WaitingObservations(capacity: operations)
-        var configuration = RequestConfiguration.default
-        configuration.transport = FailingOnceTransport(countDown: observations.waiting)
-        configuration.retryPolicy.backoff = .constant(.seconds(longestWait), jitter: .equal)
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = operations
-        observations.waiting.expect(operations)
+        let pilot = WaitingCrowd(operations / Self.pilotShare, waits: 100...200)
+        let entry = pilot.enter() * Double(Self.pilotShare)
+        _ = cancel(pilot.operations[...])
+        let shortest = max(spread, Self.margin * entry)
+
+        let crowd = WaitingCrowd(operations, waits: shortest...2 * shortest)
+        // Beyond the operations themselves.
         let empty = ProcessStatus.residentAfterTrim
-        // A good URL.
-        let url = URL(string: "http://example.com/")!
-        let all = (0..<operations).map { _ in
-            WaitingOperation(URLRequest(url: url), configuration: configuration, observations)
-        }
-        for operation in all { queue.addOperation(operation) }
-        observations.waiting.wait()
-        // The decisions that follow the last failures, before the first wait ends.
-        usleep(UInt32(longestWait / 10 * 1e6))
+        _ = crowd.enter()
+        // The decisions that follow the last failures.
+        usleep(500_000)
         let full = ProcessStatus.residentAfterTrim
-        guard observations.latenesses.withLock({ $0.isEmpty }) else {
+        guard crowd.observations.latenesses.withLock({ $0.isEmpty }) else {
             throw BenchmarkError("the machine is too slow: some operations woke before the others waited")
         }
-        let cancelTime = cancel(all.prefix(cancelled))
-        queue.waitUntilAllOperationsAreFinished()
-        let latenesses = observations.latenesses.withLock { $0.sorted() }
+        let cancelTime = cancel(crowd.operations.prefix(cancelled))
+        crowd.queue.waitUntilAllOperationsAreFinished()
+        let latenesses = crowd.observations.latenesses.withLock { $0.sorted() }
         guard latenesses.count == operations - cancelled else {
             throw BenchmarkError("\(latenesses.count) of \(operations - cancelled) operations had a second attempt")
         }
@@ -49,13 +49,51 @@ struct WaitingOrder: Codable, Sendable {
     }
 
     /// The seconds until operations that are cancelled have all ended.
-    private func cancel(_ operations: some Collection<WaitingOperation>) -> Double {
+    private func cancel(_ operations: ArraySlice<WaitingOperation>) -> Double {
         let ended = CountDown()
         ended.expect(operations.count)
         for operation in operations { operation.whenFinished { _ in ended.countOne() } }
         let start = ContinuousClock.now
         for operation in operations { operation.cancel() }
         ended.wait()
+        return start.duration(to: .now) / .seconds(1)
+    }
+}
+
+/// Operations in a queue of their own, each of which fails once and then waits.
+private struct WaitingCrowd {
+    let operations: [WaitingOperation]
+    let observations: WaitingObservations
+    let queue = RequestQueue()
+
+    /// Makes them.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - waits: The shortest and the longest wait in seconds, of which the one is half of the other.
+    init(_ count: Int, waits: ClosedRange<Double>) {
+        let observations = WaitingObservations(capacity: count)
+        var configuration = RequestConfiguration.default
+        configuration.transport = RefusingTransport(countDown: observations.waiting)
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(), ReachabilityObserver()]
+        configuration.retryPolicy.backoff = .constant(.seconds(waits.upperBound), jitter: .equal)
+        // All fail at once with one host, which is what the budget is against; here they are to wait.
+        configuration.retryPolicy.budget = nil
+        // A good URL.
+        let url = URL(string: "http://example.com/")!
+        operations = (0..<count).map { _ in
+            WaitingOperation(URLRequest(url: url), configuration: configuration, observations)
+        }
+        self.observations = observations
+        queue.maxConcurrentOperationCount = CostOrder.width
+    }
+
+    /// Starts them, and returns the seconds until all have failed once.
+    func enter() -> Double {
+        let start = ContinuousClock.now
+        observations.waiting.expect(operations.count)
+        for operation in operations { queue.addOperation(operation) }
+        observations.waiting.wait()
         return start.duration(to: .now) / .seconds(1)
     }
 }
@@ -95,13 +133,13 @@ private final class WaitingOperation: URLRequestOperation<Data>, @unchecked Send
         let lateness = due.duration(to: .now) / .seconds(1)
         observations.latenesses.withLock { $0.append(lateness) }
         var second = try await super.process(request)
-        second.setValue("2", forHTTPHeaderField: FailingOnceTransport.field)
+        second.setValue("2", forHTTPHeaderField: RefusingTransport.field)
         return second
     }
 }
 
-/// Loses the connection of every first attempt.
-private struct FailingOnceTransport: Transport {
+/// Refuses every first attempt for now and every second one for good: a success would wake all others.
+private struct RefusingTransport: Transport {
     /// The field of a second attempt.
     static let field = "Attempt"
 
@@ -110,10 +148,15 @@ private struct FailingOnceTransport: Transport {
     func perform(
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
-        guard task.request.value(forHTTPHeaderField: Self.field) != nil else {
-            countDown.countOne()
-            throw TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
+        let isSecond = task.request.value(forHTTPHeaderField: Self.field) != nil
+        if !isSecond { countDown.countOne() }
+        // The benchmark makes no request without a URL.
+        let head = ResponseHead(status: isSecond ? 404 : 503, url: task.request.url!)
+        do {
+            try onHead(head)
+        } catch {
+            throw TransferFailure(error, head: head, phase: .head)
         }
-        return try await ImmediateTransport(body: Data()).perform(task, onHead: onHead)
+        return TransportResponse(head: head, body: Data())
     }
 }

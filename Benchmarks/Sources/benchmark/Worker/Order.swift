@@ -16,6 +16,14 @@ enum Order: Codable, Sendable {
     case rounds(RoundsOrder)
     /// Operations in backoff.
     case waiting(WaitingOrder)
+    /// What encoding costs.
+    case encoding(EncodingOrder)
+    /// A large file as a part of a multipart body.
+    case multipart(MultipartOrder)
+    /// Operations that depend on others.
+    case queue(QueueOrder)
+    /// Many processes and a server that fails, in virtual time.
+    case simulation(SimulationOrder)
     /// Mixed traffic with faults.
     case soak(SoakOrder)
 
@@ -29,6 +37,10 @@ enum Order: Codable, Sendable {
         case .cost(let order): order.carryOut()
         case .rounds(let order): try order.carryOut()
         case .waiting(let order): try order.carryOut()
+        case .encoding(let order): try order.carryOut()
+        case .multipart(let order): try order.carryOut()
+        case .queue(let order): order.carryOut()
+        case .simulation(let order): order.carryOut()
         case .soak(let order): try order.carryOut()
         }
     }

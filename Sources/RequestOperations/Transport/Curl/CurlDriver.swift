@@ -6,54 +6,41 @@
     ///
     /// Each turn takes the inbox, lets libcurl work, ends what is finished or overdue, and then resumes the Tasks that have
     /// something to do, all together. The thread starts with the first transfer.
-    // Unchecked: `inbox` is a lock; everything below "The thread's own" is touched by the thread alone.
+    // Unchecked: `inbox` is a lock; the constants do not change; `wakeDescriptor` is set before the thread starts, and used
+    // by others only for one that sleeps. Everything below "The thread's own" is touched by the thread alone, and before
+    // its start by the one that starts it.
     final class CurlDriver: @unchecked Sendable {
-        private enum Life {
-            case notStarted
-            case awake
-            /// Waiting in libcurl, or about to: whoever puts something into the inbox must wake it.
-            case asleep
-            case over
-        }
-
-        private struct Inbox {
-            var transfers: [CurlTransfer] = []
-            var life = Life.notStarted
-            /// How the transport is shut down, once it is; no transfer is taken any more.
-            var ending: CurlTransport.ShutdownMode?
-            var waiters: [CheckedContinuation<Void, Never>] = []
-        }
-
-        private let inbox = Locked(Inbox())
-        private let wakeDescriptor: Int32
+        private let inbox = Locked(DriverInbox())
+        private var wakeDescriptor: Int32 = -1
         private let settings: HandleSettings
-        private let configuration: CurlTransport.Configuration
+        let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
 
         // MARK: The thread's own
 
         /// The time at the beginning of the turn.
         private(set) var now: Int64 = 0
-        private var multi: UnsafeMutableRawPointer?
-        private var active: [CurlTransfer] = []
+        private(set) var multi: UnsafeMutableRawPointer?
+        private(set) var active: [CurlTransfer] = []
         private var ready: [CurlTransfer] = []
-        private var desk = LookupDesk()
-        private var nextSweep = Int64.max
-        /// Handles whose transfers ended during a look-up, which libcurl could only take off by waiting for it.
-        private var orphans: [UnsafeMutableRawPointer: EasyHandle] = [:]
+        var desk = LookupDesk()
+        /// What was given to libcurl in this turn and may need a look-up.
+        var tried: [CurlTransfer] = []
+        var nextSweep = Int64.max
+        /// Look-ups whose transfers have ended, by the context of their handles.
+        var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
         private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
-        init(_ configuration: CurlTransport.Configuration) {
+        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil) {
             self.configuration = configuration
-            settings = HandleSettings(configuration)
+            settings = HandleSettings(configuration, cookies: cookies)
             handles = EasyHandlePool(settings)
-            wakeDescriptor = rocurl_wake_create()
-            // Without a descriptor left, no connection could be made either.
-            precondition(wakeDescriptor >= 0, "There is no file descriptor for the transport.")
         }
 
         deinit {
-            close(wakeDescriptor)
+            if wakeDescriptor >= 0 { close(wakeDescriptor) }
+            // There is one only if the thread never started.
+            if let multi { curl_multi_cleanup(multi) }
         }
 
         /// Whether requests can go through a proxy.
@@ -65,75 +52,86 @@
         /// shut down, for a new one.
         @discardableResult
         func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
-            enum Effect {
-                case none, start, wake, refuse
-            }
-            let effect = inbox.withLock { inbox -> Effect in
-                if isNew, inbox.ending != nil { return .refuse }
-                inbox.transfers.append(transfer)
-                switch inbox.life {
-                case .notStarted:
-                    inbox.life = .awake
-                    return .start
-                case .asleep:
-                    inbox.life = .awake
-                    return .wake
-                case .awake, .over:
-                    return .none
-                }
-            }
-            switch effect {
-            case .none: break
-            case .start: start()
-            case .wake: rocurl_wake(wakeDescriptor)
+            switch inbox.withLock({ $0.add(transfer, isNew: isNew) }) {
+            case .startThread: start()
+            case .wakeThread: rocurl_wake(wakeDescriptor)
             case .refuse: return false
+            case .none, .isOver: break
             }
             return true
         }
 
+        /// Whether it takes no new transfer.
+        var isEnding: Bool { inbox.withLock { $0.isEnding } }
+
         /// Shuts the transport down; returns when the thread has ended and all connections are closed.
         func shutDown(_ mode: CurlTransport.ShutdownMode) async {
             await withCheckedContinuation { continuation in
-                shutDown(mode, continuation)
+                askToEnd(mode, continuation)
             }
         }
 
         /// Shuts the transport down without waiting.
-        func shutDown(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
-            let (isOver, wakes) = inbox.withLock { inbox in
-                if inbox.ending != .failing { inbox.ending = mode }
-                if inbox.life == .notStarted { inbox.life = .over }
-                guard inbox.life != .over else { return (true, false) }
-                if let waiter { inbox.waiters.append(waiter) }
-                defer { inbox.life = .awake }
-                return (false, inbox.life == .asleep)
-            }
-            if wakes { rocurl_wake(wakeDescriptor) }
-            if isOver {
-                settings.cookies?.save()
+        func askToEnd(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
+            switch inbox.withLock({ $0.shutDown(mode, waiter) }) {
+            case .wakeThread:
+                rocurl_wake(wakeDescriptor)
+            case .isOver:
                 handles.removeAll()
                 waiter?.resume()
+            case .none, .startThread, .refuse:
+                break
             }
         }
 
         // MARK: The loop
 
+        /// Starts the thread, or ends what it was to carry out if the system has none to give.
         private func start() {
-            let thread = Thread { [self] in
-                rocurl_block_signals()
-                run()
+            if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
+        }
+
+        private func prepareThread() -> String? {
+            if wakeDescriptor < 0 { wakeDescriptor = rocurl_wake_create() }
+            guard wakeDescriptor >= 0 else { return "there is no file descriptor for the transport" }
+            if multi == nil { multi = curl_multi_init() }
+            return multi == nil ? "libcurl cannot be set up for the transport" : nil
+        }
+
+        private func startThread() -> String? {
+            let context = Unmanaged.passRetained(self)
+            let code = rocurl_start_thread(
+                { context in
+                    // What is passed to `rocurl_start_thread` below.
+                    Unmanaged<CurlDriver>.fromOpaque(context!).takeRetainedValue().run()
+                    return nil
+                }, context.toOpaque())
+            guard code != 0 else { return nil }
+            context.release()
+            return "there is no thread for the transport: \(String(cString: strerror(code)))"
+        }
+
+        /// Ends the transfers for which no thread could be started, as that would.
+        private func endAll(_ shortage: String) {
+            let (transfers, waiters) = inbox.withLock { $0.failToStart() }
+            for transfer in transfers {
+                let waiter: UnsafeContinuation<Void, Never>? = transfer.exchange.withLock { machine in
+                    // A transfer can be in the inbox twice.
+                    guard !machine.isEnded else { return nil }
+                    transfer.outcome = .stopped(machine.isAborting ? .aborted : .shortage(shortage))
+                    machine.end()
+                    return machine.wake()
+                }
+                (transfer.upload as? StreamUpload)?.close()
+                waiter?.resume()
             }
-            thread.name = "CurlTransport"
-            thread.stackSize = 1 << 20
-            thread.start()
+            for waiter in waiters { waiter.resume() }
         }
 
         private func run() {
-            guard let multi = curl_multi_init() else {
-                // As everywhere in Swift, memory that is not there ends the process.
-                preconditionFailure("There is no memory for a transport.")
-            }
-            self.multi = multi
+            rocurl_name_thread("CurlTransport")
+            // `start` has made it.
+            guard let multi else { return }
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.keptConnections)
             if let limit = configuration.maximumConnectionsPerHost {
                 _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)
@@ -143,41 +141,38 @@
             }
             var calls: [CurlTransfer] = []
             var running: Int32 = 0
+            rocurl_begin_work()
             while takeInbox(&calls) {
                 curl_multi_perform(multi, &running)
+                noticeWaiting()
                 takeFinished(multi)
                 if now >= nextSweep { sweep() }
                 wakeTasks()
-                if fallsAsleep() {
+                // The process may exit in between.
+                rocurl_end_work()
+                if inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) {
                     rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
                 }
+                rocurl_begin_work()
             }
             end(multi)
+            rocurl_end_work()
         }
 
         /// Attends to the inbox; `false` when the thread has to end.
         private func takeInbox(_ calls: inout [CurlTransfer]) -> Bool {
-            let ending = inbox.withLock { inbox in
-                inbox.life = .awake
-                swap(&calls, &inbox.transfers)
-                return inbox.ending
-            }
+            let ending = inbox.withLock { $0.take(into: &calls) }
             now = CurlLibrary.now
             for transfer in calls { attend(to: transfer) }
             calls.removeAll(keepingCapacity: true)
             guard let ending else { return true }
             if ending == .failing { stopAll() }
             wakeTasks()
-            return !active.isEmpty || !desk.held.isEmpty
+            return hasTransfers
         }
 
-        private func fallsAsleep() -> Bool {
-            inbox.withLock { inbox in
-                guard inbox.transfers.isEmpty, inbox.life == .awake else { return false }
-                inbox.life = .asleep
-                return true
-            }
-        }
+        /// Whether there is a transfer that has not ended.
+        private var hasTransfers: Bool { !active.isEmpty || desk.heldCount > 0 }
 
         private var millisecondsToSleep: Int32 {
             guard nextSweep != .max else { return 60_000 }
@@ -185,19 +180,12 @@
         }
 
         private func end(_ multi: UnsafeMutableRawPointer) {
-            for (pointer, handle) in orphans {
-                curl_multi_remove_handle(multi, handle.pointer)
-                orphans[pointer] = nil
-            }
+            for orphan in orphans.values { curl_multi_remove_handle(multi, orphan.easy.pointer) }
+            orphans = [:]
             curl_multi_cleanup(multi)
             self.multi = nil
             handles.removeAll()
-            settings.cookies?.save()
-            let waiters = inbox.withLock { inbox in
-                inbox.life = .over
-                return inbox.waiters
-            }
-            for waiter in waiters { waiter.resume() }
+            for waiter in inbox.withLock({ $0.end() }) { waiter.resume() }
         }
 
         // MARK: Beginning and end of transfers
@@ -218,30 +206,17 @@
             }
         }
 
-        private func admit(_ transfer: CurlTransfer) {
-            transfer.began = now
-            if !configuration.boundsConnections, let limit = transfer.limits.connect {
-                transfer.deadlines.connect = now.adding(limit)
-                sweep(by: now.adding(limit))
-            }
-            if desk.admits(transfer, at: now) {
-                begin(transfer)
-            } else {
-                transfer.place = .held
-            }
-        }
-
-        private func begin(_ transfer: CurlTransfer) {
+        func begin(_ transfer: CurlTransfer) {
             guard let easy = transfer.easy, let multi, transfer.exchange.withLock({ $0.begin() }) else {
                 return end(transfer, .stopped(.aborted))
             }
             easy.transfer = transfer
+            let code = curl_multi_add_handle(multi, easy.pointer)
+            guard code == CURLM_OK else {
+                return end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
+            }
             transfer.place = .active(active.count)
             active.append(transfer)
-            let code = curl_multi_add_handle(multi, easy.pointer)
-            // It refuses only a handle that is in use, or without memory.
-            precondition(
-                code == CURLM_OK, "libcurl does not take a transfer: \(String(cString: curl_multi_strerror(code)))")
         }
 
         private func takeFinished(_ multi: UnsafeMutableRawPointer) {
@@ -253,7 +228,7 @@
                     // Every easy handle has been given its object as context.
                     let context = finished[index].context!
                     if let orphan = orphans.removeValue(forKey: context) {
-                        withExtendedLifetime(orphan) {}
+                        ended(orphan, finished[index].code)
                     } else if let transfer = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer {
                         if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                             transfer.publishHead()
@@ -266,7 +241,7 @@
         }
 
         /// Ends a transfer before libcurl does.
-        private func stop(_ transfer: CurlTransfer, _ cause: CurlTransfer.Cause) {
+        func stop(_ transfer: CurlTransfer, _ cause: CurlTransfer.Cause) {
             switch transfer.place {
             case .nowhere:
                 break
@@ -274,28 +249,29 @@
                 desk.remove(transfer)
             case .active:
                 guard let easy = transfer.easy, let multi else { break }
-                if transfer.isLookingUp {
-                    // Older versions of libcurl wait for the look-up when they let go of the handle.
-                    easy.transfer = nil
-                    easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-                    orphans[Unmanaged.passUnretained(easy).toOpaque()] = easy
-                    transfer.easy = nil
-                } else {
-                    curl_multi_remove_handle(multi, easy.pointer)
+                if transfer.isLookingUp, !transfer.hasSocket {
+                    orphan(transfer, easy)
+                    return end(transfer, .stopped(cause), leavesLookup: true)
                 }
+                curl_multi_remove_handle(multi, easy.pointer)
             }
             end(transfer, .stopped(cause))
         }
 
-        private func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome) {
+        /// - Parameter leavesLookup: Whether its look-up goes on without it.
+        func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome, leavesLookup: Bool = false) {
             if case .active(let index) = transfer.place {
                 active.swapAt(index, active.count - 1)
                 active.removeLast()
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
-            transfer.outcome = outcome
-            if transfer.lookupName != nil { releaseHeld(by: transfer, outcome) }
+            // What happened first counts.
+            if transfer.outcome == nil { transfer.outcome = outcome }
+            if transfer.stand != .none, !leavesLookup {
+                let code: CURLcode? = if case .finished(let code) = outcome { code } else { nil }
+                lookupFailed(for: transfer, code, transfer.easy?.message)
+            }
             (transfer.upload as? StreamUpload)?.close()
             deliver(transfer)
             transfer.exchange.withLock { machine in
@@ -304,32 +280,6 @@
                 machine.end()
             }
             becomesReady(transfer)
-        }
-
-        /// Transfers that waited for the look-up of one that ended share its failure; otherwise the first of them is next.
-        private func releaseHeld(by transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome) {
-            let held = desk.lookupFailed(for: transfer)
-            guard !held.isEmpty else { return }
-            if case .finished(CURLE_COULDNT_RESOLVE_HOST) = outcome {
-                for other in held {
-                    other.place = .nowhere
-                    end(other, .stopped(.lookupFailed(transfer.easy?.message)))
-                }
-            } else {
-                for other in held {
-                    other.place = .nowhere
-                    if desk.admits(other, at: now) { begin(other) } else { other.place = .held }
-                }
-            }
-        }
-
-        /// Begins the transfers that waited for a look-up; called by libcurl, which does not take new ones meanwhile.
-        func lookupEnded(for transfer: CurlTransfer) {
-            guard transfer.lookupName != nil else { return }
-            for other in desk.lookupEnded(for: transfer, at: now) {
-                other.place = .nowhere
-                call(for: other)
-            }
         }
 
         private func stopAll() {
@@ -349,8 +299,15 @@
             guard transfer.pauseMask != mask else { return }
             transfer.deadlines.activity = now
             if let idle = transfer.limits.idle { sweep(by: now.adding(idle)) }
-            // libcurl delivers what it holds back before this returns.
-            curl_easy_pause(easy.pointer, transfer.pauseMask)
+            // libcurl delivers what it holds back before this returns. An error of that it tells nobody else.
+            let code = curl_easy_pause(easy.pointer, transfer.pauseMask)
+            if case .stopped(let cause)? = transfer.outcome {
+                stop(transfer, cause)
+            } else if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT, let multi {
+                // (A handle that libcurl is done with is a wrong argument.)
+                curl_multi_remove_handle(multi, easy.pointer)
+                end(transfer, .finished(code))
+            }
         }
 
         private func deliver(_ transfer: CurlTransfer) {
@@ -386,57 +343,6 @@
                 transfer.exchange.withLock { $0.wake() }?.resume()
             }
             ready.removeAll(keepingCapacity: true)
-        }
-
-        // MARK: Time
-
-        /// Looks at the deadlines at this time at the latest.
-        func sweep(by time: Int64) {
-            if time < nextSweep { nextSweep = time }
-        }
-
-        private func sweep() {
-            nextSweep = .max
-            for transfer in active.reversed() { check(transfer) }
-            for transfer in desk.held { check(transfer) }
-        }
-
-        private func check(_ transfer: CurlTransfer) {
-            if let due = transfer.deadlines.progress, due <= now {
-                transfer.deadlines.progress = nil
-                progressed(transfer)
-            }
-            guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
-            if deadline <= now { stop(transfer, cause) } else { sweep(by: deadline) }
-        }
-
-        private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
-            if let progress = transfer.deadlines.progress { sweep(by: progress) }
-            if let drain = transfer.deadlines.drain { return (drain, .drained) }
-            if transfer.phase == .connect { return transfer.deadlines.connect.map { ($0, .connectLimit) } }
-            guard let idle = transfer.limits.idle, transfer.pauseMask == 0 else { return nil }
-            if transfer.upload != nil, let easy = transfer.easy {
-                // libcurl reads a body in pieces that take long to send over a slow line.
-                let sent = rocurl_sent(easy.pointer)
-                if sent != transfer.deadlines.sent {
-                    transfer.deadlines.sent = sent
-                    transfer.deadlines.activity = now
-                }
-            }
-            return (transfer.deadlines.activity.adding(idle), .idleLimit)
-        }
-
-        /// Tells the Task how far the transfer has come, but not too often.
-        func progressed(_ transfer: CurlTransfer) {
-            let due = transfer.deadlines.lastProgress + TransferDeadlines.progressInterval
-            guard due <= now else {
-                transfer.deadlines.progress = due
-                return sweep(by: due)
-            }
-            transfer.deadlines.lastProgress = now
-            let progress = transfer.progress
-            transfer.exchange.withLock { $0.progressed(progress) }
-            becomesReady(transfer)
         }
     }
 

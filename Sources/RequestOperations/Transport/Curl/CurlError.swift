@@ -2,37 +2,13 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// The table from what libcurl says, and where it says it, to the codes of ``RequestError``.
-    ///
-    /// | libcurl | phase | code |
-    /// |---|---|---|
-    /// | 1 unsupported protocol | connect | `unsupportedScheme` |
-    /// | 3 malformed URL | connect | `badURL` |
-    /// | 5 proxy not resolved, 6 host not resolved | connect | `cannotResolveHost` |
-    /// | 7 not connected | connect | `cannotConnect`; `notConnected` without a route to any network; `proxyFailed` if the proxy is it |
-    /// | 28 timed out | connect | `timedOut` |
-    /// | 35 TLS | connect | `secureConnectionFailed`; `clientCertificateRejected` if the server's alert says so |
-    /// | 56 received nothing | connect | `proxyFailed` if a proxy refused the tunnel, else `connectionLost` |
-    /// | 58, 98 client certificate | connect | `clientCertificateRejected` |
-    /// | 60, 83, 91 server certificate, 77 roots unreadable | connect | `untrustedCertificate` |
-    /// | 90 pinned key | connect | `pinningFailed` |
-    /// | 97 SOCKS | connect | `proxyFailed` |
-    /// | 52 no answer, 55 send, 56 receive, 16 and 92 HTTP/2 | request, head, body | `connectionLost` |
-    /// | 18 partial | head | `connectionLost` |
-    /// | 56 with a client certificate alert | request, head | `clientCertificateRejected` (TLS 1.3 says so late) |
-    /// | 65 body not rewindable | request | `connectionLost` |
-    /// | 1 (HTTP/0.9), 8 weird reply, 43 | head | `malformedResponse` |
-    /// | 18 partial, 23 and 61 bad coding | body | `truncatedBody` |
-    /// | 56 of the chunked coding, 88 | body | `truncatedBody` |
-    ///
-    /// What the driver ends itself has its code from its cause: the limits `timedOut`, the sizes `bodyTooLarge` and
-    /// `malformedResponse`, a source or a file their own errors. Anything else is `unknown`.
+    /// From what libcurl says, and where it says it, to the codes of ``RequestError``; the table stands at ``CurlError``.
     extension CurlTransfer {
-        /// Why the transfer to a URL failed; `nil` if it did not. Called when it has ended, before its handle is used again.
-        func failure(to url: URL) -> (any Error)? {
+        /// Why the transfer failed; `nil` if it did not. Called when it has ended, before its handle is used again.
+        func failure() -> (any Error)? {
             switch outcome {
             case .finished(CURLE_OK): nil
-            case .finished(let code): failure(code, url)
+            case .finished(let code): failure(code)
             case .stopped(let cause): failure(cause)
             case nil: RequestError(.unknown, stage: .transfer, reason: "the transfer was not carried out")
             }
@@ -48,11 +24,13 @@
             case .idleLimit: error(.timedOut, "no byte for \(Self.text(limits.idle))")
             case .bodyTooLarge: error(.bodyTooLarge, "the body has more than \(limits.body ?? 0) bytes")
             case .headTooLarge: error(.malformedResponse, "the head has more than \(HeadReader.limit) bytes")
+            case .headMalformed(let reason): error(.malformedResponse, reason)
             case .drained: error(.unknown, "the rest of a rejected response was not read")
             case .sourceFailed(let cause), .sinkFailed(let cause): cause
             case .replayRefused:
                 error(.connectionLost, "the connection ended before a response; the request may have been processed")
             case .lookupFailed(let message): error(.cannotResolveHost, message)
+            case .shortage(let reason): error(.cannotConnect, reason)
             case .shutDown: error(.connectionLost, "the transport was shut down")
             }
         }
@@ -61,21 +39,31 @@
             "\(Duration.nanoseconds(nanoseconds ?? 0))"
         }
 
-        private func failure(_ code: CURLcode, _ url: URL) -> RequestError {
+        private func failure(_ code: CURLcode) -> RequestError {
             var measures = rocurl_measures()
             if let easy { rocurl_measure(easy.pointer, &measures) }
             let message = easy?.message ?? String(cString: curl_easy_strerror(code))
             return RequestError(
-                meaning(of: code, url, message, measures), stage: .transfer, underlying: CurlError(code),
+                meaning(of: code, message, measures), stage: .transfer, underlying: CurlError(code),
                 reason: message)
         }
 
         private func meaning(
-            of code: CURLcode, _ url: URL, _ message: String, _ measures: rocurl_measures
+            of code: CURLcode, _ message: String, _ measures: rocurl_measures
         ) -> RequestError.Code {
             switch code {
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
+            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX:
+                .unsupported
+            case CURLE_OUT_OF_MEMORY where phase == .head, Self.tooLarge where phase == .head:
+                // A line of the head is longer than libcurl takes.
+                .malformedResponse
+            case CURLE_OUT_OF_MEMORY where wasReceivingPaused, Self.tooLarge where wasReceivingPaused:
+                // Decompressed it is more than libcurl keeps for a transfer that is paused.
+                .bodyTooLarge
+            case CURLE_BAD_CONTENT_ENCODING where phase == .head:
+                .malformedResponse
             case CURLE_URL_MALFORMAT:
                 .badURL
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -95,7 +83,7 @@
                 .pinningFailed
             case CURLE_PROXY:
                 .proxyFailed
-            case CURLE_RECV_ERROR where phase == .connect && measures.connect_status != 0:
+            case CURLE_RECV_ERROR where phase == .connect && driver.mayUseProxy:
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
                 .truncatedBody
@@ -112,6 +100,9 @@
                 .unknown
             }
         }
+
+        /// `CURLE_TOO_LARGE`, which older headers lack.
+        private static let tooLarge = CURLcode(100)
 
         private func connectFailure(
             _ url: URL, _ message: String, _ measures: rocurl_measures
@@ -134,6 +125,54 @@
     }
 
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
+    ///
+    /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
+    /// provoked on a real connection, with libcurl 7.88, except those marked *unproven*.
+    ///
+    /// | Number | Phase | Code | Provoked by |
+    /// |---|---|---|---|
+    /// | 1 | connect | `unsupportedScheme` | *unproven*: other schemes are refused before libcurl sees them |
+    /// | 3 | connect | `badURL` | port 99999 |
+    /// | 43 | connect | `unsupported` | roots or pins that libcurl does not take |
+    /// | 49 | connect | `unsupported` | an entry of `resolve` that is none |
+    /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
+    /// | 7 | connect | `cannotConnect` | a closed port |
+    /// | 7 | connect | `notConnected` | an address without a route |
+    /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |
+    /// | 28 | connect | `timedOut` | *unproven*: the transport's own limit ends before libcurl's |
+    /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a reset in the handshake, a certificate missed in TLS 1.2 |
+    /// | 35 | connect | `clientCertificateRejected` | a certificate that the server does not trust, in TLS 1.2 |
+    /// | 56 | connect | `proxyFailed` | a proxy that refuses the tunnel, or hangs up |
+    /// | 58 | connect | `clientCertificateRejected` | a certificate that cannot be read |
+    /// | 98 | connect | `clientCertificateRejected` | *unproven*: from other TLS libraries than OpenSSL |
+    /// | 60 | connect | `untrustedCertificate` | an unknown issuer, another host, the time; of a server or a proxy |
+    /// | 77 | connect | `untrustedCertificate` | roots that cannot be read |
+    /// | 83, 91 | connect | `untrustedCertificate` | *unproven* |
+    /// | 90 | connect | `pinningFailed` | another key |
+    /// | 97 | connect | `proxyFailed` | a proxy that does not speak SOCKS |
+    /// | 56 | request | `connectionLost` | a reset during an upload |
+    /// | 55 | request | `connectionLost` | *unproven*: a broken upload is noticed when receiving |
+    /// | 52, 56 | head | `connectionLost` | an end, a reset before the head |
+    /// | 0 | head | `connectionLost` | an end in the head |
+    /// | 56 | head | `clientCertificateRejected` | a certificate missed in TLS 1.3, of which the server speaks late |
+    /// | 65 | head | `connectionLost` | a body from a stream on a reused connection that was dead |
+    /// | 16 | head | `connectionLost` | an HTTP/2 connection that ends with GOAWAY |
+    /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a length that is no number |
+    /// | 27 | head | `malformedResponse` | a field of more than 100 KiB |
+    /// | 100 | head | `malformedResponse` | *unproven*: the same with newer versions of libcurl |
+    /// | 61 | head | `malformedResponse` | *unproven*: an unknown content coding, with newer versions of libcurl |
+    /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
+    /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
+    /// | 92 | body | `connectionLost` | an HTTP/2 stream that is reset |
+    /// | 56 | body | `connectionLost` | a reset |
+    /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
+    /// | 56 | body | `truncatedBody` | a chunk without a size |
+    /// | 61 | body | `truncatedBody` | a body that is not compressed as declared |
+    /// | 23, 88 | body | `truncatedBody` | *unproven* |
+    ///
+    /// What the transport ends itself has no number: the limits `timedOut`, the sizes `bodyTooLarge` and
+    /// `malformedResponse`, a request that libcurl would send a second time although it may have been processed (also after an
+    /// HTTP/2 stream was refused) `connectionLost`, a source or a file their own errors. Any other number is `unknown`.
     public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The number: `CURLE_…` in libcurl's documentation.
         public let code: Int

@@ -25,7 +25,7 @@
         /// `curl_global_init` is not safe beside other threads that use the library, so it runs once, before the first
         /// driver thread is made.
         static let version: Version = {
-            let code = curl_global_init(Int(CURL_GLOBAL_ALL))
+            let code = rocurl_initialize()
             // It fails only when memory or the TLS library is broken; no request can be made in such a process.
             precondition(
                 code == CURLE_OK, "libcurl cannot be initialised: \(String(cString: curl_easy_strerror(code)))")
@@ -35,25 +35,57 @@
         /// The oldest version that is supported (Ubuntu 22.04 has it).
         static let oldest = Version(7, 81)
 
+        /// What is to be said against a version; `nil` if it is supported.
+        static func objection(to version: Version) -> String? {
+            version < oldest ? "libcurl \(version) runs, and \(oldest) or later is needed" : nil
+        }
+
+        /// The TLS library, if it is one over which libcurl drops a client certificate from memory without a word.
+        static let tlsLibraryWithoutIdentities: String? = {
+            _ = version
+            guard let name = rocurl_tls_library().map({ String(cString: $0) }) else { return nil }
+            return ["GnuTLS", "NSS", "rustls", "BearSSL"].contains { name.hasPrefix($0) } ? name : nil
+        }()
+
         static func has(_ feature: Int32) -> Bool {
             _ = version
             return rocurl_features() & UInt32(bitPattern: feature) != 0
         }
 
+        /// The content codings that libcurl can decode, each with the feature that it takes.
+        private static let knownCodings = [
+            ("gzip", CURL_VERSION_LIBZ), ("deflate", CURL_VERSION_LIBZ), ("br", CURL_VERSION_BROTLI),
+            ("zstd", CURL_VERSION_ZSTD),
+        ]
+
+        /// The content codings that the library decodes, as `Accept-Encoding` wants them.
+        static let decodedCodings = knownCodings.filter { has($0.1) }.map(\.0).joined(separator: ",")
+
         /// Whether the library decodes all the content codings of a field's value.
         static func decodes(_ codings: String) -> Bool {
             codings.split(separator: ",").allSatisfy { coding in
                 switch coding.trimmingCharacters(in: .whitespaces).lowercased() {
-                case "", "identity", "gzip", "x-gzip", "deflate": has(CURL_VERSION_LIBZ)
-                case "br": has(CURL_VERSION_BROTLI)
-                case "zstd": has(CURL_VERSION_ZSTD)
-                default: false
+                case "", "identity", "x-gzip": has(CURL_VERSION_LIBZ)
+                case let name: knownCodings.contains { $0.0 == name && has($0.1) }
                 }
             }
         }
 
-        /// The default value of `User-Agent`.
-        static let userAgent = "RequestOperations/1 libcurl/\(version)"
+        /// A message without what stands between its first and its last quotation mark, and without control characters: that
+        /// can come from the certificate of whoever answers. (An apostrophe within a word is no quotation mark.)
+        static func withoutQuotations(_ message: String) -> String {
+            let characters = message.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+            func isMark(_ scalar: Unicode.Scalar) -> Bool { scalar == "'" || scalar == "\"" }
+            var before: Unicode.Scalar = " "
+            let first = characters.firstIndex { scalar in
+                defer { before = scalar }
+                return isMark(scalar) && !before.properties.isAlphabetic
+            }
+            guard let first, let last = characters.lastIndex(where: isMark), first < last else {
+                return String(String.UnicodeScalarView(characters))
+            }
+            return String(String.UnicodeScalarView(characters[...first] + ["\u{2026}"] + characters[last...]))
+        }
 
         /// A monotonic time in nanoseconds.
         static var now: Int64 { rocurl_now() }

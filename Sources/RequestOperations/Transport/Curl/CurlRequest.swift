@@ -14,6 +14,10 @@
         private(set) var decodesBody = true
         private(set) var hasContentType = false
         private(set) var hasExpectation = false
+        private(set) var hasUserAgent = false
+
+        /// libcurl takes no longer text.
+        private static let longestURL = 8_000_000
 
         /// Whether the method is safe (RFC 9110, section 9.2.1; QUERY), so that a request may be sent twice unasked.
         var isSafe: Bool {
@@ -28,6 +32,7 @@
             guard let url = request.url else { throw Self.error(.badURL, "there is no URL") }
             self.url = url
             text = url.absoluteString
+            guard text.utf8.count <= Self.longestURL else { throw Self.error(.badURL, "the URL is too long") }
             (isSecure, lookupName) = try Self.inspect(text, of: url)
             method = request.httpMethod ?? "GET"
             guard RequestPreflight.isToken(method) else {
@@ -43,21 +48,23 @@
                 guard RequestPreflight.isToken(name) else {
                     throw Self.error(.invalidField, "the name of a field is not a token")
                 }
-                guard value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
+                guard RequestPreflight.isFieldValue(value) else {
                     throw Self.error(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
                 }
-                switch name.count {
-                case 14 where name.isSameField(as: "content-length"),
-                    17 where name.isSameField(as: "transfer-encoding"):
+                switch name.utf8.count {
+                case 14 where name.utf8.isSameFieldName(as: "content-length".utf8),
+                    17 where name.utf8.isSameFieldName(as: "transfer-encoding".utf8):
                     // What is really sent decides; two answers to where a body ends are an attack.
                     continue
-                case 15 where name.isSameField(as: "accept-encoding"):
+                case 15 where name.utf8.isSameFieldName(as: "accept-encoding".utf8):
                     decodesBody = false
-                case 12 where name.isSameField(as: "content-type"):
+                case 10 where name.utf8.isSameFieldName(as: "user-agent".utf8):
+                    hasUserAgent = true
+                case 12 where name.utf8.isSameFieldName(as: "content-type".utf8):
                     hasContentType = true
-                case 6 where name.isSameField(as: "expect"):
+                case 6 where name.utf8.isSameFieldName(as: "expect".utf8):
                     hasExpectation = true
-                case 5 where name.isSameField(as: "range"):
+                case 5 where name.utf8.isSameFieldName(as: "range".utf8):
                     isRange = true
                 default:
                     break
@@ -70,6 +77,12 @@
                 decodesBody = false
                 lines.append("Accept-Encoding: identity")
             }
+        }
+
+        /// The value of a line that is the field `Cookie`.
+        static func cookies(in line: String) -> String? {
+            guard line.utf8.count > 7, line.utf8.prefix(7).isSameFieldName(as: "cookie:".utf8) else { return nil }
+            return line.dropFirst(7).trimmingCharacters(in: .whitespaces)
         }
 
         /// Checks scheme and host in the text of the URL, without taking it apart a second time.
@@ -115,13 +128,6 @@
                 return false
             }
             return true
-        }
-    }
-
-    extension String {
-        /// Whether this is the name of a field, which is given in lowercase.
-        fileprivate func isSameField(as lowercased: String) -> Bool {
-            zip(utf8, lowercased.utf8).allSatisfy { ($0 | 0x20) == $1 }
         }
     }
 

@@ -10,6 +10,7 @@
         func lookupBegins() -> Bool {
             guard maySendAgain() else { return false }
             isLookingUp = true
+            driver.lookupBegins(for: self)
             beginsToConnect()
             return true
         }
@@ -18,6 +19,7 @@
         func socketOpens() -> Bool {
             guard maySendAgain() else { return false }
             isLookingUp = false
+            hasSocket = true
             beginsToConnect()
             driver.lookupEnded(for: self)
             return true
@@ -82,6 +84,9 @@
             case .tooLarge:
                 stop(.headTooLarge)
                 return false
+            case .malformed:
+                stop(.headMalformed("the head has no status that answers a request"))
+                return false
             }
         }
 
@@ -102,7 +107,13 @@
         func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return .taken }
             deadlines.activity = driver.now
-            if phase != .body { publishHead() }
+            if phase != .body {
+                guard head.isComplete else {
+                    stop(.headMalformed("a body came before the end of the head"))
+                    return .stopped
+                }
+                publishHead()
+            }
             let kept = self.kept ?? makeBuffer()
             if keepsAll { return keep(start, bytes.count, in: kept) }
             let isTooLarge = exceedsLimit(with: bytes.count)
@@ -122,6 +133,7 @@
                 return discard(start, bytes.count, keptIn: kept)
             case .pause:
                 isReceivingPaused = true
+                wasReceivingPaused = true
                 driver.becomesReady(self)
                 return .paused
             case .tooLarge:
@@ -141,7 +153,8 @@
                 // A small body is never paused for; of a large one, or of one of unknown length, little is read in advance.
                 keptLimit = (0...256 << 10).contains(length) ? 256 << 10 : 64 << 10
             }
-            let buffer = ReceiveBuffer(expecting: Int(clamping: length))
+            let buffer = ReceiveBuffer(
+                expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))
             kept = buffer
             if length >= 0, head.contentEncoding == nil {
                 declaredLength = length
@@ -182,7 +195,7 @@
         }
 
         private func discard(_ start: UnsafeRawPointer, _ count: Int, keptIn kept: ReceiveBuffer) -> Receipt {
-            if kept.count < TransferLimits.keptErrorBody { kept.append(start, count: count) }
+            if kept.count < limits.keptErrorBody { kept.append(start, count: count) }
             received += Int64(count)
             guard received <= limits.errorBody else {
                 stop(.drained)

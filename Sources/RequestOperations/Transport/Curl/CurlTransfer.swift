@@ -4,9 +4,11 @@
 
     /// One transfer: what the driver thread keeps of it while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The variables are touched by
-    // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice.
+    // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice;
+    // but `stand` and `name` are the driver's for ever.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
+        let url: URL
         let limits: Limits
         /// Whether the request may be sent a second time without asking anybody.
         let isSafe: Bool
@@ -14,6 +16,8 @@
         let lookupName: String?
         let upload: (any UploadSource)?
         let wantsProgress: Bool
+        /// Whether the whole body is kept; otherwise it goes on elsewhere.
+        let isForMemory: Bool
         /// When `perform` was called.
         let submitted: Int64
 
@@ -26,7 +30,7 @@
         /// Where the driver has the transfer.
         enum Place {
             case nowhere
-            /// Another transfer looks up the same name.
+            /// At the desk for look-ups.
             case held
             /// In libcurl's hands, at an index of the driver's list.
             case active(Int)
@@ -36,6 +40,11 @@
         var isReady = false
         var deadlines = TransferDeadlines()
         var isLookingUp = false
+        /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
+        var hasSocket = false
+        /// Where it stands with its name, at the desk for look-ups.
+        var stand = LookupDesk.Stand.none
+        var name: LookupDesk.Name?
         /// Whether the body goes into memory without asking for each piece.
         var keepsAll = false
         /// How much is kept while the head is unanswered.
@@ -43,8 +52,10 @@
         /// The length that the head declares for a body that is not compressed, or -1.
         var declaredLength: Int64 = -1
         var isReceivingPaused = false
+        var wasReceivingPaused = false
         var isSendingPaused = false
-        var head = HeadReader()
+        /// Asked for at every line of a head, by the one thread that may: unchecked, since a check costs as much as the line.
+        @exclusivity(unchecked) var head = HeadReader()
 
         // MARK: What the Task reads at the end
 
@@ -75,6 +86,7 @@
             case idleLimit
             case bodyTooLarge
             case headTooLarge
+            case headMalformed(String)
             /// Enough was read of a rejected response.
             case drained
             case sourceFailed(any Error)
@@ -84,6 +96,8 @@
             /// The look-up of the same name for another transfer failed.
             case lookupFailed(String?)
             case shutDown
+            /// The system has no thread, no descriptor or no memory left.
+            case shortage(String)
         }
 
         /// The limits of a task in nanoseconds.
@@ -93,6 +107,7 @@
             let body: Int64?
             let errorBody: Int64
             let errorBodyTime: Int64
+            let keptErrorBody: Int
 
             init(_ limits: TransferLimits) {
                 connect = limits.connect.map { max($0.nanoseconds, 0) }
@@ -100,22 +115,35 @@
                 body = limits.maximumBodySize.map { Int64(max($0, 0)) }
                 errorBody = Int64(max(limits.errorBodyLimit, 0))
                 errorBodyTime = max(limits.errorBodyTimeLimit.nanoseconds, 0)
+                keptErrorBody = max(limits.keptErrorBody, 0)
             }
         }
 
         init(
             driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
-            wantsProgress: Bool, submitted: Int64
+            wantsProgress: Bool, isForMemory: Bool = true, submitted: Int64
         ) {
             self.driver = driver
             self.easy = easy
             self.limits = limits
             self.upload = upload
             self.wantsProgress = wantsProgress
+            self.isForMemory = isForMemory
             self.submitted = submitted
+            url = request.url
             isSafe = request.isSafe
             isSecure = request.isSecure
             lookupName = request.lookupName
+        }
+
+        /// Calls the driver's attention to the transfer.
+        func callDriver() {
+            driver.call(for: self)
+        }
+
+        /// Ends the transfer as soon as possible.
+        func abort() {
+            if exchange.withLock({ $0.abort() }) { callDriver() }
         }
 
         /// Lets libcurl end the transfer with an error, of which the cause is ours.

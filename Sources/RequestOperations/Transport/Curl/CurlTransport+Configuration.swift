@@ -1,9 +1,10 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     extension CurlTransport {
-        /// How a ``CurlTransport`` connects. Each transport has connections of its own, which belong to one trust policy
-        /// and one proxy: use several transports side by side where these differ.
+        /// How a ``CurlTransport`` connects. Each transport has connections of its own, which belong to one proxy: use several
+        /// transports side by side where that differs.
         public struct Configuration: Sendable {
-            /// Which servers are trusted. ``TrustPolicy/system`` by default.
+            /// Which servers are trusted, by tasks that bring no ``TransportTask/trust`` of their own.
+            /// ``TrustPolicy/system`` by default. An HTTPS proxy must be trusted by the same roots.
             public var trust = TrustPolicy.system
 
             /// The versions of HTTP that are spoken. ``HTTPVersions/automatic`` by default.
@@ -12,7 +13,8 @@
             /// The proxy through which requests go. ``Proxy/environment`` by default.
             public var proxy = Proxy.environment
 
-            /// What becomes of cookies. ``Cookies/none`` by default.
+            /// What becomes of cookies. ``Cookies/none`` by default. Tasks with a ``TransportTask/trust`` of their own have a jar
+            /// apart, in memory, for each policy, which is forgotten with its connections.
             public var cookies = Cookies.none
 
             /// The families of addresses that are connected to. ``AddressFamily/any`` by default.
@@ -25,19 +27,18 @@
             /// Addresses in place of look-ups, each as `host:port:address`, for tests and special routes. Empty by default.
             public var resolve: [String] = []
 
-            /// How many connections to one host there may be; requests beyond wait, and the time does not count towards
-            /// ``TransferLimits/connect``. `nil`, no bound, by default.
+            /// How many connections to one host there may be, for each trust policy; requests beyond wait, and the time does
+            /// not count towards ``TransferLimits/connect``. `nil`, no bound, by default.
             public var maximumConnectionsPerHost: Int?
 
-            /// How many connections there may be in all; `nil`, no bound, by default.
+            /// How many connections there may be in all, for each trust policy; `nil`, no bound, by default.
             public var maximumConnections: Int?
 
-            /// How many connections are kept for later requests. 512 by default.
+            /// How many connections are kept for later requests, for each trust policy. 512 by default; 0 keeps none.
             public var keptConnections = 512
 
-            /// The value of `User-Agent` for requests that have none; empty sends none. By default the names and versions
-            /// of this package and of libcurl.
-            public var userAgent = CurlLibrary.userAgent
+            /// The value of `User-Agent` for requests that have none; empty sends none. `RequestOperations/1` by default.
+            public var userAgent = "RequestOperations/1"
 
             /// Makes a configuration with the defaults given at each property.
             public init() {}

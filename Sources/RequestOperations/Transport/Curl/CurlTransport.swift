@@ -2,8 +2,10 @@
     /// Carries requests with the system's libcurl: the transport of Linux.
     ///
     /// One thread serves all transfers of a transport, whatever their number, and runs none of your code; a request that
-    /// waits costs no thread. Connections are kept and used again, with HTTP/2 by several requests at a time. Bodies stream
-    /// both ways with back-pressure, and files never pass through memory as a whole.
+    /// waits costs no thread. Tasks with a ``TransportTask/trust`` of their own have a thread and connections apart, for each
+    /// policy; those of the last 16 policies are kept for later. Connections are kept and used again, with HTTP/2 by
+    /// several requests at a time. Bodies stream both ways with back-pressure, and files never pass through memory as a
+    /// whole.
     ///
     /// ```swift
     /// var configuration = CurlTransport.Configuration()
@@ -18,8 +20,15 @@
     /// in a URL become an `Authorization` field. Look-ups of one name at the same time are one look-up.
     ///
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
-    /// a byte of the response arrived is sent once more over a new connection, and ``TransferTimings/wasReplayed`` says so.
+    /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. Without TLS that goes over
+    /// a new connection; with it, where one connection serves many requests, over any that is left.
     /// A request with another method is never sent twice.
+    ///
+    /// A body over TLS without a length counts as whole when its connection ends, also without the end that TLS has for that
+    /// (RFC 9112, section 9.8): libcurl does not tell.
+    ///
+    /// Decompressed bytes that arrive for a transfer that is paused are kept by libcurl, up to 64 MiB, whatever its limits; more
+    /// fail as ``RequestError/Code/bodyTooLarge``.
     ///
     /// With HTTP/2 a transfer that is paused for its consumer may hold up others on the same connection once libcurl's
     /// window for it is full.
@@ -30,7 +39,7 @@
         /// How this transport connects.
         public let configuration: Configuration
 
-        private let driver: CurlDriver
+        private let drivers: DriverPool
 
         /// How a transport is shut down.
         public enum ShutdownMode: Sendable {
@@ -41,37 +50,60 @@
         }
 
         /// Makes a transport with connections of its own. Its thread starts with the first request.
+        ///
+        /// A negative ``Configuration/keptConnections``, or a bound of connections below 1, is a programmer's error.
         public init(configuration: Configuration = .init()) {
+            precondition(configuration.keptConnections >= 0, "No fewer than 0 connections are kept.")
+            precondition(
+                (configuration.maximumConnections ?? 1) >= 1 && (configuration.maximumConnectionsPerHost ?? 1) >= 1,
+                "Without a connection no request is sent.")
             self.configuration = configuration
-            driver = CurlDriver(configuration)
+            drivers = DriverPool(configuration)
         }
 
         deinit {
-            driver.shutDown(.failing)
+            drivers.shutDownUnused()
         }
 
         /// Takes no more requests, which fail as ``RequestError/Code/unsupported``, ends those that run as the mode says,
-        /// closes all connections, writes the cookies if they have a file, and ends the thread; then it returns.
+        /// closes all connections, ends the threads, and writes the cookies if they have a file; then it returns.
         ///
         /// A second call waits as well; `failing` then takes the place of `draining`. A transport that is freed is shut
         /// down without that: no request can be running.
         public func shutdown(_ mode: ShutdownMode = .draining) async {
-            await driver.shutDown(mode)
+            await drivers.shutDown(mode)
         }
 
         /// Sends a request and reads its response; see ``Transport/perform(_:onHead:)``.
         public func perform(
             _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) async throws -> TransportResponse {
-            let submitted = CurlLibrary.now
             try Task.checkCancellation()
-            let flow: TransferFlow
+            let flow = try begin(task, onHead)
+            defer { end(task) }
+            return try await flow.run()
+        }
+
+        // Inlined, the temporaries of these two would be part of what every waiting operation keeps.
+        @inline(never)
+        private func begin(
+            _ task: TransportTask, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
+        ) throws -> TransferFlow {
+            let submitted = CurlLibrary.now
+            guard let driver = drivers.take(task.trust) else {
+                throw TransferFailure(TransferFlow.shutDownError, phase: .connect)
+            }
             do {
-                flow = try TransferFlow(task, driver: driver, submitted: submitted, onHead: onHead)
+                return try TransferFlow(task, driver: driver, submitted: submitted, onHead: onHead)
             } catch {
+                end(task)
                 throw TransferFailure(error, phase: .connect)
             }
-            return try await flow.run()
+        }
+
+        @inline(never)
+        private func end(_ task: TransportTask) {
+            drivers.giveBack(task.trust)
         }
     }
 #endif

@@ -13,9 +13,13 @@
         /// The transfer that the handle serves: what libcurl's callbacks find.
         var transfer: CurlTransfer?
 
+        /// Why no request may be sent with this handle: libcurl refused an option, and goes on as if it had not been set.
+        private(set) var refusal: RequestError?
+
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
-        private var fields: UnsafeMutablePointer<curl_slist>?
+        /// The fields of a request that has other ones than every request.
+        private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
         private var isSecure: Bool?
@@ -41,10 +45,14 @@
         }
 
         private func setUp() {
+            refusal = settings.objection
             settings.apply(to: self)
-            _ = rocurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText)
+            set(CURLOPT_ERRORBUFFER, pointer: errorText)
+            set(CURLOPT_HTTPHEADER, pointer: settings.fields)
             var callbacks = CurlCallbacks.all
-            rocurl_set_callbacks(pointer, &callbacks, Unmanaged.passUnretained(self).toOpaque())
+            note(
+                rocurl_set_callbacks(pointer, &callbacks, Unmanaged.passUnretained(self).toOpaque()),
+                rocurl_option_send_function)
             isSecure = nil
             connectLimit = nil
             isSpecial = false
@@ -53,20 +61,43 @@
 
         // MARK: Options
 
-        /// Sets an option that is known to every supported version; a wrong one is a mistake of ours.
+        // An option that is refused is noted, and the handle sends nothing.
+
         func set(_ option: CURLoption, _ value: Int) {
-            let code = rocurl_set_long(pointer, option, value)
-            assert(code == CURLE_OK, "Option \(option.rawValue) was refused: \(code.rawValue)")
+            note(rocurl_set_long(pointer, option, value), option)
         }
 
         func set(_ option: CURLoption, _ value: String?) {
-            let code = rocurl_set_string(pointer, option, value)
-            assert(code == CURLE_OK, "Option \(option.rawValue) was refused: \(code.rawValue)")
+            // What Swift makes of a string for a parameter is a copy of it.
+            let code =
+                if let value {
+                    value.withCString { rocurl_set_string(pointer, option, $0) }
+                } else {
+                    rocurl_set_string(pointer, option, nil)
+                }
+            note(code, option)
         }
 
         func set(_ option: CURLoption, size: Int64) {
-            let code = rocurl_set_offset(pointer, option, size)
-            assert(code == CURLE_OK, "Option \(option.rawValue) was refused: \(code.rawValue)")
+            note(rocurl_set_offset(pointer, option, size), option)
+        }
+
+        func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) {
+            note(rocurl_set_pointer(pointer, option, value), option)
+        }
+
+        /// The memory must live as long as this handle.
+        func set(_ option: CURLoption, _ memory: UnsafeMutableRawBufferPointer) {
+            note(rocurl_set_blob(pointer, option, memory.baseAddress, memory.count), option)
+        }
+
+        private func note(_ code: CURLcode, _ option: CURLoption) {
+            guard code != CURLE_OK, refusal == nil else { return }
+            // Of a refused option nothing may be left for the next request.
+            isSpecial = true
+            refusal = RequestError(
+                .unsupported, stage: .transfer, underlying: CurlError(code),
+                reason: "libcurl \(CurlLibrary.version) does not take its option \(option.rawValue) as it is to be set")
         }
 
         // MARK: Use
@@ -102,12 +133,24 @@
                 isSpecial = true
             }
             if isLarge {
-                set(CURLOPT_BUFFERSIZE, 512 << 10)
+                // What a whole buffer becomes when it is decompressed libcurl may have to keep while it is paused.
+                set(CURLOPT_BUFFERSIZE, request.decodesBody ? 64 << 10 : 512 << 10)
                 isSpecial = true
             }
             setMethod(request, body: body, smallBody: smallBody, &lines)
-            for line in lines { fields = curl_slist_append(fields, line) }
-            if fields != nil { _ = rocurl_set_pointer(pointer, CURLOPT_HTTPHEADER, fields) }
+            guard !lines.isEmpty || !request.decodesBody else { return }
+            if !request.hasUserAgent, let line = settings.userAgentLine { lines.append(line) }
+            if request.decodesBody, let line = HandleSettings.codingsLine { lines.append(line) }
+            for line in lines {
+                if settings.keepsCookies, let cookies = CurlRequest.cookies(in: line) {
+                    // libcurl joins them with those of its jar: two fields would be one too many (RFC 6265, section 5.4).
+                    set(CURLOPT_COOKIE, cookies)
+                    isSpecial = true
+                } else {
+                    fields.append(line)
+                }
+            }
+            set(CURLOPT_HTTPHEADER, pointer: fields)
         }
 
         private func setMethod(
@@ -130,8 +173,7 @@
                     let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
                     // The bytes are copied here. Without an address libcurl would read the body from the callback.
                     withUnsafeMutablePointer(to: &nothing) { nothing in
-                        _ = rocurl_set_pointer(
-                            pointer, CURLOPT_COPYPOSTFIELDS, start ?? UnsafeMutableRawPointer(nothing))
+                        set(CURLOPT_COPYPOSTFIELDS, pointer: start ?? UnsafeMutableRawPointer(nothing))
                     }
                 }
                 if !request.hasContentType { lines.append("Content-Type:") }
@@ -158,17 +200,21 @@
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         }
 
-        /// What libcurl says of the last failure; it names hosts, never credentials.
-        var message: String? { errorText.pointee == 0 ? nil : String(cString: errorText) }
+        /// What libcurl says of the last failure; it names hosts, never credentials, and here nothing that a server wrote.
+        var message: String? {
+            errorText.pointee == 0 ? nil : CurlLibrary.withoutQuotations(String(cString: errorText))
+        }
 
         /// Makes the handle ready for another transfer.
         func recycle() {
             transfer = nil
             if isSpecial {
+                // Older versions of libcurl lose the names of files for cookies in a reset.
+                if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }
                 curl_easy_reset(pointer)
                 setUp()
             } else if fields != nil {
-                _ = rocurl_set_pointer(pointer, CURLOPT_HTTPHEADER, nil)
+                _ = rocurl_set_pointer(pointer, CURLOPT_HTTPHEADER, settings.fields)
             }
             curl_slist_free_all(fields)
             fields = nil

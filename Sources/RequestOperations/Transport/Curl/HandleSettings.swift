@@ -3,26 +3,60 @@
     import Glibc
 
     /// The options that every easy handle of a transport has, from its configuration.
-    // Unchecked: the C list is only read once it is made; the jar has a lock of its own.
+    // Unchecked: the C list and the memory are only read once they are made; the jar has a lock of its own.
     final class HandleSettings: @unchecked Sendable {
         private let configuration: CurlTransport.Configuration
         private let usesEnvironmentProxy: Bool
-        private let addresses: UnsafeMutablePointer<curl_slist>?
-        let cookies: CookieJar?
+        private let addresses: CurlList?
+        /// `User-Agent` and `Accept-Encoding`, for requests that do not say otherwise. (libcurl makes lines of its options
+        /// for each request anew, and writes each byte twice.)
+        let userAgentLine: String?
+        static let codingsLine: String? = {
+            let codings = CurlLibrary.decodedCodings
+            return codings.isEmpty ? nil : "Accept-Encoding: \(codings)"
+        }()
+        /// Both, for requests without fields of their own.
+        let fields: CurlList?
+        private let cookies: CookieJar?
+        /// What the easy handles read where it is; they keep this object.
+        private let roots: PEMMemory?
+        private let identity: (certificate: PEMMemory, key: PEMMemory)?
+        /// Why no request can be sent at all, if that is known without asking libcurl.
+        let objection: RequestError?
 
-        init(_ configuration: CurlTransport.Configuration) {
+        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar?) {
             // The library is initialised before anything of it is used.
             _ = CurlLibrary.version
             self.configuration = configuration
-            var addresses: UnsafeMutablePointer<curl_slist>?
-            for entry in configuration.resolve { addresses = curl_slist_append(addresses, entry) }
-            self.addresses = addresses
+            addresses = CurlList?(configuration.resolve)
+            userAgentLine = configuration.userAgent.isEmpty ? nil : "User-Agent: \(configuration.userAgent)"
+            fields = CurlList?([userAgentLine, Self.codingsLine].compactMap(\.self))
             usesEnvironmentProxy = configuration.proxy == .environment && Self.environmentNamesProxy
-            cookies = CookieJar(configuration.cookies)
+            self.cookies = cookies
+            roots = if case .pem(let certificates) = configuration.trust.roots { PEMMemory(certificates) } else { nil }
+            identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
+            objection = Self.objection(to: configuration)
+        }
+
+        private static func objection(to configuration: CurlTransport.Configuration) -> RequestError? {
+            if let objection = CurlLibrary.objection(to: CurlLibrary.version) {
+                return RequestError(.unsupported, stage: .transfer, reason: objection)
+            }
+            if configuration.trust.clientCertificate != nil, let name = CurlLibrary.tlsLibraryWithoutIdentities {
+                return RequestError(
+                    .unsupported, stage: .transfer,
+                    reason: "libcurl over \(name) takes no client certificate from memory")
+            }
+            guard RequestPreflight.isFieldValue(configuration.userAgent) else {
+                return RequestError(
+                    .invalidField, stage: .transfer, reason: "the User-Agent of the transport has a CR, LF or NUL")
+            }
+            return nil
         }
 
         deinit {
             curl_slist_free_all(addresses)
+            curl_slist_free_all(fields)
         }
 
         private static var environmentNamesProxy: Bool {
@@ -30,6 +64,8 @@
                 getenv(name) != nil
             }
         }
+
+        var keepsCookies: Bool { cookies != nil }
 
         /// Whether requests can go through a proxy.
         var mayUseProxy: Bool {
@@ -45,7 +81,8 @@
             handle.set(rocurl_option_protocols, rocurl_protocols_http_https)
             handle.set(CURLOPT_PATH_AS_IS, 1)
             handle.set(CURLOPT_ACCEPT_ENCODING, "")
-            handle.set(CURLOPT_USERAGENT, configuration.userAgent.isEmpty ? nil : configuration.userAgent)
+            // What servers are sent is among the fields; this is for proxies.
+            if mayUseProxy, !configuration.userAgent.isEmpty { handle.set(CURLOPT_USERAGENT, configuration.userAgent) }
             handle.set(CURLOPT_TCP_KEEPALIVE, 1)
             handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
@@ -58,8 +95,9 @@
             case .ipv4: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
             case .ipv6: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
             }
+            if configuration.keptConnections == 0 { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
-            if addresses != nil { _ = rocurl_set_pointer(handle.pointer, CURLOPT_RESOLVE, addresses) }
+            if addresses != nil { handle.set(CURLOPT_RESOLVE, pointer: addresses) }
             cookies?.apply(to: handle.pointer)
             applyProxy(to: handle)
             applyTrust(to: handle)
@@ -69,7 +107,7 @@
         /// HTTP/2, and requests would wait for one another to find that out.
         func applyVersions(to handle: EasyHandle, isSecure: Bool) {
             switch configuration.httpVersions {
-            case .automatic where isSecure:
+            case .automatic where isSecure && CurlLibrary.has(CURL_VERSION_HTTP2):
                 handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
                 handle.set(CURLOPT_PIPEWAIT, 1)
             case .http2PriorKnowledge:
@@ -85,50 +123,96 @@
             switch configuration.proxy {
             case .environment:
                 // An empty name keeps libcurl from searching the environment for each request.
-                if !usesEnvironmentProxy { handle.set(CURLOPT_PROXY, "") }
+                if !usesEnvironmentProxy { useNoProxy(handle) }
             case .none:
-                handle.set(CURLOPT_PROXY, "")
+                useNoProxy(handle)
             case .url(let url, let exceptions):
                 handle.set(CURLOPT_PROXY, url.absoluteString)
                 handle.set(CURLOPT_NOPROXY, exceptions.joined(separator: ","))
             }
         }
 
+        /// A library that refuses this knows no proxies.
+        private func useNoProxy(_ handle: EasyHandle) {
+            _ = rocurl_set_string(handle.pointer, CURLOPT_PROXY, "")
+        }
+
         private func applyTrust(to handle: EasyHandle) {
+            // Without TLS there is no server to trust: https is an unsupported scheme then.
+            guard CurlLibrary.has(CURL_VERSION_SSL) else { return }
             let trust = configuration.trust
-            let minimum = trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-            handle.set(CURLOPT_SSLVERSION, Int(minimum))
+            let minimum = Int(trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
+            handle.set(CURLOPT_SSLVERSION, minimum)
             switch trust.roots {
             case .system:
                 break
             case .file(let file):
                 handle.set(CURLOPT_CAINFO, file.path)
-                handle.set(CURLOPT_CAPATH, nil)
-            case .pem(let certificates):
-                set(CURLOPT_CAINFO_BLOB, certificates, handle)
-                handle.set(CURLOPT_CAPATH, nil)
+                forgetFolder(CURLOPT_CAPATH, handle)
+            case .pem:
+                handle.set(CURLOPT_CAINFO, nil)
+                if let roots { handle.set(rocurl_option_roots, roots.bytes) }
+                forgetFolder(CURLOPT_CAPATH, handle)
             case .insecureTrustingEveryServer:
                 handle.set(CURLOPT_SSL_VERIFYPEER, 0)
                 handle.set(CURLOPT_SSL_VERIFYHOST, 0)
             }
+            if mayUseProxy, CurlLibrary.has(CURL_VERSION_HTTPS_PROXY) { applyTrustInProxy(to: handle, minimum) }
             if !trust.pinnedKeys.isEmpty {
                 handle.set(CURLOPT_PINNEDPUBLICKEY, trust.pinnedKeys.joined(separator: ";"))
             }
-            if let identity = trust.clientCertificate {
-                set(CURLOPT_SSLCERT_BLOB, identity.certificate, handle)
+            if let identity {
+                handle.set(rocurl_option_certificate, identity.certificate.bytes)
                 handle.set(CURLOPT_SSLCERTTYPE, "PEM")
-                set(CURLOPT_SSLKEY_BLOB, identity.key, handle)
+                handle.set(rocurl_option_key, identity.key.bytes)
                 handle.set(CURLOPT_SSLKEYTYPE, "PEM")
-                handle.set(CURLOPT_KEYPASSWD, identity.passphrase)
+                handle.set(CURLOPT_KEYPASSWD, trust.clientCertificate?.passphrase)
             }
         }
 
-        private func set(_ option: CURLoption, _ blob: Data, _ handle: EasyHandle) {
-            _ = blob.withUnsafeBytes { rocurl_set_blob(handle.pointer, option, $0.baseAddress, $0.count) }
+        /// A proxy over TLS must be trusted by the same roots; pins and the client certificate are for servers alone.
+        private func applyTrustInProxy(to handle: EasyHandle, _ minimum: Int) {
+            handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
+            switch configuration.trust.roots {
+            case .system:
+                break
+            case .file(let file):
+                handle.set(CURLOPT_PROXY_CAINFO, file.path)
+                forgetFolder(CURLOPT_PROXY_CAPATH, handle)
+            case .pem:
+                handle.set(CURLOPT_PROXY_CAINFO, nil)
+                if let roots { handle.set(rocurl_option_proxy_roots, roots.bytes) }
+                forgetFolder(CURLOPT_PROXY_CAPATH, handle)
+            case .insecureTrustingEveryServer:
+                handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
+                handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
+            }
+        }
+
+        /// A TLS library that refuses this knows no folders of roots.
+        private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
+            _ = rocurl_set_string(handle.pointer, option, nil)
         }
     }
 
-    /// The cookies of a transport, shared by its easy handles.
+    /// Bytes at an address of their own.
+    private final class PEMMemory {
+        let bytes: UnsafeMutableRawBufferPointer
+        private let block: UnsafeMutableRawBufferPointer
+
+        init(_ data: Data) {
+            // Also no bytes at all have an address: libcurl takes one that is NULL for none set.
+            block = .allocate(byteCount: data.count + 1, alignment: 1)
+            bytes = UnsafeMutableRawBufferPointer(rebasing: block[..<data.count])
+            data.copyBytes(to: bytes)
+        }
+
+        deinit {
+            block.deallocate()
+        }
+    }
+
+    /// Cookies, shared by all the easy handles of one trust policy.
     // Unchecked: libcurl locks the jar.
     final class CookieJar: @unchecked Sendable {
         private let share: UnsafeMutableRawPointer

@@ -10,6 +10,8 @@
             case more
             case complete
             case tooLarge
+            /// No status, or 101 (Switching Protocols), which nothing here can be an answer to: what follows is not HTTP.
+            case malformed
         }
 
         private(set) var status = 0
@@ -30,6 +32,7 @@
             guard !isComplete else { return .more }
             if block.isEmpty, status == 0 {
                 readStatusLine(line)
+                guard (100...999).contains(status), status != 101 else { return .malformed }
                 block.reserveCapacity(512)
             } else if line.first == 0x0D || line.first == 0x0A {
                 guard status >= 200 else {
@@ -71,9 +74,10 @@
             let major = digit(5)
             version = major.map { HTTPVersion(major: $0, minor: digit(7) ?? 0) }
             if let major, major >= 2 { version = HTTPVersion(major: major, minor: 0) }
-            guard let space = line.firstIndex(of: 0x20) else { return }
+            guard var index = line.firstIndex(of: 0x20) else { return }
+            // libcurl skips them too.
+            while index < line.count, line[index] == 0x20 || line[index] == 0x09 { index += 1 }
             var number = 0
-            var index = space + 1
             while let next = digit(index), number < 1000 {
                 number = number * 10 + next
                 index += 1

@@ -4,8 +4,8 @@
 
     /// Bytes of a body as they arrive, in memory that becomes the storage of a `Data` without a copy.
     ///
-    /// Blocks of 16 KiB to 1 MiB come from a pool and go back to it when that `Data` is freed: fresh pages of the system
-    /// cost more than the transfer of the bytes that they hold.
+    /// Blocks of 1 KiB to 1 MiB come from a pool and go back to it when that `Data` is freed: fresh pages of the system
+    /// cost more than the transfer of the bytes that they hold, and memory that one thread takes and another frees is dear.
     // Unchecked: used by one side at a time, which `TransferMachine` sees to.
     final class ReceiveBuffer: @unchecked Sendable {
         private var storage: UnsafeMutableRawPointer?
@@ -57,6 +57,12 @@
         }
 
         private func grow(to minimum: Int) {
+            if let storage, capacity > BodyMemory.largestPooled {
+                // The system moves large blocks without copying them.
+                self.storage = BodyMemory.resize(storage, to: minimum)
+                capacity = minimum
+                return
+            }
             let (block, size) = BodyMemory.take(atLeast: minimum)
             if let storage {
                 block.copyMemory(from: storage, byteCount: count)
@@ -69,7 +75,7 @@
 
     /// The memory of bodies: small blocks straight from `malloc`, middle ones through a pool by powers of two.
     enum BodyMemory {
-        static let smallestPooled = 16 << 10
+        static let smallestPooled = 1 << 10
         static let largestPooled = 1 << 20
         /// How much the pool keeps at most while nobody uses it.
         private static let limit = 8 << 20
@@ -77,7 +83,7 @@
         // Unchecked: free blocks belong to nobody but the pool, under its lock.
         private struct Blocks: @unchecked Sendable {
             /// Free blocks by the power of two of their size, from `smallestPooled` on.
-            var free = [[UnsafeMutableRawPointer]](repeating: [], count: 7)
+            var free = [[UnsafeMutableRawPointer]](repeating: [], count: 11)
             var kept = 0
         }
 
@@ -112,6 +118,15 @@
             if !isKept { free(block) }
         }
 
+        /// Makes a block larger that is too large for the pool.
+        static func resize(_ block: UnsafeMutableRawPointer, to size: Int) -> UnsafeMutableRawPointer {
+            guard let block = realloc(block, size) else {
+                // As everywhere in Swift, memory that is not there ends the process.
+                preconditionFailure("There is no memory for \(size) bytes of a body.")
+            }
+            return block
+        }
+
         private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
             guard let block = malloc(size) else {
                 // As everywhere in Swift, memory that is not there ends the process.
@@ -128,7 +143,7 @@
 
         private static func sizeClass(roundingDown size: Int) -> (index: Int, capacity: Int) {
             var index = 0
-            while index < 6, smallestPooled << (index + 1) <= size { index += 1 }
+            while index < 10, smallestPooled << (index + 1) <= size { index += 1 }
             return (index, smallestPooled << index)
         }
     }

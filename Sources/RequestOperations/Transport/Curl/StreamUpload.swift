@@ -2,7 +2,8 @@
     /// A body that is made while it is sent: read ahead into a bounded buffer, from which the driver thread takes.
     ///
     /// The source is user code and runs in a Task of its own, which inherits the context of the operation's: a source that
-    /// does not answer keeps neither the head of an early response nor a time limit nor a cancel from being seen.
+    /// does not answer keeps neither the head of an early response nor a time limit nor a cancel from being seen. The time
+    /// that it takes counts towards ``TransferLimits/idle``.
     final class StreamUpload: UploadSource {
         private struct State {
             var pieces: [Data] = []

@@ -1,11 +1,11 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The Task's side of one transfer: submits it, answers the head, runs the user's code, and makes the result.
+    ///
+    /// What it keeps while it waits, a waiting operation keeps: so it is small, and whatever does not wait is a function
+    /// of its own.
     struct TransferFlow {
         private let task: TransportTask
-        private let request: CurlRequest
         private let transfer: CurlTransfer
-        private let bytesToSend: Int64?
-        private let driver: CurlDriver
         private let onHead: @Sendable (ResponseHead) throws -> Void
 
         /// A body in memory up to this size is copied and sent together with the head.
@@ -20,21 +20,24 @@
                 throw RequestError(
                     .unsupported, stage: .transfer, reason: "a URLSession's task needs a URLSessionTransport")
             }
-            request = try CurlRequest(task.request)
+            let request = try CurlRequest(task.request)
             let (upload, smallBody) = try Self.body(of: task, request)
-            bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
-            let limits = task.limits ?? TransferLimits()
-            var isLarge = false
-            if case .file = task.destination { isLarge = true }
+            let limits = task.effectiveLimits
+            let (isLarge, isForMemory) =
+                switch task.destination {
+                case .memory: (false, true)
+                case .file: (true, false)
+                case .stream: (false, false)
+                }
             let easy = driver.handles.take()
             easy.prepare(
                 request, body: upload, smallBody: smallBody, isLarge: isLarge, connectLimit: limits.connect)
+            if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
-                wantsProgress: task.onProgress != nil, submitted: submitted)
-            transfer.progress.bytesToSend = bytesToSend
+                wantsProgress: task.onProgress != nil, isForMemory: isForMemory, submitted: submitted)
+            transfer.progress.bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             self.task = task
-            self.driver = driver
             self.onHead = onHead
         }
 
@@ -57,65 +60,84 @@
             }
         }
 
+        /// What a request fails with that a transport does not take any more.
+        static var shutDownError: RequestError {
+            RequestError(.unsupported, stage: .transfer, reason: "the transport has been shut down")
+        }
+
         // MARK: Flow
 
         func run() async throws -> TransportResponse {
             try await withTaskCancellationHandler {
                 try await carryOut()
-            } onCancel: { [transfer, driver] in
-                if transfer.exchange.withLock({ $0.abort() }) { driver.call(for: transfer) }
+            } onCancel: { [transfer] in
+                transfer.abort()
             }
         }
 
         private func carryOut() async throws -> TransportResponse {
-            guard driver.call(for: transfer, isNew: true) else {
-                recycle()
-                throw TransferFailure(
-                    RequestError(.unsupported, stage: .transfer, reason: "the transport has been shut down"),
-                    phase: .connect)
-            }
-            let reader = (transfer.upload as? StreamUpload)?.start { [driver, transfer] in driver.call(for: transfer) }
+            let reader = try submit()
             defer { reader?.cancel() }
             var state = Progression()
             while true {
-                switch await nextSignal() {
-                case .head(let received):
-                    answer(received, &state)
-                case .piece(let buffer):
+                switch advance(&state) {
+                case .wait:
+                    // Unsafe, since it is cheaper by an object: the machine resumes whom it lets wait, and once.
+                    await withUnsafeContinuation { continuation in
+                        if !transfer.exchange.withLock({ $0.wait(continuation) }) { continuation.resume() }
+                    }
+                case .consume(let buffer):
                     await consume(buffer.takeData(), &state)
-                case .progress(var progress):
-                    progress.bytesToSend = bytesToSend
-                    task.onProgress?(progress)
-                case .ended:
-                    return try await conclude(state)
+                case .conclude:
+                    if state.consumer != nil { await finishConsumer(&state) }
+                    return try conclude(state)
                 }
             }
+        }
+
+        /// Gives the transfer to the driver; returns the Task that reads a streamed body, if it has one.
+        private func submit() throws -> Task<Void, Never>? {
+            guard transfer.driver.call(for: transfer, isNew: true) else {
+                recycle()
+                throw TransferFailure(Self.shutDownError, phase: .connect)
+            }
+            return (transfer.upload as? StreamUpload)?.start { [transfer] in transfer.driver.call(for: transfer) }
+        }
+
+        private enum Step {
+            case wait
+            case consume(ReceiveBuffer)
+            case conclude
+        }
+
+        /// Does what the driver gives occasion to, until there is something to wait for.
+        private func advance(_ state: inout Progression) -> Step {
+            while let (signal, callsDriver) = transfer.exchange.withLock({ $0.take() }) {
+                if callsDriver { transfer.callDriver() }
+                switch signal {
+                case .head(let received): answer(received, &state)
+                case .progress(let progress): task.onProgress?(progress)
+                case .piece(let buffer): return .consume(buffer)
+                case .ended: return .conclude
+                }
+            }
+            return .wait
         }
 
         /// What the Task has found out so far.
         private struct Progression {
             var head: ResponseHead?
             var sink: FileSink?
+            /// Where the body goes that is neither kept in memory nor written to a regular file.
+            var consumer: (@Sendable (Data) async throws -> Void)?
+            var special: SpecialFile?
             /// Why the Task ended the transfer, or did not want the response.
             var rejection: (any Error)?
         }
 
-        private func nextSignal() async -> TransferMachine.Signal {
-            while true {
-                if let (signal, callsDriver) = transfer.exchange.withLock({ $0.take() }) {
-                    if callsDriver { driver.call(for: transfer) }
-                    return signal
-                }
-                await withCheckedContinuation { continuation in
-                    let waits = transfer.exchange.withLock { $0.wait(continuation) }
-                    if !waits { continuation.resume() }
-                }
-            }
-        }
-
         private func answer(_ received: ReceivedHead, _ state: inout Progression) {
             let head = ResponseHead(
-                status: received.status, url: request.url, block: received.block, version: received.version)
+                status: received.status, url: transfer.url, block: received.block, version: received.version)
             state.head = head
             do {
                 try onHead(head)
@@ -124,59 +146,77 @@
                 case .memory:
                     delivery = .memory
                 case .file(let url):
-                    let sink = try FileSink(url)
-                    state.sink = sink
-                    delivery = .file(sink)
-                case .stream:
+                    if let special = SpecialFile(url) {
+                        // It may block, so the driver thread keeps away from it.
+                        state.special = special
+                        state.consumer = special.write
+                        delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
+                    } else {
+                        let sink = try FileSink(url)
+                        state.sink = sink
+                        delivery = .file(sink)
+                    }
+                case .stream(let consumer):
+                    state.consumer = consumer
                     delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
                 }
-                if transfer.exchange.withLock({ $0.accept(delivery) }) { driver.call(for: transfer) }
+                if transfer.exchange.withLock({ $0.accept(delivery) }) { transfer.callDriver() }
             } catch {
                 state.rejection = error
-                if transfer.exchange.withLock({ $0.reject() }) { driver.call(for: transfer) }
+                if transfer.exchange.withLock({ $0.reject() }) { transfer.callDriver() }
             }
         }
 
         private func consume(_ piece: Data, _ state: inout Progression) async {
-            guard case .stream(let consumer) = task.destination, state.rejection == nil else { return }
+            guard let consumer = state.consumer, state.rejection == nil else { return }
             do {
                 try await consumer(piece)
             } catch {
                 state.rejection = error
-                abort()
+                transfer.abort()
             }
-        }
-
-        private func abort() {
-            if transfer.exchange.withLock({ $0.abort() }) { driver.call(for: transfer) }
         }
 
         // MARK: End
 
-        private func conclude(_ progression: Progression) async throws -> TransportResponse {
-            var state = progression
+        /// Hands over what the driver has kept of a body that came whole.
+        private func finishConsumer(_ state: inout Progression) async {
+            guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
+            if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
+            guard state.rejection == nil, let special = state.special else { return }
+            do {
+                try await special.finish()
+            } catch {
+                state.rejection = error
+            }
+        }
+
+        private func conclude(_ state: Progression) throws -> TransportResponse {
             let timings = transfer.timings()
-            let failure = transfer.failure(to: request.url)
+            let failure = transfer.failure()
             recycle()
-            func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> TransferFailure {
+            func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {
                 state.sink?.discard()
-                return TransferFailure(
-                    error, head: state.head, bodyPrefix: prefix(of: state), phase: phase,
+                let failure = TransferFailure(
+                    error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
+                guard error is CancellationError, Task.isCancelled else { return failure }
+                task.trace?.note(failure)
+                return error
             }
             if case .stopped(.aborted)? = transfer.outcome, Task.isCancelled {
-                state.sink?.discard()
-                throw CancellationError()
+                throw failed(CancellationError(), transfer.phase)
             }
             if let rejection = state.rejection { throw failed(rejection, .body) }
             if let failure { throw failed(failure, transfer.phase) }
             guard let head = state.head else {
+                // libcurl is content with a head that breaks off.
                 throw failed(
-                    RequestError(.malformedResponse, stage: .transfer, reason: "the response has no head"), .head)
+                    RequestError(.connectionLost, stage: .transfer, reason: "the connection ended in the head"), .head)
             }
             do {
-                let response = try await deliver(head, &state, timings)
+                let response = try response(head, state, timings)
                 reportEnd(timings)
                 return response
             } catch {
@@ -185,35 +225,38 @@
         }
 
         /// What the driver has kept belongs to this side now.
-        private func deliver(
-            _ head: ResponseHead, _ state: inout Progression, _ timings: TransferTimings
-        ) async throws -> TransportResponse {
-            let kept = transfer.kept
-            if let limit = transfer.limits.body, transfer.received > limit {
-                throw RequestError(.bodyTooLarge, stage: .transfer, reason: "the body has more than \(limit) bytes")
+        private func response(
+            _ head: ResponseHead, _ state: Progression, _ timings: TransferTimings
+        ) throws -> TransportResponse {
+            if isTooLarge {
+                throw RequestError(
+                    .bodyTooLarge, stage: .transfer,
+                    reason: "the body has more than \(transfer.limits.body ?? 0) bytes")
             }
             switch task.destination {
             case .memory:
-                return TransportResponse(head: head, body: kept?.takeData() ?? Data(), timings: timings)
+                return TransportResponse(head: head, body: transfer.kept?.takeData() ?? Data(), timings: timings)
             case .file(let url):
-                if let kept, !kept.isEmpty { try state.sink?.write(kept.bytes) }
-                try state.sink?.finish()
+                if let sink = state.sink {
+                    if let kept = transfer.kept, !kept.isEmpty { try sink.write(kept.bytes) }
+                    try sink.finish()
+                }
                 return TransportResponse(head: head, file: url, bodySize: transfer.received, timings: timings)
-            case .stream(let consumer):
-                if let kept, !kept.isEmpty { try await consumer(kept.takeData()) }
+            case .stream:
                 return TransportResponse(head: head, bodySize: transfer.received, timings: timings)
             }
         }
 
+        private var isTooLarge: Bool { transfer.limits.body.map { transfer.received > $0 } ?? false }
+
         private func prefix(of state: Progression) -> Data {
             guard let kept = transfer.kept else { return Data() }
-            return Data(kept.bytes.prefix(TransferLimits.keptErrorBody))
+            return Data(kept.bytes.prefix(transfer.limits.keptErrorBody))
         }
 
         private func reportEnd(_ timings: TransferTimings) {
             guard let onProgress = task.onProgress else { return }
             var progress = transfer.progress
-            progress.bytesToSend = bytesToSend
             progress.bytesSent = timings.bytesSent ?? progress.bytesSent
             progress.bytesReceived = transfer.received
             onProgress(progress)
@@ -223,7 +266,7 @@
         private func recycle() {
             guard let easy = transfer.easy else { return }
             transfer.easy = nil
-            driver.handles.give(easy)
+            transfer.driver.handles.give(easy)
         }
     }
 #endif

@@ -46,7 +46,7 @@
         enum Attention {
             case begin
             case goOn
-            /// Flush what was kept to the sink and go on.
+            /// Move what was kept to the stream's buffer and go on.
             case deliver
             case drain
             case abort
@@ -68,7 +68,7 @@
 
         private var state = State.queued
         private var progress: TransferProgress?
-        private var waiter: CheckedContinuation<Void, Never>?
+        private var waiter: UnsafeContinuation<Void, Never>?
 
         // MARK: The driver's side
 
@@ -85,10 +85,8 @@
             case .accepted(.stream(let buffer, _)):
                 state = .accepted(.stream(buffer, isPaused: false))
                 return .deliver
-            case .accepted(.memory):
+            case .accepted(.memory), .accepted(.file):
                 return .goOn
-            case .accepted(.file):
-                return .deliver
             case .rejected:
                 return .drain
             case .aborting:
@@ -162,6 +160,8 @@
         /// Whether the Task does not want the transfer any more.
         var isAborting: Bool { if case .aborting = state { true } else { false } }
 
+        var isEnded: Bool { if case .ended = state { true } else { false } }
+
         /// The driver is done with the transfer, which it will never touch again.
         mutating func end() {
             switch state {
@@ -177,7 +177,7 @@
         }
 
         /// The Task to resume, if it waits and there is something for it.
-        mutating func wake() -> CheckedContinuation<Void, Never>? {
+        mutating func wake() -> UnsafeContinuation<Void, Never>? {
             guard waiter != nil, hasSignal else { return nil }
             defer { waiter = nil }
             return waiter
@@ -186,7 +186,7 @@
         // MARK: The Task's side
 
         /// Waits for a signal; `false` if there is one already.
-        mutating func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+        mutating func wait(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
             guard !hasSignal else { return false }
             waiter = continuation
             return true
@@ -230,8 +230,9 @@
         mutating func accept(_ delivery: Delivery) -> Bool {
             guard case .unanswered(_, let isPaused) = state else { return false }
             state = .accepted(delivery)
-            if case .memory = delivery { return isPaused }
-            return true
+            // What was kept is written with the next bytes, or at the end.
+            if case .stream = delivery { return true }
+            return isPaused
         }
 
         /// The response is not wanted. Says whether the driver must be called.

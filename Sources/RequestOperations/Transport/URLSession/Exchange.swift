@@ -9,7 +9,7 @@ struct Exchange {
 
     func run() async throws -> TransportResponse {
         defer { transfer.close() }
-        if let limit = task.limits?.idle { transfer.watchIdleTime(limit) }
+        if let limit = task.limits.idle { transfer.watchIdleTime(limit) }
         let head = try await awaitHead()
         do {
             try onHead(head)
@@ -39,10 +39,11 @@ struct Exchange {
             switch await transfer.next() {
             case .head, .pieces: break  // The head is told once, and the body not at all.
             case .progress(let progress): task.onProgress?(progress)
-            case .ended(.cancelled): return CancellationError()
+            case .ended(.cancelled): return cancelled(head)
             case .ended:
                 return TransferFailure(
-                    error, head: head, bodyPrefix: transfer.bodyPrefix, phase: .body, timings: transfer.timings)
+                    error, head: head, bodyPrefix: transfer.bodyPrefix, bodySize: transfer.progress.bytesReceived,
+                    phase: .body, timings: transfer.timings)
             }
         }
     }
@@ -58,9 +59,20 @@ struct Exchange {
             try await awaitEnd(head, deliver: consume)
             return response(head)
         case .file(let url):
-            try await write(to: url, head)
+            if let special = SpecialFile(url) {
+                try await write(to: special, head)
+            } else {
+                try await write(to: url, head)
+            }
             return response(head, file: url)
         }
+    }
+
+    /// It may block, so the delegate side keeps away from it.
+    private func write(to special: SpecialFile, _ head: ResponseHead) async throws {
+        transfer.accept(.consumer)
+        try await awaitEnd(head, deliver: special.write)
+        do { try await special.finish() } catch { throw self.failure(error, head) }
     }
 
     private func write(to url: URL, _ head: ResponseHead) async throws {
@@ -109,19 +121,29 @@ struct Exchange {
 
     /// The failure of a consumer or a file; a cancel stays one.
     private func failure(_ error: any Error, _ head: ResponseHead) -> any Error {
-        if error is CancellationError, Task.isCancelled { return error }
-        return TransferFailure(error, head: head, phase: .body, timings: transfer.timings)
+        if error is CancellationError, Task.isCancelled { return cancelled(head) }
+        return TransferFailure(
+            error, head: head, bodySize: transfer.progress.bytesReceived, phase: .body, timings: transfer.timings)
+    }
+
+    private func cancelled(_ head: ResponseHead?) -> any Error {
+        let failure = TransferFailure(
+            CancellationError(), head: head, bodyPrefix: transfer.bodyPrefix, bodySize: transfer.progress.bytesReceived,
+            phase: head == nil ? transfer.reached : .body, timings: transfer.timings)
+        task.trace?.note(failure)
+        return failure.error
     }
 
     /// The error of an ending, or `nil` if it is none; a dead connection is none of the caller's.
     private func failure(_ ending: TransferState.Ending, head: ResponseHead?) -> (any Error)? {
         switch ending {
         case .whole, .cut: return nil
-        case .cancelled: return CancellationError()
+        case .cancelled: return cancelled(head)
         case .deadConnection: return DeadConnection()
         case .failed(let error, let phase):
             return TransferFailure(
-                error, head: head, phase: head == nil ? phase ?? transfer.reached : .body, timings: transfer.timings)
+                error, head: head, bodySize: transfer.progress.bytesReceived,
+                phase: head == nil ? phase ?? transfer.reached : .body, timings: transfer.timings)
         }
     }
 }

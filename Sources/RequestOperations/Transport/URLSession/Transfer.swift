@@ -11,7 +11,7 @@ final class Transfer: Sendable {
     private static let headPatience = Duration.milliseconds(10)
 
     init(_ task: TransportTask, bytesToSend: Int64?, start: ContinuousClock.Instant) {
-        limits = task.limits ?? TransferLimits()
+        limits = task.effectiveLimits
         self.start = start
         state = Locked(TransferState(task, limits: limits, bytesToSend: bytesToSend))
     }
@@ -23,7 +23,10 @@ final class Transfer: Sendable {
         SessionTaskLine.async { [self] in
             guard state.withLock({ $0.end == nil }) else { return }
             let task = make(self)
-            state.withLock { $0.wire = .running(task) }
+            state.withLock { state in
+                state.wire = .running(task)
+                state.restartIdleTime()
+            }
             task.resume()
         }
     }
@@ -65,12 +68,12 @@ final class Transfer: Sendable {
         case .none:
             break
         case .write(let data, let sink):
-            do { try sink.write(data) } catch { finish(.failed(error, phase: .body)) }
+            write(data, to: sink)
         case .spill(let data, let file):
             do {
                 let file = try file ?? TemporaryFile()
                 try file.append(data)
-                update { $0.spilled(data.count, into: file) }
+                if let sink = update({ $0.spilled(data.count, into: file) }) { write(data, to: sink) }
             } catch {
                 let failed = RequestError(
                     .fileFailed, stage: .transfer, underlying: error,
@@ -78,6 +81,10 @@ final class Transfer: Sendable {
                 finish(.failed(failed, phase: .body))
             }
         }
+    }
+
+    private func write(_ data: Data, to sink: FileSink) {
+        do { try sink.write(data) } catch { finish(.failed(error, phase: .body)) }
     }
 
     func sent(_ total: Int64) {

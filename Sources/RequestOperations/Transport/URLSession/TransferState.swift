@@ -113,7 +113,7 @@ struct TransferState {
         guard end == nil else { return .none }
         progress.bytesReceived += Int64(data.count)
         if case .rejected(let head, let prefix) = phase {
-            phase = .rejected(head, prefix: prefix + data.prefix(TransferLimits.keptErrorBody - prefix.count))
+            phase = .rejected(head, prefix: prefix + data.prefix(max(limits.keptErrorBody - prefix.count, 0)))
             if progress.bytesReceived > Int64(limits.errorBodyLimit) { end = .cut }
             return .none
         }
@@ -130,8 +130,12 @@ struct TransferState {
         return .none
     }
 
-    mutating func spilled(_ count: Int, into file: TemporaryFile) {
+    /// Bytes were kept in a file. If the body was handed over while they were written, nobody would look for them there:
+    /// they are to be written to the file that is returned.
+    mutating func spilled(_ count: Int, into file: TemporaryFile) -> FileSink? {
+        if case .accepted(_, .file(let sink)) = phase { return end == nil ? sink : nil }
         inbox.spilled(count, into: file)
+        return nil
     }
 
     mutating func sent(_ total: Int64) {
@@ -212,7 +216,7 @@ struct TransferState {
     /// Drops the body; whether the rest of it is still to be read.
     mutating func reject() -> Bool {
         guard let head else { return false }
-        phase = .rejected(head, prefix: inbox.prefix(TransferLimits.keptErrorBody))
+        phase = .rejected(head, prefix: inbox.prefix(max(limits.keptErrorBody, 0)))
         inbox = Inbox()
         if limits.errorBodyLimit == 0 || progress.bytesReceived > Int64(limits.errorBodyLimit) { finish(.cut) }
         return end == nil

@@ -26,6 +26,8 @@
 ///
 /// Everywhere, since URLSession does not tell or cannot be told:
 ///
+/// - A task with a ``TransportTask/trust`` fails as ``RequestError/Code/unsupported``: whom it trusts is up to the session
+///   and its delegate.
 /// - The connect limit is not kept apart: until the first byte of a response, the idle limit runs from the start.
 /// - Field order, repeated fields and the protocol version are lost. Only ``TransferTimings/firstByte``,
 ///   ``TransferTimings/total`` and ``TransferTimings/bytesSent`` are measured.
@@ -62,9 +64,6 @@ public final class URLSessionTransport: Transport {
 
     private let route: SessionRoute
 
-    /// The methods that may be sent again when a kept connection was dead (RFC 9110, section 9.2.2, and QUERY).
-    private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
-
     /// Makes a transport with a session of its own.
     ///
     /// - Parameter configuration: The configuration of that session, which is copied; on Linux without its cache. By default
@@ -90,9 +89,8 @@ public final class URLSessionTransport: Transport {
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
         try RequestPreflight.check(task, schemes: ["http", "https", "data"])
+        guard task.trust == nil else { throw Self.unsupported(Self.trustSentence) }
         let start = ContinuousClock.now
-        var task = task
-        task.limits = task.limits ?? TransferLimits()
         if case .urlSessionTask(let makeTask) = task.execution {
             return try await perform(task, start, onHead, makeTask)
         }
@@ -112,8 +110,9 @@ public final class URLSessionTransport: Transport {
                 response.timings?.wasReplayed = wasReplayed
                 return response
             } catch is Exchange.DeadConnection {
-                let isIdempotent = Self.idempotentMethods.contains(task.request.httpMethod ?? "GET")
-                guard isIdempotent, !wasReplayed else { throw Self.deadConnection(transfer) }
+                guard RetryPolicy.isIdempotent(task.request.httpMethod), !wasReplayed else {
+                    throw Self.deadConnection(transfer)
+                }
                 wasReplayed = true
             }
         }
@@ -235,7 +234,7 @@ public final class URLSessionTransport: Transport {
     /// response comes whole nobody but Foundation sees its bytes move.
     private func timeoutInterval(of task: TransportTask) -> TimeInterval {
         let week: TimeInterval = 7 * 24 * 3600
-        guard case .handlers = route, case .standard = task.execution, let idle = task.limits?.idle else { return week }
+        guard case .handlers = route, case .standard = task.execution, let idle = task.limits.idle else { return week }
         let (seconds, attoseconds) = idle.components
         return min(max(TimeInterval(seconds) + (attoseconds > 0 ? 1 : 0), 1), week)
     }
@@ -255,6 +254,8 @@ public final class URLSessionTransport: Transport {
     }
 
     // MARK: Failures
+
+    private static let trustSentence = "a URLSession's trust is that of its session and delegate, not of a task"
 
     private static let invalidatedSentence = "the session has been invalidated"
 

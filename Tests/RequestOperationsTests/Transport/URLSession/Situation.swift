@@ -82,6 +82,14 @@ final class ForeignDelegate: NSObject, URLSessionDataDelegate {
 struct Rejected: Error {}
 
 extension LoopbackServer {
+    /// The body of `LoopbackServer.Response.large(byteCount:)`.
+    static func pattern(_ count: Int) -> Data {
+        let period = Data(0..<251)
+        var pattern = Data(capacity: count + period.count)
+        while pattern.count < count { pattern.append(period) }
+        return pattern.prefix(count)
+    }
+
     func request(_ path: String = "/", method: String = "GET") -> URLRequest {
         var request = URLRequest(url: url(path))
         request.httpMethod = method
@@ -90,18 +98,6 @@ extension LoopbackServer {
 }
 
 extension URLSessionTransport {
-    /// The failure that a task ends with; `nil` for a success or another error.
-    func failure(
-        of task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
-    ) async -> TransferFailure? {
-        do {
-            _ = try await perform(task, onHead: onHead)
-            return nil
-        } catch {
-            return error as? TransferFailure
-        }
-    }
-
     func code(of task: TransportTask) async -> RequestError.Code? {
         (await failure(of: task)?.error as? RequestError)?.code
     }

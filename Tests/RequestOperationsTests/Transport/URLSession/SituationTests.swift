@@ -4,7 +4,7 @@ import RequestOperationsTesting
 import Testing
 
 /// What holds in each situation, whoever made the session and whoever is its delegate.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct SituationTests {
     @Test(arguments: Situation.allCases)
     func `A body arrives byte for byte`(situation: Situation) async throws {
@@ -14,7 +14,7 @@ struct SituationTests {
         #expect(response.head.status == 200)
         #expect(response.head.url == server.url("/"))
         #expect(response.head.field("content-length") == "300000")
-        #expect(response.body == Data((0..<300_000).map { UInt8($0 % 251) }))
+        #expect(response.body == LoopbackServer.pattern(300_000))
     }
 
     @Test(arguments: Situation.allCases)
@@ -54,7 +54,7 @@ struct SituationTests {
         let server = try await LoopbackServer.start()
         server.route("/", .large(byteCount: 100_001))
         var task = TransportTask.data(server.request())
-        task.limits = TransferLimits(maximumBodySize: 100_000)
+        task.limits.maximumBodySize = 100_000
         let failure = await situation.transport.failure(of: task)
         #expect((failure?.error as? RequestError)?.code == .bodyTooLarge)
         #expect(failure?.head?.status == 200)
@@ -113,7 +113,7 @@ struct SituationTests {
     @Test(arguments: Situation.allCases, [10, 200_000])
     func `A body from a stream is sent with its length`(situation: Situation, size: Int) async throws {
         let server = try await LoopbackServer.start()
-        let content = Data((0..<size).map { UInt8($0 % 7) })
+        let content = LoopbackServer.pattern(size)
         let stream = BodyStream {
             let rest = Locked(content)
             return BodyStream.Reader {
@@ -164,7 +164,7 @@ struct SituationTests {
         #expect(response.file == file)
         #expect(response.bodySize == 3_000_000)
         #expect(response.body.isEmpty)
-        #expect(try Data(contentsOf: file) == Data((0..<3_000_000).map { UInt8($0 % 251) }))
+        #expect(try Data(contentsOf: file) == LoopbackServer.pattern(3_000_000))
     }
 
     @Test(arguments: Situation.allCases)
@@ -174,7 +174,7 @@ struct SituationTests {
         let received = Locked(Data())
         let task = TransportTask.stream(server.request()) { piece in received.withLock { $0.append(piece) } }
         _ = try await situation.transport.perform(task)
-        #expect(received.withLock { $0 } == Data((0..<3_000_000).map { UInt8($0 % 251) }))
+        #expect(received.withLock { $0 } == LoopbackServer.pattern(3_000_000))
     }
 
     @Test(arguments: Situation.allCases)
@@ -221,7 +221,7 @@ struct SituationTests {
         let server = try await LoopbackServer.start()
         server.route("/", .large(byteCount: 100_000))
         var task = TransportTask.custom(server.request()) { $0.dataTask(with: $1) }
-        task.limits = TransferLimits(maximumBodySize: 1000)
+        task.limits.maximumBodySize = 1000
         #expect(await situation.transport.code(of: task) == .bodyTooLarge)
         let rejected = await situation.transport.failure(of: task) { _ in throw Rejected() }
         #expect(rejected?.error is Rejected)
@@ -229,10 +229,8 @@ struct SituationTests {
 
     @Test(arguments: Situation.allCases)
     func `A connection that is refused surely sent nothing`(situation: Situation) async throws {
-        let server = try await LoopbackServer.start()
-        let request = server.request()
-        server.stop()
-        let failure = await situation.transport.failure(of: .data(request))
+        let port = try RefusingPort()
+        let failure = await situation.transport.failure(of: .data(URLRequest(url: port.url)))
         #expect((failure?.error as? RequestError)?.code == .cannotConnect)
         #expect(failure?.phase == .connect)
         #expect(failure?.requestMayHaveBeenProcessed == false)

@@ -1,0 +1,136 @@
+/// Writes a request as a command of the program curl, for a POSIX shell.
+struct CurlCommand {
+    private let request: URLRequest
+    private let redaction: Redaction?
+
+    init(_ request: URLRequest, redaction: Redaction?) {
+        self.request = request
+        self.redaction = redaction
+    }
+
+    /// The command, on several lines.
+    func text(body: RequestBody) -> String {
+        var words = ["curl --globoff --path-as-is"]
+        words.append(option(ofMethod: request.httpMethod ?? "GET", hasBody: !body.isNone))
+        words.append("--url \(url.quoted)")
+        for (name, value) in fields {
+            // A field without a value is written with a semicolon; with a colon curl would leave it out.
+            words.append("--header \((value.isEmpty ? "\(name);" : "\(name): \(value)").quoted)")
+        }
+        var source = ""
+        switch body {
+        case .none: break
+        case .data(let data): (source, words) = adding(shown(data), to: words)
+        case .file(let file): words.append("--data-binary \("@\(file.path)".quoted)")
+        case .stream: words.append("--data-binary @-")
+        }
+        if !body.isNone, !fields.contains(where: { $0.name.lowercased() == "content-type" }) {
+            // Of itself curl sends the type of a form.
+            words.append("--header 'Content-Type:'")
+        }
+        return source + words.joined(separator: " \\\n    ")
+    }
+
+    /// For a HEAD curl has an option of its own, without which it waits for a body; but it takes no body to send with it.
+    private func option(ofMethod method: String, hasBody: Bool) -> String {
+        method == "HEAD" && !hasBody ? "--head" : "--request \(method.quoted)"
+    }
+
+    private var url: String {
+        guard let url = request.url else { return "" }
+        return redaction?.text(of: url) ?? url.absoluteString
+    }
+
+    /// The fields that can be sent: curl would take a name with an `@` for that of a file.
+    private var fields: [(name: String, value: String)] {
+        (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+            .filter { RequestPreflight.isToken($0.key) && RequestPreflight.isFieldValue($0.value) }
+            .map { name, value in (name, redaction?.hides(field: name) == true ? Redaction.mark : value) }
+    }
+
+    /// How long a word of a command may be: Linux passes on no longer one than 128 KiB.
+    private static let longestWord = 64 << 10
+
+    /// Adds a body: as a word if a shell can pass it in one, else from what a `printf` writes.
+    private func adding(_ body: Data, to words: [String]) -> (String, [String]) {
+        if body.count < Self.longestWord, !body.contains(0), let text = String(validating: body, as: UTF8.self) {
+            let word = text.quoted
+            if word.utf8.count < Self.longestWord { return ("", words + ["--data-raw \(word)"]) }
+        }
+        // Pieces, since a command's length has a bound in some shells.
+        let prints = stride(from: 0, to: body.count, by: 8 << 10).map { start in
+            "printf '\(body.dropFirst(start).prefix(8 << 10).map(\.inFormat).joined())'"
+        }
+        return ("{ \(prints.joined(separator: "; ")); } | ", words + ["--data-binary @-"])
+    }
+
+    /// The body without what is left out; nothing is known of a type but for forms and JSON, so that all of it is.
+    private func shown(_ body: Data) -> Data {
+        guard let redaction, !body.isEmpty else { return body }
+        let type = request.value(forHTTPHeaderField: "Content-Type").flatMap(MediaType.init)
+        switch (type?.type, type?.subtype) {
+        case ("application", "x-www-form-urlencoded"):
+            return Data(redaction.form(String(decoding: body, as: UTF8.self)).utf8)
+        case (_, let subtype?) where subtype == "json" || subtype.hasSuffix("+json"):
+            return redaction.json(body) ?? Data(Redaction.mark.utf8)
+        default:
+            return Data(Redaction.mark.utf8)
+        }
+    }
+}
+
+extension String {
+    /// The text as one word of a POSIX shell: everything between apostrophes stands for itself but an apostrophe. Of bytes:
+    /// an apostrophe with a combining mark after it is another `Character`.
+    fileprivate var quoted: String {
+        let pieces = utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        return "'" + pieces.map { String(Substring($0)) }.joined(separator: #"'\''"#) + "'"
+    }
+}
+
+extension UInt8 {
+    /// The byte in the format of `printf`, between apostrophes.
+    fileprivate var inFormat: String {
+        switch Unicode.Scalar(self) {
+        case "%": return "%%"
+        // At the beginning a hyphen would be that of an option.
+        case "'", "\\", "-": break
+        case " "..."~": return String(Unicode.Scalar(self))
+        default: break
+        }
+        let digits = String(self, radix: 8)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+    }
+}
+
+extension URLRequest {
+    /// The request as a command of the program curl, which a POSIX shell runs as it stands, whatever the values hold.
+    ///
+    /// A system has a longest length for a command that is an argument, as to `sh -c`: 128 KiB on Linux. A longer one is
+    /// run from a file or from the standard input of a shell. Fields that no transport sends, with a name that is no token
+    /// or a line break in the value, are not in it. To a HEAD with a body curl waits for a body of the response, until the
+    /// server ends the connection.
+    ///
+    /// - Parameters:
+    ///   - redaction: What is left out of URL, fields and a body that is a form or JSON; of any other body, in which nothing
+    ///     can be told apart, all is. ``Redaction/default`` if not given. With `nil` nothing is left out, and the command
+    ///     sends an equal request.
+    /// - Returns: A command of several lines. A body that is a stream is read from the standard input.
+    public func curlCommand(redaction: Redaction? = .default) -> String {
+        CurlCommand(self, redaction: redaction).text(body: RequestBody(of: self))
+    }
+}
+
+extension Endpoint {
+    /// The request as a command of the program curl; see `URLRequest.curlCommand`. A multipart body with files is read from
+    /// the standard input.
+    ///
+    /// - Parameters:
+    ///   - baseURL: See ``urlRequest(relativeTo:)``.
+    ///   - redaction: What is left out; ``Redaction/default`` if not given, nothing with `nil`.
+    /// - Throws: See ``urlRequest(relativeTo:)``.
+    public func curlCommand(relativeTo baseURL: URL, redaction: Redaction? = .default) throws -> String {
+        let prepared = try EndpointRequest(self, relativeTo: baseURL)
+        return CurlCommand(prepared.request, redaction: redaction).text(body: try prepared.makeBody())
+    }
+}

@@ -1,0 +1,91 @@
+/// The parameters of an endpoint by the part of the request that they go to: first those of its request object, then its
+/// properties, then its further parameters; of one name the last counts.
+///
+/// A later parameter takes the place of an earlier one of its name in whatever part that is, and goes there itself unless a
+/// wrapper puts it elsewhere. Variables of the path are apart: they say of what the request is, which an object in the body
+/// may say again.
+struct EndpointParameters {
+    let path = ParameterRecord()
+    let query = ParameterRecord()
+    let fields = ParameterRecord()
+    let body = ParameterRecord()
+    private let placement: ParameterPlacement
+
+    init<Subject: Endpoint>(of endpoint: Subject) throws {
+        placement = endpoint.method.placement
+        func record(_ value: some Encodable, _ what: String) throws -> (ParameterRecord, typesOfKeys: [String]) {
+            let (tree, settings) = try ParameterTreeEncoder.notedTree(
+                of: value, naming: endpoint.naming, transform: endpoint.valueTransform)
+            switch tree {
+            case .record(let record): return (record, settings.typesOfKeys)
+            case .absent, .null: return (ParameterRecord(), [])
+            default: throw EndpointProblem(description: "\(what) has no members that could be parameters.")
+            }
+        }
+        try put(record(endpoint.requestObject, "The request object").0)
+        let (own, typesOfKeys) = try record(endpoint, "'\(Subject.self)'")
+        let encoded = own.members.map(\.name) + own.placedMembers.map(\.key)
+        try SubclassCheck.check(endpoint, encoded: encoded, typesOfKeys: typesOfKeys)
+        let reserved = try ReservedNames(of: endpoint).names(in: own)
+        own.removeAll(where: reserved.contains)
+        try put(own)
+        try put(record(endpoint.parameters, "'parameters'").0)
+    }
+
+    /// Puts the members of a record where they go, in place of those of earlier ones.
+    private func put(_ record: ParameterRecord) throws {
+        let plain = record.members.flatMap { member in
+            earlierPlacements(of: member.name, default: placement).map { ($0, member) }
+        }
+        let placed = record.placedMembers.map { ($0.placement, $0.member) }
+        let moved = placed.filter { $0.0 != .path }.map(\.1.name)
+        if !moved.isEmpty { remove(Set(moved)) }
+        var taken: [ParameterPlacement: Set<String>] = [:]
+        for (placement, member) in plain + placed {
+            guard taken[placement, default: []].insert(placement.key(member.name)).inserted else {
+                throw EndpointProblem(
+                    description: "Two properties have the name '\(member.name)' in the same part of the request.")
+            }
+            set(member, in: placement)
+        }
+    }
+
+    private func set(_ member: ParameterRecord.Member, in placement: ParameterPlacement) {
+        switch placement {
+        case .path: path.set(member.name, member.value)
+        case .query: query.set(member.name, member.value)
+        case .body: body.set(member.name, member.value)
+        case .header:
+            fields.removeAll { placement.key($0) == placement.key(member.name) }
+            fields.set(member.name, member.value)
+        case .ignored: break
+        }
+    }
+
+    private func remove(_ names: Set<String>) {
+        query.removeAll(where: names.contains)
+        body.removeAll(where: names.contains)
+        let keys = Set(names.map(ParameterPlacement.header.key))
+        fields.removeAll { keys.contains(ParameterPlacement.header.key($0)) }
+    }
+
+    /// Where the values of the name are that this one takes the place of; the default if there are none.
+    private func earlierPlacements(of name: String, default placement: ParameterPlacement) -> [ParameterPlacement] {
+        var placements: [ParameterPlacement] = []
+        if path.value(name) != nil { placements.append(.path) }
+        if query.value(name) != nil { placements.append(.query) }
+        let key = ParameterPlacement.header.key(name)
+        if fields.members.contains(where: { ParameterPlacement.header.key($0.name) == key }) {
+            placements.append(.header)
+        }
+        if body.value(name) != nil { placements.append(.body) }
+        return placements.isEmpty ? [placement] : placements
+    }
+}
+
+extension ParameterPlacement {
+    /// What two names have in common that mean the same here: those of fields have no case.
+    fileprivate func key(_ name: String) -> String {
+        self == .header ? name.lowercased() : name
+    }
+}

@@ -1,0 +1,208 @@
+/// The request that the properties of an endpoint make.
+struct EndpointRequest: Sendable {
+    let request: URLRequest
+    private let body: ParameterEncoder.Body
+
+    /// The request with its body in it; `nil` for a body that is streamed.
+    var urlRequest: URLRequest? { isStreamed ? nil : request }
+
+    /// Whether the body is no part of the request.
+    var isStreamed: Bool {
+        if case .streamed = body { true } else { false }
+    }
+
+    /// The body, made of what files hold now.
+    func makeBody() throws -> RequestBody {
+        switch body {
+        case .none: .none
+        case .data(let data): .data(data)
+        case .streamed(let makeBody): try makeBody()
+        }
+    }
+
+    /// Makes the request.
+    ///
+    /// - Throws: A `RequestError` of the stage `process`.
+    init<Subject: Endpoint>(_ endpoint: Subject, relativeTo base: URL) throws {
+        do {
+            let parameters = try EndpointParameters(of: endpoint)
+            let encoded = try Self.body(of: endpoint, parameters.body)
+            let location = try Self.location(
+                of: endpoint, parameters.path, base: base,
+                query: String(decoding: try endpoint.queryEncoder.bytes(of: parameters.query), as: UTF8.self))
+            guard RequestPreflight.isToken(endpoint.method.rawValue) else {
+                throw EndpointProblem(description: "The method is not a token.")
+            }
+            var request = URLRequest(url: location.url)
+            request.httpMethod = endpoint.method.rawValue
+            var fields = EndpointFields()
+            if let authorization = location.authorization { fields.set("Authorization", authorization) }
+            if let encoded { fields.set("Content-Type", encoded.contentType) }
+            try fields.setAccept(endpoint.acceptedContentTypes)
+            try fields.set(parameters.fields, with: endpoint.queryEncoder)
+            try fields.set(endpoint.headers)
+            for (name, value) in fields.values { request.setField(name, to: value) }
+            body = encoded?.body ?? .none
+            if case .data(let data) = body { request.httpBody = data }
+            self.request = request
+        } catch let error as RequestError {
+            throw error
+        } catch {
+            throw RequestError(
+                .unencodableParameter, stage: .process, underlying: error, reason: Self.reason(of: error))
+        }
+    }
+
+    private static func body<Subject: Endpoint>(
+        of endpoint: Subject, _ parameters: ParameterRecord
+    ) throws -> ParameterEncoder.Output? {
+        guard !parameters.members.isEmpty || !endpoint.files.isEmpty else { return nil }
+        return try endpoint.bodyEncoder.encode(parameters, files: endpoint.files)
+    }
+
+    private static func location<Subject: Endpoint>(
+        of endpoint: Subject, _ parameters: ParameterRecord, base: URL, query: String
+    ) throws -> EndpointURL {
+        let template = try URITemplate(endpoint.path)
+        let values = Dictionary(parameters.members.map { ($0.name, $0.value) }) { $1 }
+        if let unused = values.keys.sorted().first(where: { !template.variables.contains($0) }) {
+            throw URITemplate.Problem(description: "'\(unused)' is no variable of the path.")
+        }
+        if let missing = template.variables.sorted().first(where: { values[$0] == nil }) {
+            throw URITemplate.Problem(
+                description: "No property for '{\(missing)}' in the path is wrapped in @Path.")
+        }
+        let path = try template.expanded(with: values) { value, name in
+            try endpoint.queryEncoder.text(of: value, path: [ParameterKey(name)])
+        }
+        if !values.isEmpty { try check(path, of: template, with: values) }
+        return try EndpointURL(path: path, isAbsolute: try template.isAbsolute, base: base, query: query)
+    }
+
+    /// Checks that the values lead to no other place than the template: only that may.
+    private static func check(
+        _ path: String, of template: URITemplate, with values: [String: ParameterNode]
+    ) throws {
+        let sample = try template.expanded(with: values.mapValues { $0.isUndefined ? .text("") : $0 }) { _, _ in "x" }
+        guard path.dotSegments == sample.dotSegments else {
+            throw URITemplate.Problem(description: "A value makes a segment '.' or '..' of the path.")
+        }
+        let empty = try template.expanded(with: values) { value, name in
+            if case .text("") = value { "" } else { "x" }
+        }
+        guard empty.emptySegments <= sample.emptySegments else {
+            throw URITemplate.Problem(description: "A value that is nil or empty leaves a segment of the path empty.")
+        }
+    }
+
+    /// A sentence that names the property, without a value.
+    private static func reason(of error: any Error) -> String? {
+        switch error {
+        case let problem as URITemplate.Problem: problem.description
+        case let problem as EndpointProblem: problem.description
+        case EncodingError.invalidValue(_, let context): sentence(of: context)
+        default: nil
+        }
+    }
+
+    private static func sentence(of context: EncodingError.Context) -> String {
+        let name = context.codingPath.map(\.stringValue).joined(separator: ".")
+        let names = context.debugDescription.contains("'\(name)'")
+        return names ? context.debugDescription : "'\(name)' cannot be encoded: \(context.debugDescription)"
+    }
+}
+
+/// The fields of an endpoint's request while they are gathered; a later one takes the place of one of its name.
+struct EndpointFields {
+    private(set) var values: [(name: String, value: String)] = []
+
+    /// Sets a field.
+    mutating func set(_ name: String, _ value: String) {
+        values.removeAll { $0.name.utf8.isSameFieldName(as: name.utf8) }
+        values.append((name, value))
+    }
+
+    /// Sets the media ranges that are accepted, if there are any.
+    mutating func setAccept(_ ranges: [String]) throws {
+        guard !ranges.isEmpty else { return }
+        guard ranges.allSatisfy({ MediaType($0) != nil && RequestPreflight.isFieldValue($0) }) else {
+            throw EndpointProblem(description: "One of 'acceptedContentTypes' is not a media range.")
+        }
+        set("Accept", ranges.joined(separator: ", "))
+    }
+
+    /// Sets the fields of an endpoint's own, of which there may be one of a name.
+    mutating func set(_ headers: [String: String]) throws {
+        guard Set(headers.keys.map { $0.lowercased() }).count == headers.count else {
+            throw EndpointProblem(description: "'headers' has a name twice, in different cases.")
+        }
+        for (name, value) in headers {
+            try Self.check(name, value)
+            set(name, value)
+        }
+    }
+
+    mutating func set(_ parameters: ParameterRecord, with encoder: URLEncodedFormEncoder) throws {
+        for member in parameters.members where !member.value.isNil {
+            let path = [ParameterKey(member.name)]
+            let value =
+                if case .list(let list) = member.value {
+                    try list.elements.map { try Self.element($0, path, encoder) }.joined(separator: ", ")
+                } else {
+                    try encoder.text(of: member.value, path: path)
+                }
+            try Self.check(member.name, value)
+            set(member.name, value)
+        }
+    }
+
+    /// The text of an element of a list: an empty one would be none (RFC 9110, section 5.6.1.1).
+    private static func element(
+        _ node: ParameterNode, _ path: [ParameterKey], _ encoder: URLEncodedFormEncoder
+    ) throws -> String {
+        let text = try encoder.text(of: node, path: path)
+        guard !node.isNil, !text.isEmpty else {
+            throw URLEncodedFormEncoder.invalid("", path, "has an element that is nil or empty, which no list can have")
+        }
+        return text
+    }
+
+    private static func check(_ name: String, _ value: String) throws {
+        guard RequestPreflight.isToken(name) else {
+            throw URLEncodedFormEncoder.invalid("", [ParameterKey(name)], "is not a name that a field can have")
+        }
+        guard RequestPreflight.isFieldValue(value) else {
+            throw URLEncodedFormEncoder.invalid(
+                "", [ParameterKey(name)], "has a line break or a NUL, which no field can have")
+        }
+    }
+}
+
+extension ParameterNode {
+    /// Whether a template takes the value for one that is not defined (RFC 6570, section 3.2.1).
+    fileprivate var isUndefined: Bool {
+        switch self {
+        case .absent, .null: true
+        case .list(let list): list.elements.allSatisfy(\.isNil)
+        case .record(let record): record.members.allSatisfy(\.value.isNil)
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// How many segments of a path mean another place (RFC 3986, section 3.3), escaped or not.
+    fileprivate var dotSegments: Int {
+        prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
+            .filter { segment in
+                [".", ".."].contains(segment.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive))
+            }
+            .count
+    }
+
+    /// How many segments of a path have nothing in them.
+    fileprivate var emptySegments: Int {
+        prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
+            .filter(\.isEmpty).count
+    }
+}

@@ -1,0 +1,70 @@
+/// The URL of an endpoint: its path below a base, or in the base's place, with the query.
+struct EndpointURL {
+    let url: URL
+    /// The `Authorization` of a user and a password in the URL, which are not in ``url`` any more.
+    let authorization: String?
+
+    /// Joins the parts.
+    ///
+    /// - Parameters:
+    ///   - path: A path, or an absolute URL; with its query, if it has one. Percent-encoded.
+    ///   - isAbsolute: Whether the path is meant to be an absolute URL.
+    ///   - base: An absolute URL, whose query stays before that of the path.
+    ///   - query: What comes after both, percent-encoded.
+    init(path: String, isAbsolute: Bool, base: URL, query: String) throws {
+        guard isAbsolute || !path.hasPrefix("//") && !path.hasScheme else {
+            throw Self.bad("a value, or '//', makes the path name a host; write an absolute URL")
+        }
+        guard isAbsolute || base.scheme != nil && base.host?.isEmpty == false else {
+            throw Self.bad("the base URL is not absolute")
+        }
+        let first = URLReference(isAbsolute ? path : base.absoluteString)
+        let second = isAbsolute ? nil : URLReference(path)
+        // The parts are escaped one by one, and nothing afterwards: see `URL.init(reference:)`.
+        let location =
+            second.map { first.escapedLocation.joined(withPath: PercentEncoding.path.encoded($0.location)) }
+            ?? first.escapedLocation
+        let queries = [first.escapedQuery ?? "", second?.escapedQuery ?? "", query].filter { !$0.isEmpty }
+        let text = queries.isEmpty ? location : location + "?" + queries.joined(separator: "&")
+        guard let joined = URL(string: text, encodingInvalidCharacters: false),
+            var parts = URLComponents(url: joined, resolvingAgainstBaseURL: true)
+        else {
+            throw Self.bad("the path and the base do not make a URL")
+        }
+        guard let user = parts.user else {
+            url = joined
+            authorization = nil
+            return
+        }
+        authorization = try BasicAuthorization.field(user: user, password: parts.password ?? "")
+        parts.user = nil
+        parts.password = nil
+        guard let withoutUser = parts.url else { throw Self.bad("the base is not a URL") }
+        url = withoutUser
+    }
+
+    static func bad(_ reason: String) -> RequestError {
+        RequestError(.badURL, stage: .process, reason: reason)
+    }
+}
+
+extension String {
+    /// A path placed below this one, or below a URL without a query, with one `/` between them; an empty one changes nothing.
+    func joined(withPath path: String) -> String {
+        guard !path.isEmpty else { return self }
+        return (hasSuffix("/") ? String(dropLast()) : self) + (path.hasPrefix("/") ? path : "/" + path)
+    }
+}
+
+/// The scheme `Basic` (RFC 7617).
+enum BasicAuthorization {
+    /// The value of an `Authorization` field.
+    ///
+    /// - Throws: ``RequestError/Code/badURL`` for a user with a colon, where the password would begin (section 2).
+    static func field(user: String, password: String) throws -> String {
+        guard !user.utf8.contains(UInt8(ascii: ":")) else {
+            throw EndpointURL.bad("the user in the URL has a colon, which the scheme Basic cannot send")
+        }
+        return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+}

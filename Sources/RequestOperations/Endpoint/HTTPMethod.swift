@@ -1,0 +1,48 @@
+/// The method of a request (RFC 9110, section 9); an open set.
+public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The method as it is sent; methods are case-sensitive.
+    public let rawValue: String
+
+    /// Makes a method of its name.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes a method of its name.
+    public init(stringLiteral name: String) {
+        self.init(rawValue: name)
+    }
+
+    /// `GET`.
+    public static let get: HTTPMethod = "GET"
+    /// `HEAD`.
+    public static let head: HTTPMethod = "HEAD"
+    /// `POST`.
+    public static let post: HTTPMethod = "POST"
+    /// `PUT`.
+    public static let put: HTTPMethod = "PUT"
+    /// `PATCH` (RFC 5789).
+    public static let patch: HTTPMethod = "PATCH"
+    /// `DELETE`.
+    public static let delete: HTTPMethod = "DELETE"
+    /// `OPTIONS`.
+    public static let options: HTTPMethod = "OPTIONS"
+    /// `QUERY`: safe and idempotent as `GET`, with a body (draft-ietf-httpbis-safe-method-w-body).
+    public static let query: HTTPMethod = "QUERY"
+
+    /// Where the parameters of a request of this method go of themselves.
+    var placement: ParameterPlacement {
+        switch self {
+        case .get, .head, .delete: .query
+        default: .body
+        }
+    }
+}
+
+extension HTTPMethod: Encodable {
+    /// Encodes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}

@@ -1,0 +1,145 @@
+/// Makes the body of a request from its parameters: one closure, with ready-made ones.
+public struct ParameterEncoder: Sendable {
+    /// A body and its media type.
+    struct Output: Sendable {
+        let contentType: String
+        let body: Body
+    }
+
+    /// What a body is made of.
+    enum Body: Sendable {
+        case none
+        case data(Data)
+        /// A body that is made each time that it is sent, as files change.
+        case streamed(@Sendable () throws -> RequestBody)
+    }
+
+    private let makeBody: @Sendable (ParameterRecord, [MultipartFormData.Part]) throws -> Output
+
+    private init(makeBody: @escaping @Sendable (ParameterRecord, [MultipartFormData.Part]) throws -> Output) {
+        self.makeBody = makeBody
+    }
+
+    /// Makes an encoder over any other.
+    ///
+    /// - Parameters:
+    ///   - contentType: The media type of the body.
+    ///   - encode: Makes the body of the parameters, which encode themselves as a value with members.
+    public init(
+        contentType: String, encode: @escaping @Sendable (_ parameters: any Encodable) throws -> Data
+    ) {
+        self.init(contentType: contentType, check: { _ in }, encode: encode)
+    }
+
+    private init(
+        contentType: String, check: @escaping @Sendable (ParameterRecord) throws -> Void,
+        encode: @escaping @Sendable (any Encodable) throws -> Data
+    ) {
+        self.init { parameters, files in
+            guard files.isEmpty else {
+                throw EndpointProblem(description: "Only a multipart body can hold files; this is \(contentType).")
+            }
+            try check(parameters)
+            return Output(contentType: contentType, body: .data(try encode(EncodableParameters(.record(parameters)))))
+        }
+    }
+
+    /// `application/x-www-form-urlencoded`, with the defaults of ``URLEncodedFormEncoder`` and names such as `filter[name]`
+    /// allowed.
+    public static let form = form(.lenient)
+
+    /// `application/x-www-form-urlencoded`. The naming and the transform of the encoder do not count: those of the
+    /// endpoint do.
+    public static func form(_ encoder: URLEncodedFormEncoder) -> ParameterEncoder {
+        ParameterEncoder { parameters, files in
+            guard files.isEmpty else {
+                throw EndpointProblem(description: "Only a multipart body can hold files; this is a form.")
+            }
+            let body = Data(try encoder.bytes(of: parameters))
+            return Output(contentType: URLEncodedFormEncoder.contentType, body: .data(body))
+        }
+    }
+
+    /// `application/json`. Properties without a value are not written.
+    public static let json = json { JSONEncoder() }
+
+    /// `application/json`.
+    ///
+    /// - Parameter makeEncoder: Makes the encoder of each body; its strategies for dates, data and numbers hold.
+    public static func json(_ makeEncoder: @escaping @Sendable () -> JSONEncoder) -> ParameterEncoder {
+        ParameterEncoder(contentType: "application/json") { try makeEncoder().encode($0) }
+    }
+
+    /// `application/x-plist`, as XML. Properties without a value are not written; any other `nil` is an error, since a
+    /// property list has none.
+    public static let propertyList = propertyList {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        return encoder
+    }
+
+    /// `application/x-plist`.
+    ///
+    /// - Parameter makeEncoder: Makes the encoder of each body.
+    public static func propertyList(
+        _ makeEncoder: @escaping @Sendable () -> PropertyListEncoder
+    ) -> ParameterEncoder {
+        ParameterEncoder(
+            contentType: "application/x-plist", check: { try ParameterNode.record($0).checkHasNoNull(at: []) },
+            encode: { try makeEncoder().encode($0) })
+    }
+
+    /// `multipart/form-data` (RFC 7578): a part for each parameter, with the names of a form, then the files. Data is a part
+    /// of its bytes.
+    public static let multipart = multipart(.lenient)
+
+    /// `multipart/form-data` (RFC 7578), whose parameters are named and written as a form encoder says.
+    public static func multipart(_ encoder: URLEncodedFormEncoder) -> ParameterEncoder {
+        ParameterEncoder { parameters, files in
+            var form = MultipartFormData()
+            for (name, value) in try encoder.pairs(of: parameters) {
+                if case .data(let data) = value {
+                    form.append(data, name: name, contentType: MIMEType.octets)
+                } else {
+                    form.append(try encoder.text(of: value, path: [ParameterKey(name)]), name: name)
+                }
+            }
+            for file in files { form.append(file) }
+            guard let data = try form.dataInMemory() else {
+                return Output(contentType: form.contentType, body: .streamed { [form] in try form.body() })
+            }
+            return Output(contentType: form.contentType, body: .data(data))
+        }
+    }
+
+    func encode(_ parameters: ParameterRecord, files: [MultipartFormData.Part]) throws -> Output {
+        try makeBody(parameters, files)
+    }
+}
+
+extension ParameterNode {
+    /// Checks a value for a property list, of which Foundation would write a `nil` as the text `$null`.
+    fileprivate func checkHasNoNull(at path: [ParameterKey]) throws {
+        switch self {
+        case .null: throw URLEncodedFormEncoder.invalid("", path, "is a nil, which a property list cannot have")
+        case .record(let record):
+            for member in record.members {
+                try member.value.checkHasNoNull(at: path + [ParameterKey(member.name)])
+            }
+        case .list(let list):
+            for (index, element) in list.elements.enumerated() {
+                try (element.isNil ? .null : element).checkHasNoNull(at: path + [ParameterKey(index: index)])
+            }
+        default: break
+        }
+    }
+}
+
+extension URLEncodedFormEncoder {
+    /// The defaults for endpoints, whose names say what they mean.
+    static var lenient: URLEncodedFormEncoder {
+        var encoder = URLEncodedFormEncoder()
+        encoder.acceptsStructuredNames = true
+        return encoder
+    }
+}

@@ -1,0 +1,201 @@
+/// A URI template of level 4 (RFC 6570).
+struct URITemplate {
+    private enum Part {
+        case literal(String)
+        case expression(Operator, [Variable])
+    }
+
+    private struct Variable {
+        let name: String
+        var maximumLength: Int?
+        var isExploded = false
+    }
+
+    /// Why a template or a value in it cannot be used, as a sentence that names the variable.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var parts: [Part] = []
+
+    /// The names of the variables.
+    var variables: Set<String> {
+        var names: Set<String> = []
+        for case .expression(_, let variables) in parts { names.formUnion(variables.map(\.name)) }
+        return names
+    }
+
+    /// Reads a template.
+    init(_ text: String) throws {
+        // Of scalars: a brace with a combining mark after it is another `Character`.
+        var rest = text.unicodeScalars[...]
+        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
+                throw Problem(description: "A brace of the path has no counterpart.")
+            }
+            if brace > rest.startIndex { parts.append(Self.literal(rest[..<brace])) }
+            parts.append(try Self.expression(Substring(rest[rest.index(after: brace)..<end])))
+            rest = rest[rest.index(after: end)...]
+        }
+        if !rest.isEmpty { parts.append(Self.literal(rest)) }
+    }
+
+    private static func literal(_ text: Substring.UnicodeScalarView) -> Part {
+        .literal(PercentEncoding.reserved.encoded(String(Substring(text))))
+    }
+
+    /// Whether the template itself is an absolute URL.
+    ///
+    /// - Throws: A ``Problem`` for a host, or a part of one, that is a value: it would be sent what the template's is.
+    var isAbsolute: Bool {
+        get throws {
+            guard case .literal(let text)? = parts.first, text.hasScheme else { return false }
+            let endsInAuthority = URLReference.endOfAuthority(in: text) == text.endIndex
+            guard parts.count > 1, endsInAuthority else { return true }
+            guard case .expression(let sign, _) = parts[1], sign.beginsAnotherPart else {
+                throw Problem(description: "The path is an absolute URL, and its host is not all in it.")
+            }
+            return true
+        }
+    }
+
+    private static func expression(_ text: Substring) throws -> Part {
+        let sign = text.first.flatMap(Operator.init(rawValue:)).flatMap { $0 == .simple ? nil : $0 }
+        let list = sign == nil ? text : text.dropFirst()
+        let variables = try list.split(separator: ",", omittingEmptySubsequences: false).map(variable)
+        return .expression(sign ?? .simple, variables)
+    }
+
+    private static func variable(_ text: Substring) throws -> Variable {
+        guard let match = text.wholeMatch(of: /((?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})+)(\*|:[1-9][0-9]{0,3})?/),
+            !match.output.1.hasPrefix("."), !match.output.1.hasSuffix("."), !match.output.1.contains("..")
+        else { throw Problem(description: "'{\(text)}' in the path is no expression of RFC 6570.") }
+        let modifier = match.output.2 ?? ""
+        return Variable(
+            name: String(match.output.1), maximumLength: Int(modifier.dropFirst()), isExploded: modifier == "*")
+    }
+
+    /// The text with each expression in place of which stand the values of its variables; one whose value is not given, is
+    /// nil or is empty of elements is not defined.
+    ///
+    /// - Parameters:
+    ///   - values: The values by name.
+    ///   - text: Makes text of a single value.
+    func expanded(with values: [String: ParameterNode], text: (ParameterNode, String) throws -> String) throws -> String
+    {
+        var expansion = ""
+        for part in parts {
+            switch part {
+            case .literal(let literal): expansion += literal
+            case .expression(let sign, let variables):
+                let pieces = try variables.flatMap { variable in
+                    try Self.expand(variable, sign, values[variable.name] ?? .absent) { try text($0, variable.name) }
+                }
+                if !pieces.isEmpty { expansion += sign.first + pieces.joined(separator: sign.separator) }
+            }
+        }
+        return expansion
+    }
+
+    private static func expand(
+        _ variable: Variable, _ sign: Operator, _ value: ParameterNode, text: (ParameterNode) throws -> String
+    ) throws -> [String] {
+        func escaped(_ text: String) -> String { sign.encoding.encoded(text) }
+        func named(_ name: String, _ value: String) -> String {
+            if value.isEmpty { return name + sign.signAfterNameOfEmpty }
+            return "\(name)=\(value)"
+        }
+        switch value {
+        case .absent, .null:
+            return []
+        case .list(let list):
+            let elements = try list.elements.filter { !$0.isNil }.map { escaped(try text($0)) }
+            return try expand(variable, sign, elements) { named(variable.name, $0) }
+        case .record(let record):
+            let members = try record.members.filter { !$0.value.isNil }
+                .map { (escaped($0.name), escaped(try text($0.value))) }
+            if variable.isExploded {
+                return members.map { sign.isNamed ? named($0, $1) : "\($0)=\($1)" }
+            }
+            return try expand(variable, sign, members.flatMap { [$0, $1] }) { named(variable.name, $0) }
+        default:
+            let whole = try text(value)
+            let cut = variable.maximumLength.map { String(String.UnicodeScalarView(whole.unicodeScalars.prefix($0))) }
+            let piece = escaped(cut ?? whole)
+            return [sign.isNamed ? named(variable.name, piece) : piece]
+        }
+    }
+
+    /// The expansion of several values that are escaped already.
+    private static func expand(
+        _ variable: Variable, _ sign: Operator, _ values: [String], named: (String) -> String
+    ) throws -> [String] {
+        guard variable.maximumLength == nil else {
+            throw Problem(description: "'\(variable.name)' has several values, and a prefix is of one.")
+        }
+        guard !values.isEmpty else { return [] }
+        if variable.isExploded { return sign.isNamed ? values.map(named) : values }
+        let joined = values.joined(separator: ",")
+        return [sign.isNamed ? named(joined) : joined]
+    }
+}
+
+extension URITemplate {
+    /// The operators, by the table in appendix A of the RFC.
+    fileprivate enum Operator: Character {
+        case simple = " "
+        case reserved = "+"
+        case fragment = "#"
+        case label = "."
+        case segment = "/"
+        case parameter = ";"
+        case query = "?"
+        case continuation = "&"
+
+        var first: String {
+            switch self {
+            case .simple, .reserved: ""
+            default: String(rawValue)
+            }
+        }
+
+        var separator: String {
+            switch self {
+            case .simple, .reserved, .fragment: ","
+            case .query, .continuation: "&"
+            case .label, .segment, .parameter: String(rawValue)
+            }
+        }
+
+        var isNamed: Bool {
+            switch self {
+            case .parameter, .query, .continuation: true
+            default: false
+            }
+        }
+
+        /// What follows the name of an empty value.
+        var signAfterNameOfEmpty: String { self == .parameter ? "" : "=" }
+
+        /// How values are escaped.
+        var encoding: PercentEncoding {
+            switch self {
+            case .reserved, .fragment: .reserved
+            default: .unreserved
+            }
+        }
+
+        /// Whether the expansion ends the authority of a URL before it, or is nothing.
+        var beginsAnotherPart: Bool {
+            switch self {
+            case .segment, .query, .fragment: true
+            default: false
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether the text begins with a scheme and an authority; of ASCII.
+    var hasScheme: Bool { prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil }
+}

@@ -1,0 +1,124 @@
+/// The values and the members under one name of a form.
+final class FormNode {
+    /// The values that were given under the very name, in their order.
+    var values: [String] = []
+    /// The names of the members, in the order in which they came; the empty one of `a[]` among them.
+    private(set) var names: [String] = []
+    private var members: [String: FormNode] = [:]
+
+    /// How deep names may be nested: more is no honest form, and would exhaust the stack of whoever decodes it.
+    static let maximumDepth = 128
+
+    var isEmpty: Bool { values.isEmpty && names.isEmpty }
+
+    func member(_ name: String) -> FormNode? {
+        members[name]
+    }
+
+    func makeMember(_ name: String) -> FormNode {
+        if let member = members[name] { return member }
+        let member = FormNode()
+        members[name] = member
+        names.append(name)
+        return member
+    }
+
+    /// The elements, if this is an array: the values of the name repeated, of `a[]`, then `a[0]` and so on by number.
+    ///
+    /// - Returns: `nil` if a member's name is no number.
+    var elements: [FormNode]? {
+        var numbered: [(number: Int, node: FormNode)] = []
+        for name in names where !name.isEmpty {
+            guard let number = Int(name), number >= 0, let node = members[name] else { return nil }
+            numbered.append((number, node))
+        }
+        let appended = members[""].map { $0.names.isEmpty ? $0.values.map(FormNode.init) : [$0] } ?? []
+        return values.map(FormNode.init) + appended + numbered.sorted { $0.number < $1.number }.map(\.node)
+    }
+
+    private init() {}
+
+    private init(_ value: String) {
+        values = [value]
+    }
+
+    /// Reads a form: pairs with `&` between them, percent-encoded UTF-8, a `+` for a space (WHATWG URL, section 5.1).
+    ///
+    /// - Throws: A `DecodingError` for bytes that are no UTF-8, and for names that are nested deeper than
+    ///   ``maximumDepth``.
+    init(parsing form: some Sequence<UInt8>, nesting: URLEncodedFormDecoder.Nesting) throws {
+        for pair in Array(form).split(separator: UInt8(ascii: "&")) {
+            let sign = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            let name = try Self.text(pair[..<sign])
+            let segments = nesting.segments(of: name)
+            guard segments.count <= Self.maximumDepth else {
+                throw Self.corrupted("A name is nested deeper than \(Self.maximumDepth) levels.")
+            }
+            var node: FormNode = self
+            for segment in segments { node = node.makeMember(segment) }
+            node.values.append(try Self.text(pair[sign...].dropFirst()))
+        }
+    }
+
+    private static func text(_ escaped: ArraySlice<UInt8>) throws -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(escaped.count)
+        var place = escaped.startIndex
+        while place < escaped.endIndex {
+            switch escaped[place] {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                if place + 2 < escaped.endIndex, let high = escaped[place + 1].hexadecimalDigit,
+                    let low = escaped[place + 2].hexadecimalDigit
+                {
+                    bytes.append(high << 4 | low)
+                    place += 2
+                } else {
+                    // A sign that begins no escape stands for itself, as browsers have it.
+                    bytes.append(UInt8(ascii: "%"))
+                }
+            case let byte: bytes.append(byte)
+            }
+            place += 1
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw corrupted("A name or a value is not valid UTF-8.")
+        }
+        return text
+    }
+
+    private static func corrupted(_ reason: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: [], debugDescription: reason))
+    }
+}
+
+extension URLEncodedFormDecoder.Nesting {
+    /// The parts of a name. One whose brackets do not match is one part.
+    ///
+    /// Cut between bytes: a bracket with a combining mark after it is another `Character`.
+    fileprivate func segments(of name: String) -> [String] {
+        switch self {
+        case .none: [name]
+        case .brackets: Self.bracketed(name.utf8[...]) ?? [name]
+        case .dots:
+            name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+                .flatMap { Self.bracketed($0) ?? [String(Substring($0))] }
+        }
+    }
+
+    /// `a[b][c]` as `a`, `b` and `c`.
+    private static func bracketed(_ name: Substring.UTF8View) -> [String]? {
+        let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))
+        guard let first = name.firstIndex(of: opening), name.last == closing else { return nil }
+        var parts = [String(Substring(name[..<first]))]
+        var rest = name[name.index(after: first)...]
+        while let bracket = rest.firstIndex(where: { $0 == opening || $0 == closing }) {
+            guard rest[bracket] == closing else { return nil }
+            parts.append(String(Substring(rest[..<bracket])))
+            rest = rest[rest.index(after: bracket)...]
+            guard let next = rest.popFirst() else { return parts }
+            guard next == opening else { return nil }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,80 @@
+extension URLEncodedFormEncoder {
+    /// How the elements of an array are named.
+    public enum Arrays: Sendable {
+        /// `a=1&a=2`: the name again for each element.
+        case none
+        /// `a[0]=1&a[1]=2`.
+        case indices
+        /// `a[]=1&a[]=2`.
+        case brackets
+        /// The name that a closure makes for an element, of the array's name and the element's number from 0.
+        case custom(@Sendable (_ name: String, _ index: Int) -> String)
+    }
+
+    /// How the members of nested values are named.
+    public enum Nesting: Sendable {
+        /// `a[b]=1`.
+        case brackets
+        /// `a.b=1`.
+        case dots
+        /// The name that a closure makes of the outer name and the member's.
+        case custom(@Sendable (_ outer: String, _ name: String) -> String)
+    }
+
+    /// How `true` and `false` are written.
+    public enum Booleans: Sendable {
+        /// `1` and `0`.
+        case numeric
+        /// `true` and `false`.
+        case literal
+    }
+
+    /// How dates are written.
+    public enum Dates: Sendable {
+        /// As `Date` encodes itself: seconds since the beginning of 2001.
+        case deferred
+        /// Seconds since the beginning of 1970, with their fraction. `Date` counts from 2001: a date may come back changed by
+        /// less than a microsecond.
+        case secondsSince1970
+        /// Milliseconds since the beginning of 1970, with their fraction; as exact as ``secondsSince1970``.
+        case millisecondsSince1970
+        /// `2026-03-01T12:00:00Z`, without fractions of a second (RFC 3339); a date before year 0 or after 9999 is an error.
+        case iso8601
+        /// The text that a closure makes.
+        case custom(@Sendable (Date) throws -> String)
+    }
+
+    /// How data is written.
+    public enum DataValues: Sendable {
+        /// As Base64 (RFC 4648, section 4).
+        case base64
+        /// The text that a closure makes.
+        case custom(@Sendable (Data) throws -> String)
+    }
+
+    /// What becomes of properties and values that are `nil`.
+    public enum Nils: Sendable {
+        /// They are not written. Since the others would take their places, a `nil` in an array is an error.
+        case dropped
+        /// `a=`.
+        case empty
+        /// `a=null`.
+        case null
+    }
+
+    /// How a space is written.
+    public enum Spaces: Sendable {
+        /// `%20`.
+        case percent
+        /// `+`.
+        case plus
+    }
+
+    /// Which characters stand for themselves; all others, and the space where it is no `+`, are percent-encoded in UTF-8.
+    public enum Characters: Sendable {
+        /// Letters, digits and `-._~` (RFC 3986, section 2.3), and `?` and `/`, which a query may hold (section 3.4).
+        case rfc3986
+        /// Letters, digits and `*-._`, as browsers send forms (WHATWG URL, section 5.2).
+        case whatwg
+    }
+}

@@ -1,0 +1,94 @@
+/// What an `Encodable` value wrote, before it takes the form of a query, a body or a field.
+enum ParameterNode {
+    /// An optional property without a value.
+    case absent
+    /// A `nil` that was written as such.
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case unsigned(UInt64)
+    case float(Float)
+    case double(Double)
+    case decimal(Decimal)
+    case text(String)
+    case date(Date)
+    case data(Data)
+    case list(ParameterList)
+    case record(ParameterRecord)
+
+    var isNil: Bool {
+        switch self {
+        case .absent, .null: true
+        default: false
+        }
+    }
+
+    var isContainer: Bool {
+        switch self {
+        case .list, .record: true
+        default: false
+        }
+    }
+}
+
+/// The elements of an unkeyed container.
+final class ParameterList {
+    var elements: [ParameterNode] = []
+}
+
+/// The members of a keyed container, in the order in which they were written; of one name there is one, the last.
+final class ParameterRecord {
+    struct Member {
+        let name: String
+        var value: ParameterNode
+    }
+
+    /// A member that a property wrapper of an endpoint puts elsewhere: there may be several of one name.
+    struct PlacedMember {
+        let placement: ParameterPlacement
+        /// The key under which it was written, which need not be its name.
+        let key: String
+        let member: Member
+    }
+
+    private(set) var members: [Member] = []
+    private(set) var placedMembers: [PlacedMember] = []
+    /// The places of the names; only a record of many has it, since few are found faster by looking at each.
+    private var places: [String: Int]?
+
+    private static let manyMembers = 16
+
+    func set(_ name: String, _ value: ParameterNode) {
+        if let place = place(of: name) {
+            members[place].value = value
+            return
+        }
+        places?[name] = members.count
+        members.append(Member(name: name, value: value))
+        if members.count == Self.manyMembers { notePlaces() }
+    }
+
+    /// Sets a member that goes elsewhere, in place of one that was written under the same key.
+    func setPlaced(_ member: PlacedMember) {
+        placedMembers.removeAll { $0.key == member.key && $0.placement == member.placement }
+        placedMembers.append(member)
+    }
+
+    func value(_ name: String) -> ParameterNode? {
+        place(of: name).map { members[$0].value }
+    }
+
+    func removeAll(where isRemoved: (String) -> Bool) {
+        members.removeAll { isRemoved($0.name) }
+        if places != nil { notePlaces() }
+    }
+
+    private func notePlaces() {
+        places = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.name, $0) })
+    }
+
+    private func place(of name: String) -> Int? {
+        if let places { return places[name] }
+        return members.firstIndex { $0.name == name }
+    }
+}

@@ -1,0 +1,96 @@
+/// Notes what a value writes, as a tree.
+struct ParameterTreeEncoder: Encoder {
+    let slot: ParameterSlot
+
+    var codingPath: [any CodingKey] { slot.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// The tree of a value.
+    static func tree<Value: Encodable>(
+        of value: Value, naming: ParameterNaming, transform: ParameterTransform?
+    ) throws -> ParameterNode {
+        try tree(of: value, with: ParameterSettings(naming: naming, transform: transform), takesPlacements: false)
+    }
+
+    /// The tree of an endpoint, or of what it sends, whose properties wrappers may place, and what was noted on the way.
+    static func notedTree<Value: Encodable>(
+        of value: Value, naming: ParameterNaming, transform: ParameterTransform?
+    ) throws -> (ParameterNode, ParameterSettings) {
+        let settings = ParameterSettings(naming: naming, transform: transform)
+        return (try tree(of: value, with: settings, takesPlacements: true), settings)
+    }
+
+    private static func tree<Value: Encodable>(
+        of value: Value, with settings: ParameterSettings, takesPlacements: Bool
+    ) throws -> ParameterNode {
+        let slot = ParameterSlot(settings: settings, takesPlacements: takesPlacements)
+        try slot.fill(with: value)
+        if let collision = settings.collision { throw collision }
+        return slot.node ?? .absent
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if slot.takesPlacements { slot.settings.typesOfKeys.append(String(reflecting: type)) }
+        return KeyedEncodingContainer(KeyedParameters<Key>(slot: slot, record: slot.record()))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        UnkeyedParameters(slot: slot, list: slot.list())
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        SingleParameter(slot: slot)
+    }
+}
+
+extension ParameterSlot {
+    /// The record that the value writes; the same for each container that it asks for, as a subclass and its superclass do.
+    fileprivate func record() -> ParameterRecord {
+        if case .record(let record) = node { return record }
+        // As Foundation's encoders have it: a program that does so contradicts itself.
+        precondition(node == nil, "A value asked for two kinds of containers to encode itself into.")
+        let record = ParameterRecord()
+        node = .record(record)
+        return record
+    }
+
+    fileprivate func list() -> ParameterList {
+        if case .list(let list) = node { return list }
+        // As above.
+        precondition(node == nil, "A value asked for two kinds of containers to encode itself into.")
+        let list = ParameterList()
+        node = .list(list)
+        return list
+    }
+}
+
+/// The number of an element of an array, or the name of a member, as a key.
+struct ParameterKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(_ key: any CodingKey) {
+        stringValue = key.stringValue
+        intValue = key.intValue
+    }
+
+    init(index: Int) {
+        stringValue = String(index)
+        intValue = index
+    }
+
+    init?(stringValue: String) {
+        self.init(stringValue)
+    }
+
+    init?(intValue: Int) {
+        self.init(index: intValue)
+    }
+
+    static let `super` = ParameterKey("super")
+}

@@ -1,0 +1,70 @@
+/// A value of any encodable type, for parameters of several types in one dictionary.
+///
+/// ```swift
+/// let parameters: [String: ParameterValue] = ["q": "swift", "page": 2, "since": ParameterValue(Date())]
+/// ```
+///
+/// Written as a literal, or made of a value.
+public struct ParameterValue: Encodable, Sendable {
+    let value: (any Encodable & Sendable)?
+
+    /// Makes a value of any other.
+    public init(_ value: some Encodable & Sendable) {
+        self.value = value
+    }
+
+    /// Encodes the value in its place; `nil` as null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let value { try container.encode(value) } else { try container.encodeNil() }
+    }
+}
+
+extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    /// Makes text.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+}
+
+extension ParameterValue: ExpressibleByIntegerLiteral {
+    /// Makes a whole number.
+    public init(integerLiteral value: Int) {
+        self.init(value)
+    }
+}
+
+extension ParameterValue: ExpressibleByFloatLiteral {
+    /// Makes a number.
+    public init(floatLiteral value: Double) {
+        self.init(value)
+    }
+}
+
+extension ParameterValue: ExpressibleByBooleanLiteral {
+    /// Makes a truth value.
+    public init(booleanLiteral value: Bool) {
+        self.init(value)
+    }
+}
+
+extension ParameterValue: ExpressibleByArrayLiteral {
+    /// Makes an array.
+    public init(arrayLiteral elements: ParameterValue...) {
+        self.init(elements)
+    }
+}
+
+extension ParameterValue: ExpressibleByDictionaryLiteral {
+    /// Makes nested parameters; of one name the last counts.
+    public init(dictionaryLiteral elements: (String, ParameterValue)...) {
+        self.init(Dictionary(elements) { $1 })
+    }
+}
+
+extension ParameterValue: ExpressibleByNilLiteral {
+    /// Makes a null.
+    public init(nilLiteral: ()) {
+        value = nil
+    }
+}

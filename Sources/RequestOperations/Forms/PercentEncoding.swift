@@ -1,0 +1,106 @@
+/// Percent-encodes text in UTF-8 (RFC 3986, section 2.1).
+struct PercentEncoding {
+    /// For each byte whether it stands for itself.
+    private let standsForItself: [Bool]
+    private let space: [UInt8]
+    /// Whether an escape in the text is one already.
+    private let keepsEscapes: Bool
+
+    private init(_ standsForItself: [Bool], space: [UInt8] = escapedSpace, keepsEscapes: Bool = false) {
+        self.standsForItself = standsForItself
+        self.space = space
+        self.keepsEscapes = keepsEscapes
+    }
+
+    /// As a form encoder says.
+    init(_ options: URLEncodedFormEncoder) {
+        standsForItself =
+            switch options.characters {
+            case .rfc3986: Self.form
+            case .whatwg: Self.formOfBrowsers
+            }
+        space =
+            switch options.spaces {
+            case .percent: Self.escapedSpace
+            case .plus: Self.plus
+            }
+        keepsEscapes = false
+    }
+
+    /// Only the unreserved characters stand for themselves (RFC 3986, section 2.3).
+    static let unreserved = PercentEncoding(table("-._~"))
+    /// The reserved characters do too, and escapes.
+    static let reserved = PercentEncoding(table("-._~:/?#[]@!$&'()*+,;="), keepsEscapes: true)
+    /// What a path may hold (RFC 3986, section 3.3), and escapes.
+    static let path = PercentEncoding(table("-._~!$&'()*+,;=:@/"), keepsEscapes: true)
+    /// What a query and a fragment may hold (RFC 3986, section 3.4), and escapes.
+    static let query = PercentEncoding(table("-._~!$&'()*+,;=:@/?"), keepsEscapes: true)
+
+    static let openingBracket = Array("%5B".utf8)
+    static let closingBracket = Array("%5D".utf8)
+
+    func encoded(_ text: String) -> String {
+        var output: [UInt8] = []
+        output.reserveCapacity(text.utf8.count)
+        append(text, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    func append(_ text: String, to output: inout [UInt8]) {
+        // Nothing is copied: the closure is called with the text's own bytes, but for one that comes from Objective-C.
+        let wasAppended: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, to: &output) }
+        if wasAppended == nil { Array(text.utf8).withUnsafeBufferPointer { append($0, to: &output) } }
+    }
+
+    private func append(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+        standsForItself.withUnsafeBufferPointer { standsForItself in
+            if bytes.allSatisfy({ standsForItself[Int($0)] }) {
+                output.append(contentsOf: bytes)
+                return
+            }
+            for (place, byte) in bytes.enumerated() {
+                if standsForItself[Int(byte)] {
+                    output.append(byte)
+                } else if byte == UInt8(ascii: " ") {
+                    output += space
+                } else if keepsEscapes, byte == UInt8(ascii: "%"), bytes[place...].beginsWithEscape {
+                    output.append(byte)
+                } else {
+                    output.append(UInt8(ascii: "%"))
+                    output.append(Self.hexadecimal[Int(byte >> 4)])
+                    output.append(Self.hexadecimal[Int(byte & 0xF)])
+                }
+            }
+        }
+    }
+
+    private static let escapedSpace = Array("%20".utf8)
+    private static let plus = Array("+".utf8)
+    private static let hexadecimal = Array("0123456789ABCDEF".utf8)
+    private static let form = table("-._~?/")
+    private static let formOfBrowsers = table("*-._")
+
+    private static func table(_ marks: String) -> [Bool] {
+        let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        let all = Set((letters + marks).utf8)
+        return (0..<256).map { all.contains(UInt8($0)) }
+    }
+}
+
+extension Slice<UnsafeBufferPointer<UInt8>> {
+    /// Whether two hexadecimal digits follow the first byte.
+    fileprivate var beginsWithEscape: Bool {
+        count > 2 && self[startIndex + 1].hexadecimalDigit != nil && self[startIndex + 2].hexadecimalDigit != nil
+    }
+}
+
+extension UInt8 {
+    var hexadecimalDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,182 @@
+/// Encodes values as queries and forms of the media type `application/x-www-form-urlencoded`.
+///
+/// ```swift
+/// struct Search: Encodable {
+///     var text = "red & blue"
+///     var tags = ["a", "b"]
+/// }
+/// let query = try URLEncodedFormEncoder().encode(Search())  // tags=a&tags=b&text=red%20%26%20blue
+/// ```
+///
+/// The outermost value must have members: a structure, a dictionary. What has no form is an error that names the property, an
+/// `EncodingError` with its path, and is never left out: a number or a date that is not finite, two names that are converted to
+/// one, a `nil` in an array, an empty array
+/// in an array. An array whose elements are arrays or have members is written with numbers, `a[0][b]=1`, unless its names
+/// are ``Arrays/custom(_:)``: otherwise nobody could tell which member belongs to which element. An empty array, and a value
+/// without members, as a property writes nothing.
+///
+/// ``URLEncodedFormDecoder`` with the same options gives the value back.
+public struct URLEncodedFormEncoder: Sendable {
+    /// How the elements of arrays are named. ``Arrays/none`` by default.
+    public var arrays = Arrays.none
+    /// How the members of nested values are named. ``Nesting/brackets`` by default.
+    public var nesting = Nesting.brackets
+    /// How truth values are written. ``Booleans/numeric`` by default.
+    public var booleans = Booleans.numeric
+    /// How dates are written. ``Dates/deferred`` by default.
+    public var dates = Dates.deferred
+    /// How data is written. ``DataValues/base64`` by default.
+    public var data = DataValues.base64
+    /// What becomes of `nil`. ``Nils/dropped`` by default.
+    public var nils = Nils.dropped
+    /// How a space is written. ``Spaces/percent`` by default.
+    public var spaces = Spaces.percent
+    /// Which characters stand for themselves. ``Characters/rfc3986`` by default.
+    public var characters = Characters.rfc3986
+    /// Whether the members of each value are in the order of their names rather than in that of their encoding. `true` by
+    /// default; the elements of an array are always in their order.
+    public var sortsKeys = true
+    /// How the names of properties are converted. Not at all by default.
+    public var naming = ParameterNaming.asDeclared
+    /// Changes values before they are encoded. `nil`, none, by default.
+    public var transform: ParameterTransform?
+    /// Whether a name may hold the characters that the nesting is written with, such as `filter[name]`. `false` by default:
+    /// such a name is an error, as a decoder would take it for nested members.
+    public var acceptsStructuredNames = false
+
+    /// Makes an encoder with the defaults given at each property.
+    public init() {}
+
+    /// An encoder that writes as browsers send forms: ``Characters/whatwg`` and ``Spaces/plus``.
+    public static var whatwg: URLEncodedFormEncoder {
+        var encoder = URLEncodedFormEncoder()
+        encoder.characters = .whatwg
+        encoder.spaces = .plus
+        return encoder
+    }
+
+    /// The media type of what is encoded.
+    public static let contentType = "application/x-www-form-urlencoded"
+
+    /// Encodes a value as text in ASCII.
+    ///
+    /// - Throws: An `EncodingError` that names the property, or what the value itself or the ``transform`` throws.
+    public func encode(_ value: some Encodable) throws -> String {
+        String(decoding: try bytes(of: value), as: UTF8.self)
+    }
+
+    /// Encodes a value as the bytes of a body.
+    ///
+    /// - Throws: As ``encode(_:)``.
+    public func encodeData(_ value: some Encodable) throws -> Data {
+        Data(try bytes(of: value))
+    }
+
+    private func bytes(of value: some Encodable) throws -> [UInt8] {
+        let tree = try ParameterTreeEncoder.tree(of: value, naming: naming, transform: transform)
+        guard case .record(let record) = tree else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: [], debugDescription: "A form has names; the outermost value has no members."))
+        }
+        return try bytes(of: record)
+    }
+
+    func bytes(of record: ParameterRecord) throws -> [UInt8] {
+        var writer = FormWriter(self)
+        try writer.write(record)
+        return writer.output
+    }
+
+    /// The names of a record's values, not escaped, and the values, which have no members; those that are dropped are not
+    /// there.
+    func pairs(of record: ParameterRecord) throws -> [(name: String, value: ParameterNode)] {
+        var writer = FormWriter(self, listsPairs: true)
+        try writer.write(record)
+        return writer.pairs
+    }
+
+    /// The text of a value without members.
+    ///
+    /// - Parameter path: The names that lead to it, for an error.
+    func text(of node: ParameterNode, path: @autoclosure () -> [any CodingKey]) throws -> String {
+        switch node {
+        case .absent, .null: return nils.text
+        case .boolean(let value): return booleans.text(value)
+        case .integer(let value): return String(value)
+        case .unsigned(let value): return String(value)
+        case .float(let value) where value.isFinite: return value.description
+        case .double(let value) where value.isFinite: return value.description
+        case .decimal(let value) where value.isFinite: return value.description
+        case .float(let value): throw Self.invalid(value, path(), "is a number that is not finite")
+        case .double(let value): throw Self.invalid(value, path(), "is a number that is not finite")
+        case .decimal(let value): throw Self.invalid(value, path(), "is a number that is not finite")
+        case .text(let value): return value
+        case .date(let value):
+            guard let text = try dates.text(value) else {
+                // Not the date itself: Foundation traps when such a one is printed.
+                throw Self.invalid(
+                    value.timeIntervalSinceReferenceDate, path(), "is a date that cannot be written")
+            }
+            return text
+        case .data(let value): return try data.text(value)
+        case .list, .record: throw Self.invalid("", path(), "has members, and here is a place for one value")
+        }
+    }
+
+    /// The error of a value that has no form, in a sentence that names it.
+    static func invalid(_ value: Any, _ path: [any CodingKey], _ reason: String) -> EncodingError {
+        let name = path.map(\.stringValue).joined(separator: ".")
+        return .invalidValue(value, .init(codingPath: path, debugDescription: "'\(name)' \(reason)."))
+    }
+}
+
+extension URLEncodedFormEncoder.Booleans {
+    fileprivate func text(_ value: Bool) -> String {
+        switch self {
+        case .numeric: value ? "1" : "0"
+        case .literal: value ? "true" : "false"
+        }
+    }
+}
+
+extension URLEncodedFormEncoder.Dates {
+    /// The text of a date; `nil` for one that is no moment, or has no year of four digits (RFC 3339, section 1).
+    fileprivate func text(_ date: Date) throws -> String? {
+        switch self {
+        case .custom(let make): return try make(date)
+        case _ where !date.timeIntervalSinceReferenceDate.isFinite: return nil
+        case .deferred: return date.timeIntervalSinceReferenceDate.description
+        case .secondsSince1970: return date.timeIntervalSince1970.description
+        case .millisecondsSince1970:
+            let milliseconds = date.timeIntervalSince1970 * 1000
+            return milliseconds.isFinite ? milliseconds.description : nil
+        case .iso8601:
+            return Self.yearsOfFourDigits.contains(date.timeIntervalSince1970) ? date.formatted(.iso8601) : nil
+        }
+    }
+
+    /// From the beginning of year 0 to the end of year 9999, in seconds since 1970.
+    private static let yearsOfFourDigits = -62_167_219_200.0..<253_402_300_800.0
+}
+
+extension URLEncodedFormEncoder.DataValues {
+    fileprivate func text(_ data: Data) throws -> String {
+        switch self {
+        case .base64: data.base64EncodedString()
+        case .custom(let make): try make(data)
+        }
+    }
+}
+
+extension URLEncodedFormEncoder.Nils {
+    fileprivate var text: String {
+        switch self {
+        case .dropped, .empty: ""
+        case .null: "null"
+        }
+    }
+
+    var areDropped: Bool {
+        if case .dropped = self { true } else { false }
+    }
+}

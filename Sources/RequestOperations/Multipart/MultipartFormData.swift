@@ -1,0 +1,158 @@
+/// A body of the media type `multipart/form-data` (RFC 7578), whose parts come from memory, from files and from streams.
+///
+/// ```swift
+/// var form = MultipartFormData()
+/// form.append("Ada", name: "author")
+/// form.append(file: photo, name: "photo")
+/// var request = URLRequest(url: url)
+/// request.httpMethod = "POST"
+/// request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
+/// let task = TransportTask.upload(request, from: try form.body())
+/// ```
+///
+/// The body is made while it is sent, and made again for a retry: files and streams are never in memory as a whole, and its
+/// length is known beforehand if those of all parts are. Names and file names are escaped as browsers do (WHATWG HTML,
+/// "multipart form data"): `"`, CR and LF become `%22`, `%0D` and `%0A`, so that no name can add a field to its part. Unlike a
+/// browser's they arrive as they are: a CR or LF alone does not become both.
+public struct MultipartFormData: Sendable {
+    /// What separates the parts: no part may contain it after a line break.
+    public let boundary: String
+
+    /// The parts in their order.
+    public private(set) var parts: [Part] = []
+
+    /// Makes a form without parts.
+    ///
+    /// - Parameter boundary: The boundary: 1 to 70 letters, digits and `'()+_,-./:=?` (RFC 2046, section 5.1.1); anything
+    ///   else is a programmer's error. A random one by default. Sending fails if a part contains it.
+    public init(boundary: String? = nil) {
+        if let boundary {
+            let isValid = (1...70).contains(boundary.utf8.count) && boundary.utf8.allSatisfy(\.mayBeInBoundary)
+            precondition(isValid, "A boundary has 1 to 70 letters, digits and marks that RFC 2046 allows.")
+            self.boundary = boundary
+        } else {
+            self.boundary = "RequestOperations-" + UUID().uuidString
+        }
+    }
+
+    /// The value of the request's `Content-Type`.
+    public var contentType: String {
+        let isToken = RequestPreflight.isToken(boundary)
+        return "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
+    }
+
+    /// One part: a named value or file.
+    public struct Part: Sendable {
+        /// The name of the field.
+        public let name: String
+        /// The name of the file, if the part is one.
+        public let fileName: String?
+        /// The media type; `nil` for a text without one.
+        public let contentType: String?
+        /// The content.
+        public let content: RequestBody
+
+        /// Makes a part.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the field, any text.
+        ///   - fileName: The name of the file, any text; `nil`, the default, for a plain value.
+        ///   - contentType: The media type; by default that of the file name's extension, or none without such a name. One
+        ///     with a line break or a NUL in it fails ``MultipartFormData/body()``.
+        ///   - content: The content.
+        public init(name: String, fileName: String? = nil, contentType: String? = nil, content: RequestBody) {
+            self.name = name
+            self.fileName = fileName
+            self.contentType = contentType ?? fileName.map(MIMEType.ofFile)
+            self.content = content
+        }
+
+        /// A part of the content of a file, which is read while it is sent.
+        ///
+        /// - Parameters:
+        ///   - file: The file.
+        ///   - name: The name of the field.
+        ///   - fileName: The name that the server is told; that of the file by default.
+        ///   - contentType: The media type; by default that of the extension.
+        public static func file(
+            _ file: URL, name: String, fileName: String? = nil, contentType: String? = nil
+        ) -> Part {
+            Part(
+                name: name, fileName: fileName ?? file.lastPathComponent, contentType: contentType, content: .file(file)
+            )
+        }
+    }
+
+    /// Adds a part.
+    public mutating func append(_ part: Part) {
+        parts.append(part)
+    }
+
+    /// Adds a text.
+    public mutating func append(_ text: String, name: String) {
+        append(Part(name: name, content: .data(Data(text.utf8))))
+    }
+
+    /// Adds bytes; see ``Part/init(name:fileName:contentType:content:)``.
+    public mutating func append(_ data: Data, name: String, fileName: String? = nil, contentType: String? = nil) {
+        append(Part(name: name, fileName: fileName, contentType: contentType, content: .data(data)))
+    }
+
+    /// Adds the content of a file; see ``Part/file(_:name:fileName:contentType:)``.
+    public mutating func append(file: URL, name: String, fileName: String? = nil, contentType: String? = nil) {
+        append(.file(file, name: name, fileName: fileName, contentType: contentType))
+    }
+
+    /// Adds what a stream makes; see ``Part/init(name:fileName:contentType:content:)``. One without a length makes the whole
+    /// body one without a length.
+    public mutating func append(
+        _ stream: BodyStream, name: String, fileName: String? = nil, contentType: String? = nil
+    ) {
+        append(Part(name: name, fileName: fileName, contentType: contentType, content: .stream(stream)))
+    }
+
+    /// The body of a request: bytes if all parts are in memory, else a stream.
+    ///
+    /// It can be sent again if all streams among the parts can.
+    ///
+    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/unencodableBody``: a file whose size cannot be read, a
+    ///   media type with a line break, a part in memory that contains the boundary, a stream with a negative length, or
+    ///   lengths that no number holds together. What is wrong with the content of a file or a stream fails the transfer,
+    ///   with the same code.
+    public func body() throws -> RequestBody {
+        if let data = try dataInMemory() { return .data(data) }
+        let pieces = try MultipartPieces(of: self)
+        return .stream(
+            BodyStream(length: pieces.length, isReopenable: pieces.isReplayable) { MultipartReader(pieces).reader })
+    }
+
+    /// The bytes of the body, if all parts are in memory.
+    func dataInMemory() throws -> Data? {
+        guard parts.allSatisfy(\.content.isInMemory) else { return nil }
+        return try MultipartPieces(of: self).pieces.reduce(into: Data()) { body, piece in
+            switch piece {
+            case .framing(let data), .content(.data(let data), _): body += data
+            case .content: break
+            }
+        }
+    }
+}
+
+extension RequestBody {
+    fileprivate var isInMemory: Bool {
+        switch self {
+        case .none, .data: true
+        case .file, .stream: false
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var mayBeInBoundary: Bool {
+        switch Unicode.Scalar(self) {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        case "'", "(", ")", "+", "_", ",", "-", ".", "/", ":", "=", "?": true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// What a multipart body consists of, in order: framing and contents.
+struct MultipartPieces: Sendable {
+    enum Piece: Sendable {
+        /// The lines before, between and after the parts.
+        case framing(Data)
+        case content(RequestBody, name: String)
+    }
+
+    let pieces: [Piece]
+    /// The boundary as it stands after a line break.
+    let delimiter: Data
+    /// The number of bytes; `nil` if that of a part is not known.
+    let length: Int64?
+    let isReplayable: Bool
+
+    init(of form: MultipartFormData) throws {
+        delimiter = Data("\r\n--\(form.boundary)".utf8)
+        var pieces: [Piece] = []
+        var length: Int64? = 0
+        func add(_ size: Int64?) throws {
+            guard let known = length, let size else {
+                length = nil
+                return
+            }
+            let (sum, isOverflow) = known.addingReportingOverflow(size)
+            guard size >= 0, !isOverflow else {
+                throw RequestError(
+                    .unencodableBody, stage: .process, reason: "the lengths of the parts make none of the whole")
+            }
+            length = sum
+        }
+        func add(framing text: String) throws {
+            let data = Data(text.utf8)
+            pieces.append(.framing(data))
+            try add(Int64(data.count))
+        }
+        for (index, part) in form.parts.enumerated() {
+            try add(framing: (index == 0 ? "" : "\r\n") + "--\(form.boundary)\r\n" + part.fields + "\r\n")
+            pieces.append(.content(part.content, name: part.name))
+            try add(part.size)
+        }
+        try add(framing: (form.parts.isEmpty ? "" : "\r\n") + "--\(form.boundary)--\r\n")
+        self.pieces = pieces
+        self.length = length
+        isReplayable = form.parts.allSatisfy(\.content.isReplayable)
+        for part in form.parts {
+            guard case .data(let data) = part.content else { continue }
+            var search = BoundarySearch(for: delimiter)
+            guard !search.finds(in: data) else { throw Self.containsBoundary(part.name, stage: .process) }
+        }
+    }
+
+    /// The error of a part whose content would end it early.
+    static func containsBoundary(_ name: String, stage: RequestError.Stage) -> RequestError {
+        RequestError(.unencodableBody, stage: stage, reason: "the part '\(name.inHeader)' contains the boundary")
+    }
+}
+
+extension MultipartFormData.Part {
+    /// The part's fields, each with its line break.
+    fileprivate var fields: String {
+        get throws {
+            var fields = "Content-Disposition: form-data; name=\"\(name.inHeader)\""
+            if let fileName { fields += "; filename=\"\(fileName.inHeader)\"" }
+            fields += "\r\n"
+            guard let contentType else { return fields }
+            guard RequestPreflight.isFieldValue(contentType) else {
+                throw RequestError(
+                    .unencodableBody, stage: .process,
+                    reason: "the media type of the part '\(name.inHeader)' has a line break or a NUL")
+            }
+            return fields + "Content-Type: \(contentType)\r\n"
+        }
+    }
+
+    /// The number of bytes of the content; `nil` for a stream that does not tell.
+    fileprivate var size: Int64? {
+        get throws {
+            switch content {
+            case .none: return 0
+            case .data(let data): return Int64(data.count)
+            case .stream(let stream): return stream.length
+            case .file(let file):
+                do {
+                    let attributes = try FileManager.default.attributesOfItem(
+                        atPath: file.resolvingSymlinksInPath().path)
+                    guard attributes[.type] as? FileAttributeType == .typeRegular else {
+                        throw CocoaError(.fileReadUnknown)
+                    }
+                    return (attributes[.size] as? NSNumber)?.int64Value
+                } catch {
+                    throw RequestError(
+                        .unencodableBody, stage: .process, underlying: error,
+                        reason: "the size of the file of the part '\(name.inHeader)' cannot be read")
+                }
+            }
+        }
+    }
+}
+
+extension String {
+    /// The text between the quotation marks of a part's field. Of scalars: CR and LF together are one `Character`.
+    var inHeader: String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
+            case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
+            case "\n": escaped.append(contentsOf: "%0A".unicodeScalars)
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+}

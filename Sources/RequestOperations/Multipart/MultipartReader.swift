@@ -1,0 +1,91 @@
+/// Reads a multipart body from its beginning to its end, once.
+// Unchecked: a reader of a body is asked for one piece at a time.
+final class MultipartReader: @unchecked Sendable {
+    private let delimiter: Data
+    private var pieces: ArraySlice<MultipartPieces.Piece>
+    private var content: Content?
+
+    /// A content that is being read.
+    private struct Content {
+        let name: String
+        let reader: BodyStream.Reader
+        var search: BoundarySearch
+    }
+
+    init(_ pieces: MultipartPieces) {
+        delimiter = pieces.delimiter
+        self.pieces = pieces.pieces[...]
+    }
+
+    /// The reader that a body stream gives away.
+    var reader: BodyStream.Reader {
+        BodyStream.Reader { try await self.next() }
+    }
+
+    private func next() async throws -> Data? {
+        while true {
+            if content != nil {
+                if let piece = try await nextOfContent() { return piece }
+                content = nil
+            }
+            switch pieces.popFirst() {
+            case nil: return nil
+            case .framing(let data): return data
+            // What is in memory was searched before.
+            case .content(.none, _): continue
+            case .content(.data(let data), _): return data
+            case .content(.file(let file), let name): open(name, FileReader(file).reader)
+            case .content(.stream(let stream), let name): open(name, try await stream.open())
+            }
+        }
+    }
+
+    private func open(_ name: String, _ reader: BodyStream.Reader) {
+        content = Content(name: name, reader: reader, search: BoundarySearch(for: delimiter))
+    }
+
+    private func nextOfContent() async throws -> Data? {
+        guard let piece = try await content?.reader.next() else { return nil }
+        guard content?.search.finds(in: piece) != true else {
+            throw MultipartPieces.containsBoundary(content?.name ?? "", stage: .transfer)
+        }
+        return piece
+    }
+}
+
+/// Reads a file piece by piece, on a thread of Dispatch since a file system may block.
+// Unchecked: the handle is used on the serial queue only.
+private final class FileReader: @unchecked Sendable {
+    private let file: URL
+    private let queue = DispatchQueue(label: "RequestOperations.MultipartReader")
+    private var handle: FileHandle?
+
+    private static let pieceSize = 256 << 10
+
+    init(_ file: URL) {
+        self.file = file
+    }
+
+    var reader: BodyStream.Reader {
+        BodyStream.Reader { try await self.next() }
+    }
+
+    private func next() async throws -> Data? {
+        try await queue.run { try self.read() }
+    }
+
+    private func read() throws -> Data? {
+        do {
+            let handle = try handle ?? FileHandle(forReadingFrom: file)
+            self.handle = handle
+            let piece = try handle.read(upToCount: Self.pieceSize)
+            guard let piece, !piece.isEmpty else {
+                try handle.close()
+                return nil
+            }
+            return piece
+        } catch {
+            throw RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: "a file cannot be read")
+        }
+    }
+}

@@ -1,0 +1,148 @@
+/// The wait of one attempt for a slot of each of two limiters: it gets both, or it holds none.
+///
+/// It stands in one line at a time, that of a limiter that has no slot for it. When it is admitted there it asks the other
+/// limiter. If that has none either, the first slot goes on to whoever comes next, and the wait goes on in the line of the
+/// other, at the place that it took in the beginning.
+final class JointWait: SlotWaiter {
+    private enum Side {
+        case first
+        case second
+
+        var other: Side { self == .first ? .second : .first }
+    }
+
+    private struct State {
+        /// The limiter in whose line it stands, or is about to.
+        var side = Side.first
+        /// In which lines it has a place that cannot be rejected any more.
+        var hasPlaceInFirst: Bool
+        var hasPlaceInSecond: Bool
+        var isCancelled = false
+    }
+
+    let places: AttemptLimiters.Places
+    let answer = Answer<Void>()
+    private let origin: Origin
+    private let first: RequestLimiter
+    private let second: RequestLimiter
+    private let firstPlace: RequestLimiter.Place
+    private let secondPlace: RequestLimiter.Place
+    private let state: Locked<State>
+
+    /// Makes a wait.
+    ///
+    /// - Parameter places: The places of an earlier wait, which no full line rejects; where there is none, one is taken at the
+    ///   end of the line.
+    init(
+        for origin: Origin, of first: RequestLimiter, _ second: RequestLimiter, priority: Operation.QueuePriority,
+        places: AttemptLimiters.Places
+    ) {
+        self.origin = origin
+        self.first = first
+        self.second = second
+        firstPlace = places.first ?? first.newPlace(priority)
+        secondPlace = places.second ?? second.newPlace(priority)
+        self.places = AttemptLimiters.Places(first: firstPlace, second: secondPlace)
+        state = Locked(
+            State(
+                hasPlaceInFirst: places.first != nil && !places.isFirstNew, hasPlaceInSecond: places.second != nil))
+    }
+
+    func begin() {
+        advance(holding: nil)
+    }
+
+    func wasAdmitted() {
+        advance(holding: state.withLock { $0.side })
+    }
+
+    func cancel() {
+        let side = state.withLock { state in
+            state.isCancelled = true
+            return state.side
+        }
+        // Whoever is in no line at this moment is just being taken a step further, and that sees the cancel.
+        if leave(side) { answer.resume(with: .failure(CancellationError())) }
+    }
+
+    // MARK: Steps
+
+    /// The steps of all waits, taken one at a time: two that each held what the other looks for would both go on waiting.
+    /// A step can admit another wait, so they are not nested either. All of a process take turns, so no step reaches code of
+    /// the user's.
+    private struct Steps {
+        var pending: [(wait: JointWait, holding: Side?)] = []
+        var isRunning = false
+
+        mutating func add(_ wait: JointWait, holding side: Side?) -> Bool {
+            pending.append((wait, side))
+            defer { isRunning = true }
+            return !isRunning
+        }
+
+        /// Takes all that have come so far, in their order; whoever gets none has run the last.
+        mutating func takeAll() -> [(wait: JointWait, holding: Side?)] {
+            isRunning = !pending.isEmpty
+            defer { pending = [] }
+            return pending
+        }
+    }
+
+    private static let steps = Locked(Steps())
+
+    private func advance(holding side: Side?) {
+        guard Self.steps.withLock({ $0.add(self, holding: side) }) else { return }
+        while case let steps = Self.steps.withLock({ $0.takeAll() }), !steps.isEmpty {
+            for step in steps { step.wait.step(holding: step.holding) }
+        }
+    }
+
+    /// Looks for the slot that is missing; alone among all waits.
+    private func step(holding held: Side?) {
+        let (isCancelled, next) = state.withLock { state in
+            state.side = held?.other ?? state.side
+            return (state.isCancelled, state.side)
+        }
+        guard !isCancelled else { return end(.failure(CancellationError()), givingBack: held) }
+        switch enter(next) {
+        case .admitted where held != nil:
+            answer.resume(with: .success(()))
+        case .admitted:
+            advance(holding: next)
+        case .rejected:
+            end(
+                .failure(RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")),
+                givingBack: held)
+        case .waits:
+            if let held { limiter(held).giveBackAtOnce(origin) }
+            // A cancel that came before there was anything to leave.
+            if state.withLock({ $0.isCancelled }), leave(next) { answer.resume(with: .failure(CancellationError())) }
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>, givingBack held: Side?) {
+        if let held { limiter(held).giveBackAtOnce(origin) }
+        answer.resume(with: result)
+    }
+
+    private func enter(_ side: Side) -> SlotTable.Entry {
+        let isFirst = side == .first
+        let hasPlace = state.withLock { state in
+            defer { if isFirst { state.hasPlaceInFirst = true } else { state.hasPlaceInSecond = true } }
+            return isFirst ? state.hasPlaceInFirst : state.hasPlaceInSecond
+        }
+        return limiter(side).enter(origin, at: place(side), self, mayBeRejected: !hasPlace)
+    }
+
+    private func leave(_ side: Side) -> Bool {
+        limiter(side).leave(place(side))
+    }
+
+    private func limiter(_ side: Side) -> RequestLimiter {
+        side == .first ? first : second
+    }
+
+    private func place(_ side: Side) -> RequestLimiter.Place {
+        side == .first ? firstPlace : secondPlace
+    }
+}

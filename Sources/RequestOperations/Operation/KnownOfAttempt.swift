@@ -1,0 +1,33 @@
+/// What is known of an attempt, for its errors and for the decision about it.
+struct KnownOfAttempt: Sendable {
+    /// Whether a response redirected: the first request was processed, whatever happens to the next.
+    var wasRedirected = false
+    var request: URLRequest?
+    var bodyIsReplayable = true
+    var head: ResponseHead?
+    /// The body while it is decoded; of a failed attempt its beginning.
+    var body = Data()
+
+    /// The beginning of the body, copied: a part of it would keep the whole.
+    var bodyPrefix: Data { Data(body.prefix(TransferLimits.keptErrorBody)) }
+}
+
+extension RequestError {
+    /// The error with what it does not tell itself.
+    func completed(by known: KnownOfAttempt) -> RequestError {
+        var completed = self
+        completed.head = head ?? known.head
+        if bodyPrefix.isEmpty { completed.bodyPrefix = known.bodyPrefix }
+        return completed
+    }
+}
+
+extension RequestError.Stage {
+    /// Whether the request may have been sent when this stage failed.
+    var isAfterSending: Bool {
+        switch self {
+        case .process, .makeTask, .slot: false
+        case .transfer, .validate, .decode, .retryDecision, .wait: true
+        }
+    }
+}

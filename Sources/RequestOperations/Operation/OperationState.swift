@@ -1,0 +1,145 @@
+/// The state of one operation. Outside the generic class, so that it is compiled once.
+struct OperationState {
+    var lifecycle = OperationLifecycle()
+    var dependencies = DependencyTable()
+    private var dependents = Dependents()
+    /// The one dependency that Foundation knows of, which finishes when the table is satisfied: a queue asks every operation
+    /// that has none whether it is ready whenever it starts another. An operation that no queue of Foundation's has seen does
+    /// without.
+    private var gate: Operation?
+    /// The operation itself, where it hears of the finish of its dependencies in another way than through a queue of ours,
+    /// which holds it.
+    private var outsider: Outsider?
+    var readiness = Readiness.unknown
+    /// What starts the operation once it is ready.
+    private var starter: LinkStarter?
+    var membership = QueueMembership()
+
+    var standing: QueueMembership.Standing {
+        QueueMembership.Standing(
+            awaitsStart: lifecycle.awaitsStart, isCancelled: lifecycle.isCancelled,
+            isSatisfied: dependencies.isSatisfied)
+    }
+
+    /// Starts the operation. A chain is put off while a queue takes the operation in.
+    mutating func start(by starter: LinkStarter?) -> OperationLifecycle.StartAction {
+        guard let starter, membership.isEntering else { return lifecycle.start() }
+        self.starter = starter
+        return .ignore
+    }
+
+    mutating func startWhenReady(_ operation: any QueueMember, by starter: LinkStarter) {
+        self.starter = starter
+        noteOutsider(operation)
+    }
+
+    /// Takes what is to start the operation, if it is to be started now.
+    mutating func takeStarter() -> LinkStarter? {
+        guard lifecycle.isCancelled || dependencies.isSatisfied, !membership.isEntering else { return nil }
+        defer { starter = nil }
+        return starter
+    }
+
+    /// Adds a dependency; whether it is new, and the gate that keeps the operation from being ready from now on.
+    mutating func addDependency(
+        _ dependency: Operation, of operation: any QueueMember
+    ) -> (isNew: Bool, gate: Operation?) {
+        guard lifecycle.isPending, dependencies.add(dependency) else { return (false, nil) }
+        return (true, isSeenByFoundation ? makeGate(of: operation) : nil)
+    }
+
+    /// The gate that Foundation must know of when it asks whether the operation is ready, if it does not know it.
+    mutating func gateForReader(of operation: any QueueMember) -> Operation? {
+        guard lifecycle.isPending, !dependencies.isSatisfied, !membership.isHeld else { return nil }
+        return makeGate(of: operation)
+    }
+
+    /// Whether a queue of Foundation's may have the operation. It asks whether an operation is ready when it takes it in. Where
+    /// it observes instead, it is better not told anything while it asks.
+    private var isSeenByFoundation: Bool {
+        if Announcement.precedesChange { return true }
+        switch readiness {
+        case .unknown: return false
+        case .notReady: return !membership.isHeld
+        // Whoever was told so has to learn that it is no more.
+        case .ready: return true
+        }
+    }
+
+    private mutating func makeGate(of operation: any QueueMember) -> Operation? {
+        guard gate == nil else { return nil }
+        gate = Operation()
+        noteOutsider(operation)
+        return gate
+    }
+
+    /// Holds an operation without keeping it.
+    private final class Outsider {
+        weak var operation: (any QueueMember)?
+
+        init(_ operation: any QueueMember) {
+            self.operation = operation
+        }
+    }
+
+    private mutating func noteOutsider(_ operation: any QueueMember) {
+        if outsider == nil { outsider = Outsider(operation) }
+    }
+
+    /// Has one that depends on the operation told of its end, if that is still to come; whether it has come, and whether
+    /// those that are to be told are to be sifted.
+    mutating func add(_ dependent: Locked<OperationState>) -> (isOver: Bool, isCrowded: Bool) {
+        lifecycle.ending == nil ? (false, dependents.add(dependent)) : (true, false)
+    }
+
+    /// Puts those back that were taken out to be sifted; whether the operation is still to tell them.
+    mutating func putBack(_ sifted: Dependents) -> Bool {
+        guard lifecycle.ending == nil else { return false }
+        dependents.putBack(sifted)
+        return true
+    }
+
+    /// How many entries are kept for those that depend on the operation.
+    var dependentCount: Int { dependents.count }
+
+    mutating func takeDependents() -> Dependents {
+        defer { dependents = Dependents() }
+        return dependents
+    }
+
+    /// What follows when the table has become satisfied.
+    struct Opening {
+        fileprivate let gate: Operation?
+        fileprivate let operation: any QueueMember
+
+        /// Lets the operation be ready as far as its dependencies go. Foundation, if it knows of them, announces it.
+        func open() {
+            gate?.start()
+            operation.dependenciesFinished()
+        }
+    }
+
+    /// Changes the table; returns what follows if that satisfied it.
+    mutating func openGate(by change: (inout DependencyTable) -> Bool) -> Opening? {
+        guard change(&dependencies) else { return nil }
+        // Without one it is being freed, so that Foundation must not be told of its gate, or nobody has taken it in: whoever
+        // does finds the table satisfied.
+        guard let operation = membership.member ?? outsider?.operation else { return nil }
+        defer { gate = nil }
+        return Opening(gate: gate, operation: operation)
+    }
+
+    /// Takes what is left when the operation is freed, but for its dependencies; `nil` if it had finished.
+    mutating func takeRest() -> OperationState? {
+        guard lifecycle.ending == nil else { return nil }
+        var rest = OperationState()
+        swap(&self, &rest)
+        swap(&dependencies, &rest.dependencies)
+        return rest
+    }
+
+    mutating func takeDependencies() -> [Operation] {
+        gate = nil
+        return dependencies.removeAll()
+    }
+}

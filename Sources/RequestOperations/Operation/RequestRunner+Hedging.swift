@@ -1,0 +1,124 @@
+/// The override points that a hedge goes through.
+struct HedgeStages: Sendable {
+    let process: @Sendable (URLRequest) async throws -> URLRequest
+    let makeTask: @Sendable (URLRequest) async throws -> TransportTask
+    let validate: @Sendable (ResponseHead) throws -> Void
+}
+
+/// What an attempt does that may be helped by another beside it.
+extension RequestRunner {
+    /// Sends the request as ``transfer(_:validate:)`` does, and hedges if there is no answer in time.
+    @inline(never)
+    func transfer(
+        _ ticket: Admission.Ticket, hedging: Hedging, stages: HedgeStages
+    ) async throws -> TransportResponse {
+        guard Hedging.allows(ticket.task) else { return try await transfer(ticket, validate: stages.validate) }
+        let (race, attempt) = (HedgeRace(by: self), ticket.attempt)
+        let task = race.entered(ticket.task, as: 0)
+        let first = try AttemptTransfer(
+            of: self, Admission.Ticket(attempt: attempt, task: task, slot: ticket.slot),
+            validate: race.decisive(stages.validate, for: 0))
+        return try await withTaskCancellationHandler {
+            race.start(0, in: .transfer) { await race.send(0, first, in: attempt) }
+            var last = 0
+            while last < hedging.maximumHedges, try await race.isOpen(after: hedging.delay),
+                progress.withLock({ $0.awaitsAnswer(attempt) })
+            {
+                last += 1
+                let id = last
+                race.start(id, in: .process) { [self] in await hedge(id, beside: attempt, in: race, stages) }
+            }
+            return try await race.response
+        } onCancel: {
+            race.cancel()
+        }
+    }
+
+    /// Prepares a hedge and sends it, if that is allowed at this moment.
+    private func hedge(_ id: Int, beside attempt: Int, in race: HedgeRace, _ stages: HedgeStages) async {
+        do {
+            let request = try await apart(.process) { [self] in try await stages.process(original) }
+            try Task.checkCancellation()
+            let task = try await apart(.makeTask) { try await stages.makeTask(request) }
+            try Task.checkCancellation()
+            let entered = race.entered(task.completed(from: configuration), as: id)
+            let held = try take(for: entered)
+            guard let number = try begin(entered, as: id, holding: held, beside: attempt, in: race) else { return }
+            let transfer = AttemptTransfer(
+                ofHedge: number, by: self, entered, holding: held,
+                validate: race.decisive(stages.validate, for: id))
+            await race.send(id, transfer, in: number)
+        } catch  where race.isDecided {
+            // Nobody needs it any more.
+        } catch {
+            emit(.notHedged(error as? Hedging.Refusal ?? .failed(error)))
+        }
+    }
+
+    /// Takes what a hedge holds while it is in flight. Who lets go of that gives it back.
+    private func take(
+        for task: TransportTask
+    ) throws(Hedging.Refusal) -> HeldByAttempt {
+        let url = task.request.url
+        guard Hedging.allows(task) else { throw .notRepeatable }
+        guard timeLeft(by: configuration.retryPolicy) > .zero else { throw .tooLate }
+        if let table = configuration.retryAfterTable, table.timeLeft(for: url, on: timeline) > .zero {
+            throw .hostLeftAlone
+        }
+        let limiters = limiters
+        let slot = limiters?.slotAtOnce(for: Origin(url)).map(Held.init)
+        guard limiters == nil || slot != nil else { throw .noSlot }
+        do {
+            return HeldByAttempt(
+                slot: slot, permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
+        } catch {
+            throw .circuitOpen
+        }
+    }
+
+    /// Begins a hedge, which draws on the budget; returns its number.
+    ///
+    /// - Returns: `nil` if an answer has come, so that it is not needed.
+    private func begin(
+        _ task: TransportTask, as id: Int, holding held: HeldByAttempt, beside attempt: Int, in race: HedgeRace
+    ) throws(Hedging.Refusal) -> Int? {
+        let url = task.request.url
+        let (isGranted, draw) = configuration.retryBudget?.withdrawHedge(to: url, on: timeline) ?? (true, nil)
+        guard isGranted else { throw .budgetExhausted }
+        let moment = timepiece.moment
+        guard race.joins(id),
+            let number = progress.withLock({ $0.beginHedge(task, holding: held, beside: attempt, at: moment) })
+        else {
+            draw?.takeBack()
+            race.leaves(id)
+            return nil
+        }
+        emit(.hedgeBegan(number))
+        return number
+    }
+
+    /// Has the request go on with one of the attempts that run beside each other. Returns what the others hold.
+    func lead(_ attempt: Int) -> [HeldByAttempt] {
+        let moment = timepiece.moment
+        guard let held = progress.withLock({ $0.lead(attempt, at: moment) }) else { return [] }
+        emit(.hedgeDecided(attempt))
+        return held
+    }
+
+    /// The failure of an attempt beside others, as it would be if it ended with an error.
+    func judge(_ error: any Error, of attempt: Int) -> AttemptFailure? {
+        let moment = timepiece.moment
+        var copy = progress.withLock { $0 }
+        return copy.failBeside(
+            attempt, error, deadline: configuration.deadline, at: moment, on: timeline)
+    }
+
+    /// Ends an attempt as failed while others run beside it, or were decided for.
+    func failBeside(_ error: any Error, of attempt: Int) {
+        let moment = timepiece.moment
+        let failure = progress.withLock {
+            $0.failBeside(attempt, error, deadline: configuration.deadline, at: moment, on: timeline)
+        }
+        if let failure { tell(failure) }
+    }
+}

@@ -1,0 +1,8 @@
+extension DispatchQueue {
+    /// Runs a function that may block on this queue, and waits for it without holding a thread.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

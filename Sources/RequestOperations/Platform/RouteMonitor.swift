@@ -1,0 +1,172 @@
+#if os(Linux)
+    /// Tells of the network by the kernel's messages (rtnetlink): two sockets, one of which Dispatch watches, without a
+    /// thread.
+    ///
+    /// One socket hears of changes. Each is a reason to ask for everything again, on the other: the kernel does not tell of
+    /// all that follows from a change, nor of what did not fit into the socket.
+    ///
+    /// The sockets belong to the network namespace of the thread that makes them, for good.
+    final class RouteMonitor: PathMonitor {
+        let initial: NetworkPath.Reading
+
+        private enum Phase {
+            /// The table is what the kernel said last.
+            case knows
+            /// The kernel gave no whole answer, so many times in a row, and is asked again later. Until then what was told
+            /// last holds.
+            case asksAgain(failures: Int)
+            /// The system tells nothing any more.
+            case isOver
+        }
+
+        private let news: any RouteChannel
+        private let answers: any RouteChannel
+        private let queue = DispatchQueue(label: "RequestOperations.NetworkPath")
+        // Touched by `init`, and then on the queue only.
+        private nonisolated(unsafe) var phase: Phase
+        private nonisolated(unsafe) var table: LinkTable
+        private nonisolated(unsafe) var stopListening: (@Sendable () -> Void)?
+
+        /// Opens the sockets and reads how things are; `nil` if the system does not allow it.
+        convenience init?() {
+            // The one listens before the other asks, so that no change falls between.
+            guard let news = RouteSocket(hearsOfChanges: true), let answers = RouteSocket(hearsOfChanges: false) else {
+                return nil
+            }
+            self.init(news: news, answers: answers)
+        }
+
+        /// Makes a monitor.
+        ///
+        /// - Parameters:
+        ///   - news: Where changes are told.
+        ///   - answers: Where questions are asked.
+        init?(news: any RouteChannel, answers: any RouteChannel) {
+            switch Self.read(answers) {
+            case .whole(let table): (self.table, phase, initial) = (table, .knows, table.reading)
+            case .incomplete: (table, phase, initial) = (LinkTable(), .asksAgain(failures: 1), .unknown)
+            case .refused: return nil
+            }
+            (self.news, self.answers) = (news, answers)
+        }
+
+        func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            queue.async {
+                if case .asksAgain(let failures) = self.phase { self.askAgain(after: failures, tell) }
+                self.stopListening = self.news.watch(on: self.queue) { [weak self] in self?.receive(tell) }
+            }
+        }
+
+        func stop() {
+            queue.async { self.end() }
+        }
+
+        private func end() {
+            phase = .isOver
+            stopListening?()
+            stopListening = nil
+        }
+
+        /// Takes in what has come, and tells how things are then.
+        private func receive(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            var isOutdated = false
+            receiving: while true {
+                switch news.receive(waiting: false) {
+                case .messages(let messages):
+                    for message in messages where table.apply(message, interface: Self.interface) || message == .overrun
+                    {
+                        isOutdated = true
+                    }
+                case .lost: isOutdated = true
+                case .nothing: break receiving
+                case .failed:
+                    if case .isOver = phase { return }
+                    end()
+                    return tell(.unknown)
+                }
+            }
+            if isOutdated, case .knows = phase { read(tell) }
+        }
+
+        private func read(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            if case .whole(let table) = Self.read(answers) {
+                self.table = table
+                phase = .knows
+                return tell(table.reading)
+            }
+            let failures = if case .asksAgain(let failures) = phase { failures + 1 } else { 1 }
+            phase = .asksAgain(failures: failures)
+            askAgain(after: failures, tell)
+        }
+
+        private func askAgain(after failures: Int, _ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            // From a tenth of a second up to some ten, for as long as it takes.
+            queue.asyncAfter(deadline: .now() + .milliseconds(50 << min(failures, 8))) { [weak self] in
+                guard let self, case .asksAgain = phase else { return }
+                read(tell)
+            }
+        }
+
+        private enum Answer {
+            case whole(LinkTable)
+            /// There was more than fits, or it changed meanwhile, or it did not come.
+            case incomplete
+            case refused
+        }
+
+        /// Asks for all links, addresses and routes.
+        private static func read(_ channel: any RouteChannel) -> Answer {
+            // What is left of an answer that was given up.
+            draining: while true {
+                switch channel.receive(waiting: false) {
+                case .messages, .lost: continue
+                case .nothing, .failed: break draining
+                }
+            }
+            var table = LinkTable()
+            var isWhole = true
+            for question in RouteMessage.Question.allCases {
+                guard channel.send(question.message(number: UInt32(question.rawValue))) else { return .incomplete }
+                var isAnswered = false
+                while !isAnswered {
+                    guard case .messages(let messages) = channel.receive(waiting: true) else { return .incomplete }
+                    for message in messages {
+                        switch message {
+                        case .refused: return .refused
+                        case .interrupted, .overrun: isWhole = false
+                        case .end: isAnswered = true
+                        default: table.apply(message, interface: interface)
+                        }
+                    }
+                }
+            }
+            return isWhole ? .whole(table) : .incomplete
+        }
+
+        private static func interface(_ link: RouteMessage.Link) -> Reachability.Interface {
+            // What the driver says of itself. A link that is being removed has nothing there.
+            let description = try? String(contentsOfFile: "/sys/class/net/\(link.name)/uevent", encoding: .utf8)
+            return Reachability.Interface(hardware: link.hardware, description: description ?? "")
+        }
+    }
+#endif
+
+extension Reachability.Interface {
+    /// The kind of a link of Linux.
+    ///
+    /// - Parameters:
+    ///   - hardware: Its ARPHRD_… number.
+    ///   - description: The content of its `uevent`.
+    init(hardware: UInt16, description: String) {
+        let lines = description.split(whereSeparator: \.isNewline)
+        self =
+            if lines.contains("DEVTYPE=wlan") {
+                .wifi
+            } else if lines.contains("DEVTYPE=wwan") {
+                .cellular
+            } else {
+                // ARPHRD_ETHER
+                hardware == 1 ? .wired : .other
+            }
+    }
+}

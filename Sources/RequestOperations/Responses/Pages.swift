@@ -1,0 +1,149 @@
+/// The pages of a resource, one after another: each is a request whose response names the next by a link with the relation
+/// `next` (RFC 8288).
+///
+/// ```swift
+/// for try await issues in queue.pages(of: URLRequest(url: url), decoder: .json([Issue].self)) {
+///     print(issues.count)
+/// }
+/// ```
+///
+/// Made by `pages(of:)` of a queue. A page is requested when it is asked for, as an operation of its own with its own
+/// retries; the next one with the method and the fields of the first. Each iteration begins with the first page.
+///
+/// A next page at another origin, which would be sent the credentials of this one, ends the sequence with
+/// ``RequestError/Code/insecureRedirect``; one that was requested before, with ``RequestError/Code/redirectLoop``. Where the
+/// page itself came from another origin, by redirects, the next may be there too: it is requested without the fields that
+/// a redirect drops (``RedirectPolicy/credentialFields``), and at another host only if the configuration has no adapters,
+/// which would add credentials.
+public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
+    /// The value of a page.
+    public typealias Element = Value
+
+    private let queue: OperationQueue
+    private let first: URLRequest
+    private let configuration: RequestConfiguration
+    private let makeOperation: @Sendable (URLRequest) -> URLRequestOperation<Page>
+
+    /// A page and the head that it came with.
+    struct Page: Sendable {
+        let head: ResponseHead
+        let value: Value
+    }
+
+    init(
+        on queue: OperationQueue, first: URLRequest, configuration: RequestConfiguration,
+        makeOperation: @escaping @Sendable (URLRequest) -> URLRequestOperation<Page>
+    ) {
+        self.queue = queue
+        self.first = first
+        self.configuration = configuration
+        self.makeOperation = makeOperation
+    }
+
+    /// Begins with the first page.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(pages: self, next: .request(first))
+    }
+
+    /// Requests one page after another.
+    public struct Iterator: AsyncIteratorProtocol {
+        /// What the next call does.
+        fileprivate enum Next {
+            case request(URLRequest)
+            case fail(RequestError)
+            case end
+        }
+
+        fileprivate let pages: Pages
+        fileprivate var next: Next
+        private var visited: Set<URL> = []
+
+        fileprivate init(pages: Pages, next: Next) {
+            self.pages = pages
+            self.next = next
+        }
+
+        /// Requests the next page; `nil` if the last response named none. Cancelling the Task cancels the request.
+        ///
+        /// - Throws: What the operation of the page fails with. The sequence is then at its end.
+        public mutating func next() async throws -> Value? {
+            switch next {
+            case .end: return nil
+            case .fail(let error):
+                next = .end
+                throw error
+            case .request(let request): return try await page(of: request)
+            }
+        }
+
+        private mutating func page(of request: URLRequest) async throws -> Value {
+            next = .end
+            if let url = request.url { visited.insert(url) }
+            let operation = pages.makeOperation(request)
+            pages.queue.addOperation(operation)
+            let page = try await operation.value
+            if let link = page.head.link("next") { next = following(link, after: request, page.head) }
+            return page.value
+        }
+
+        private func following(_ link: Link, after request: URLRequest, _ head: ResponseHead) -> Next {
+            guard mayFollow(link, after: request, head) else {
+                return .fail(
+                    RequestError(
+                        .insecureRedirect, stage: .process, head: head, reason: "the next page is at another origin"))
+            }
+            guard !visited.contains(link.target) else {
+                return .fail(
+                    RequestError(
+                        .redirectLoop, stage: .process, head: head, reason: "the next page was requested before"))
+            }
+            return .request(pages.configuration.redirects.request(request, at: link.target))
+        }
+
+        private func mayFollow(_ link: Link, after request: URLRequest, _ head: ResponseHead) -> Bool {
+            let (target, requested) = (Origin(link.target), Origin(request.url))
+            guard target != requested else { return true }
+            return target == Origin(head.url)
+                && (target.host == requested.host || pages.configuration.adapters.isEmpty)
+        }
+    }
+}
+
+extension OperationQueue {
+    /// The pages of a resource.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the first page.
+    ///   - decoder: Makes the value of a page from its response.
+    ///   - configuration: How the requests are made. ``RequestConfiguration/default`` if not given.
+    public func pages<Value: Sendable>(
+        of request: URLRequest, decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
+    ) -> Pages<Value> {
+        Pages(on: self, first: request, configuration: configuration) { request in
+            URLRequestOperation(request, decoder: decoder.page, configuration: configuration)
+        }
+    }
+
+    /// The pages of the resource that an endpoint describes.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The request of the first page; it cannot be one whose body is streamed.
+    ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
+    ///   - configuration: How the requests are made. ``RequestConfiguration/default`` if not given.
+    /// - Throws: See ``Endpoint/urlRequest(relativeTo:)``.
+    public func pages<Subject: Endpoint>(
+        of endpoint: Subject, relativeTo baseURL: URL, configuration: RequestConfiguration = .default
+    ) throws -> Pages<Subject.Response> {
+        pages(
+            of: try endpoint.urlRequest(relativeTo: baseURL), decoder: endpoint.responseDecoder,
+            configuration: endpoint.adjusted(configuration))
+    }
+}
+
+extension ResponseDecoder {
+    fileprivate var page: ResponseDecoder<Pages<Value>.Page> {
+        ResponseDecoder<Pages<Value>.Page> { response in
+            Pages<Value>.Page(head: response.head, value: try await decode(response))
+        }
+    }
+}

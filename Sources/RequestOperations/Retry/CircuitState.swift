@@ -1,0 +1,134 @@
+/// The circuit breaker of one origin: a pure value. Times are nanoseconds since some beginning.
+struct CircuitState: Sendable {
+    struct Terms: Sendable {
+        let failureRatio: Double
+        let minimumThroughput: Int
+        /// The length of a tenth of the sampling window.
+        let slice: Int64
+        let openTime: Int64
+        let probes: Int
+    }
+
+    enum Admission: Equatable {
+        /// The attempt may be made; with the number of the state that it belongs to.
+        case admitted(era: Int)
+        /// It may not; after this time it can be asked again.
+        case refused(for: Int64)
+    }
+
+    enum Outcome {
+        case succeeded
+        case failed
+        /// Nothing was learnt: the attempt was cancelled.
+        case cancelled
+    }
+
+    private enum Phase {
+        case closed(Samples)
+        case open(until: Int64)
+        case halfOpen(underWay: Int, succeeded: Int)
+    }
+
+    /// The outcomes of the sampling window, in slices.
+    private struct Samples {
+        static let sliceCount = 10
+        var current: Int64 = 0
+        var successes = [Int](repeating: 0, count: sliceCount)
+        var failures = [Int](repeating: 0, count: sliceCount)
+
+        mutating func count(_ hasFailed: Bool, in slice: Int64) {
+            let steps = slice - current
+            if steps > 0 {
+                for step in 1...min(steps, Int64(Self.sliceCount)) {
+                    let index = Int((current + step) % Int64(Self.sliceCount))
+                    successes[index] = 0
+                    failures[index] = 0
+                }
+                current = slice
+            }
+            let index = Int(current % Int64(Self.sliceCount))
+            if hasFailed { failures[index] += 1 } else { successes[index] += 1 }
+        }
+
+        func trips(_ terms: Terms) -> Bool {
+            let failed = failures.reduce(0, +)
+            let all = failed + successes.reduce(0, +)
+            return all >= terms.minimumThroughput && Double(failed) >= terms.failureRatio * Double(all)
+        }
+
+        func isOver(at slice: Int64) -> Bool { slice >= current + Int64(Self.sliceCount) }
+    }
+
+    private let terms: Terms
+    private var phase = Phase.closed(Samples())
+    /// The number of this state: outcomes of attempts that were admitted in an earlier one say nothing about it.
+    private(set) var era = 0
+
+    init(_ terms: Terms) {
+        self.terms = terms
+    }
+
+    var state: CircuitBreaker.State {
+        switch phase {
+        case .closed: .closed
+        case .open: .open
+        case .halfOpen: .halfOpen
+        }
+    }
+
+    /// Whether this says no more than one that is newly made.
+    func isIdle(at now: Int64) -> Bool {
+        if case .closed(let samples) = phase { samples.isOver(at: now / terms.slice) } else { false }
+    }
+
+    /// How long an attempt would be refused; zero if it would not, or if nobody knows.
+    func timeLeft(at now: Int64) -> Int64 {
+        if case .open(let end) = phase { max(end - now, 0) } else { 0 }
+    }
+
+    mutating func admit(at now: Int64) -> Admission {
+        switch phase {
+        case .closed:
+            return .admitted(era: era)
+        case .open(let end) where now < end:
+            return .refused(for: end - now)
+        case .open:
+            enter(.halfOpen(underWay: 1, succeeded: 0))
+            return .admitted(era: era)
+        case .halfOpen(let underWay, let succeeded):
+            guard underWay + succeeded < terms.probes else { return .refused(for: 0) }
+            phase = .halfOpen(underWay: underWay + 1, succeeded: succeeded)
+            return .admitted(era: era)
+        }
+    }
+
+    mutating func settle(_ outcome: Outcome, of era: Int, at now: Int64) {
+        guard era == self.era else { return }
+        switch (phase, outcome) {
+        case (.closed, .cancelled), (.open, _):
+            // Nobody is admitted while it is open.
+            break
+        case (.closed(var samples), _):
+            samples.count(outcome == .failed, in: now / terms.slice)
+            phase = .closed(samples)
+            if samples.trips(terms) { open(at: now) }
+        case (.halfOpen, .failed):
+            open(at: now)
+        case (.halfOpen(let underWay, let succeeded), .cancelled):
+            phase = .halfOpen(underWay: underWay - 1, succeeded: succeeded)
+        case (.halfOpen(let underWay, let succeeded), .succeeded):
+            phase = .halfOpen(underWay: underWay - 1, succeeded: succeeded + 1)
+            if succeeded + 1 >= terms.probes { enter(.closed(Samples())) }
+        }
+    }
+
+    private mutating func open(at now: Int64) {
+        let (end, overflow) = now.addingReportingOverflow(terms.openTime)
+        enter(.open(until: overflow ? .max : end))
+    }
+
+    private mutating func enter(_ next: Phase) {
+        phase = next
+        era += 1
+    }
+}

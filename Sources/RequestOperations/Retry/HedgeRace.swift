@@ -1,0 +1,188 @@
+/// The attempts that run beside each other, each in a Task of its own, for one response.
+///
+/// User code is never awaited in a task group, which cannot return before its slowest child: who has lost is cancelled, and
+/// nobody waits for its Task.
+final class HedgeRace: Sendable {
+    /// What runs in a Task of its own and has not returned.
+    private struct Runner {
+        var stage: RequestError.Stage
+        /// `nil` while it is made.
+        var task: Task<Void, Never>?
+    }
+
+    private struct State {
+        var contest = HedgeContest()
+        /// The numbers of the attempts that were sent.
+        var attempts: [Int: Int] = [:]
+        var runners: [Int: Runner] = [:]
+        /// What those hold that lost.
+        var heldByLost: [HeldByAttempt] = []
+        /// Who waits until it is time for a hedge.
+        var turn: Answer<Bool>?
+
+        func others(than id: Int?) -> [Runner] {
+            runners.filter { $0.key != id }.map(\.value)
+        }
+    }
+
+    private let runner: RequestRunner
+    private let state = Locked(State())
+    private let answer = Answer<TransportResponse>()
+
+    init(by runner: RequestRunner) {
+        self.runner = runner
+    }
+
+    var response: TransportResponse {
+        get async throws { try await answer.value }
+    }
+
+    var isDecided: Bool { state.withLock { $0.contest.isDecided } }
+
+    /// Waits until it is time for a hedge; whether there may be one.
+    func isOpen(after delay: Duration) async throws -> Bool {
+        let turn = Answer<Bool>()
+        let isOpen = state.withLock { state in
+            state.turn = turn
+            return state.contest.isOpen
+        }
+        guard isOpen else { return false }
+        let alarm = Alarm(after: max(delay, .zero), on: runner.configuration.clock) {
+            turn.resume(with: .success(true))
+        }
+        defer { alarm.cancel() }
+        return try await turn.value
+    }
+
+    /// A hedge is about to be sent; whether it may be. One that is not after all ``leaves(_:)``.
+    func joins(_ id: Int) -> Bool {
+        state.withLock { $0.contest.join(id) }
+    }
+
+    func leaves(_ id: Int) {
+        settle(state.withLock { $0.contest.end(id) })
+    }
+
+    /// Runs the preparation of a hedge, or an attempt, in a Task of its own, which takes its task-local values from here.
+    func start(_ id: Int, in stage: RequestError.Stage, _ body: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.runners[id] = Runner(stage: stage) }
+        let task = Task {
+            await body()
+            _ = state.withLock { $0.runners.removeValue(forKey: id) }
+        }
+        let isLate = state.withLock { state in
+            // It may have returned already.
+            state.runners[id]?.task = task
+            return state.contest.isDecided && !state.contest.isWon(by: id)
+        }
+        if isLate { task.cancel() }
+    }
+
+    /// Makes the transfer of an attempt and reads its response.
+    func send(_ id: Int, _ transfer: AttemptTransfer, in attempt: Int) async {
+        state.withLock { state in
+            state.attempts[id] = attempt
+            state.runners[id]?.stage = .transfer
+        }
+        do {
+            let response = try await transfer.run()
+            settle(state.withLock { $0.contest.end(id) }, .success(response))
+        } catch {
+            end(id, error, in: attempt)
+        }
+    }
+
+    /// A task whose progress is told from when its attempt has won.
+    func entered(_ task: TransportTask, as id: Int) -> TransportTask {
+        guard let onProgress = task.onProgress else { return task }
+        var task = task
+        task.onProgress = { [self] progress in
+            if state.withLock({ $0.contest.isWon(by: id) }) { onProgress(progress) }
+        }
+        return task
+    }
+
+    /// A validation after which the attempt has won, or is told that another has.
+    func decisive(
+        _ validate: @escaping @Sendable (ResponseHead) throws -> Void, for id: Int
+    ) -> @Sendable (ResponseHead) throws -> Void {
+        { [self] head in
+            try validate(head)
+            guard state.withLock({ $0.contest.win(id) }) else { throw CancellationError() }
+            decide(for: id)
+        }
+    }
+
+    /// The operation was cancelled: so are all attempts, and the last of them ends the race.
+    func cancel() {
+        let verdict = state.withLock { $0.contest.cancel() }
+        stopOthers(than: nil)
+        settle(verdict)
+    }
+
+    // MARK: What comes of it
+
+    /// An attempt ended with an error.
+    private func end(_ id: Int, _ error: any Error, in attempt: Int) {
+        if state.withLock({ $0.contest.isWon(by: id) }) {
+            return settle(state.withLock { $0.contest.end(id) }, .failure(error))
+        }
+        if let verdict = state.withLock({ $0.contest.failAlone(id, error) }) { return settle(verdict) }
+        // One that was cancelled by whomever has no failure that could be judged.
+        let failure = error.meansCancellation ? nil : runner.judge(error, of: attempt)
+        let isFinal = failure.map { !runner.configuration.retryPolicy.isTransient($0) } ?? true
+        let weight: HedgeContest.Weight =
+            failure?.retryAfter != nil ? .retryAfter : failure?.head != nil ? .response : .noResponse
+        let verdict = state.withLock {
+            $0.contest.fail(HedgeContest.Failed(id: id, error: error, weight: weight), isFinal: isFinal)
+        }
+        // What the retry decision is made from is told then.
+        let isDecisive = if case .fails(let failed) = verdict { failed.id == id } else { false }
+        if !isFinal, !isDecisive { runner.failBeside(error, of: attempt) }
+        settle(verdict)
+    }
+
+    private func settle(_ verdict: HedgeContest.Verdict, _ result: Result<TransportResponse, any Error>? = nil) {
+        switch verdict {
+        case .goesOn:
+            state.withLock { $0.contest.isOpen ? nil : $0.turn }?.resume(with: .success(false))
+        case .answers:
+            // Only an attempt's own end answers, and that has a result.
+            answer.resume(with: result!)
+        case .fails(let failed):
+            decide(for: failed.id)
+            answer.resume(with: .failure(failed.error))
+        case .cancelled:
+            answer.resume(with: .failure(CancellationError()))
+        }
+    }
+
+    /// Has the request go on with one attempt.
+    private func decide(for id: Int) {
+        if let attempt = state.withLock({ $0.attempts[id] }) {
+            let held = runner.lead(attempt)
+            state.withLock { $0.heldByLost = held }
+        }
+        stopOthers(than: id)
+    }
+
+    private func stopOthers(than id: Int?) {
+        let (others, turn) = state.withLock { ($0.others(than: id), $0.turn) }
+        turn?.resume(with: .success(false))
+        guard !others.isEmpty else { return }
+        for other in others { other.task?.cancel() }
+        _ = DeadlineHeap.shared.schedule(at: .now + grace) { [self] in
+            DispatchQueue.global().async { self.leaveBehind(others: id) }
+        }
+    }
+
+    /// Those that lost and have not returned are not waited for any longer.
+    private func leaveBehind(others id: Int?) {
+        let (others, held) = state.withLock { ($0.others(than: id), $0.heldByLost) }
+        for held in held { held.giveBack(.cancelled) }
+        for other in others { runner.leaveBehind(other.stage) }
+    }
+
+    /// How long those that lost are waited for: longer than a stage with a time limit waits for user code.
+    private let grace = Duration.milliseconds(100)
+}

@@ -1,0 +1,159 @@
+/// What is left out where a request is shown to people: in `curlCommand` and in descriptions.
+///
+/// Its value is replaced by `redacted`, so that it can be seen that something was there. Names compare without regard to
+/// case and to marks such as `-` and `_`, however they were set: `accessToken` and `access_token` are the same.
+public struct Redaction: Sendable {
+    /// The names of fields whose values are left out.
+    public var fields: Set<String> {
+        didSet { fieldKeys = Set(fields.map(Self.key)) }
+    }
+
+    /// The names of parameters whose values are left out, in queries, fragments, forms and members of JSON.
+    public var parameters: Set<String> {
+        didSet { parameterKeys = Set(parameters.map(Self.key)) }
+    }
+
+    /// Words, and words that follow each other, that hide the value of every field and parameter with them in its name:
+    /// `password` hides `newPassword` and `password_confirmation`, and `private key` hides `ssh_private_key`. A word of five
+    /// letters or more also counts at the end of another, as in `userpassword`.
+    public var words: Set<String> {
+        didSet { wordKeys = Set(words.map(Self.key)) }
+    }
+
+    private var fieldKeys: Set<String>
+    private var parameterKeys: Set<String>
+    private var wordKeys: Set<String>
+
+    /// Makes a redaction of the names given, and of nothing else. Users and passwords in URLs are always left out.
+    public init(fields: Set<String> = [], parameters: Set<String> = [], words: Set<String> = []) {
+        self.fields = fields
+        self.parameters = parameters
+        self.words = words
+        fieldKeys = Set(fields.map(Self.key))
+        parameterKeys = Set(parameters.map(Self.key))
+        wordKeys = Set(words.map(Self.key))
+    }
+
+    /// What commonly bears a credential.
+    public static let `default` = Redaction(
+        fields: ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-API-Key", "API-Key"],
+        parameters: [
+            "auth", "key", "pin", "assertion", "code", "code_verifier", "session", "session_id", "sid", "sig",
+            "X-Amz-Credential",
+        ],
+        words: [
+            "token", "password", "passwords", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets",
+            "credential", "credentials", "signature", "jwt", "otp", "totp", "bearer", "client assertion", "api key",
+            "private key", "secret key", "access key", "account key", "subscription key", "signing key",
+            "encryption key", "master key", "auth code", "authorization code", "session key", "auth key",
+        ])
+
+    /// What stands in place of a value.
+    static let mark = "redacted"
+
+    func hides(field name: String) -> Bool {
+        fieldKeys.contains(Self.key(name)) || hidesWord(of: name)
+    }
+
+    func hides(parameter name: String) -> Bool {
+        // Of nested names each part counts: user[password].
+        name.unicodeScalars.split { ".[]".unicodeScalars.contains($0) }
+            .contains { parameterKeys.contains(Self.key(String($0))) } || hidesWord(of: name)
+    }
+
+    /// Whether words of a name that follow each other are among those that no name may have.
+    private func hidesWord(of name: String) -> Bool {
+        guard !wordKeys.isEmpty else { return false }
+        let words = ParameterNaming.snakeCase.name(for: name).unicodeScalars
+            .split { !$0.isLetterOrDigit }.map { String($0) }
+        for first in words.indices {
+            var run = ""
+            for word in words[first...].prefix(Self.longestRun) {
+                run += word
+                if wordKeys.contains(run) { return true }
+            }
+            // The end of a name without marks is a word where it is long enough to be no accident.
+            if wordKeys.contains(where: { $0.utf8.count >= Self.shortestEnd && words[first].hasSuffix($0) }) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static let longestRun = 3
+    private static let shortestEnd = 5
+
+    private static func key(_ name: String) -> String {
+        var key = String.UnicodeScalarView()
+        for scalar in name.lowercased().unicodeScalars where scalar.isLetterOrDigit { key.append(scalar) }
+        return String(key)
+    }
+
+    // MARK: Parts of requests
+
+    /// A URL without what is left out, as text. A fragment may hold the answer of an authorization server (RFC 6749,
+    /// section 4.2.2), a form as a query is.
+    func text(of url: URL) -> String {
+        let reference = URLReference(url.absoluteString)
+        var location = reference.location
+        if let scheme = location.range(of: "://") {
+            let authority = location[scheme.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                location.replaceSubrange(authority.startIndex..<at, with: Self.mark)
+            }
+        }
+        if let query = reference.query { location += "?" + form(query) }
+        if let fragment = reference.fragment { location += "#" + form(fragment) }
+        return location
+    }
+
+    /// A form without what is left out. Cut between bytes: a sign with a combining mark after it is another `Character`.
+    func form(_ form: String) -> String {
+        form.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { pair in
+                let name = String(Substring(pair.prefix { $0 != UInt8(ascii: "=") }))
+                let plain =
+                    name.replacingOccurrences(of: "+", with: " ", options: .literal)
+                    .removingPercentEncoding ?? name
+                let hasValue = name.utf8.count < pair.count
+                return hasValue && hides(parameter: plain) ? "\(name)=\(Self.mark)" : String(Substring(pair))
+            }
+            .joined(separator: "&")
+    }
+
+    /// The JSON of a body without what is left out; `nil` if it is none. It stays as it is if nothing is left out.
+    func json(_ body: Data) -> Data? {
+        guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else { return nil }
+        var hasHidden = false
+        let redacted = redacted(value, &hasHidden)
+        guard hasHidden else { return body }
+        return try? JSONSerialization.data(withJSONObject: redacted, options: [.sortedKeys, .fragmentsAllowed])
+    }
+
+    private func redacted(_ value: Any, _ hasHidden: inout Bool) -> Any {
+        switch value {
+        case let members as [String: Any]:
+            var redacted: [String: Any] = [:]
+            for (name, member) in members {
+                if hides(parameter: name) {
+                    hasHidden = true
+                    redacted[name] = Self.mark
+                } else {
+                    redacted[name] = self.redacted(member, &hasHidden)
+                }
+            }
+            return redacted
+        case let elements as [Any]: return elements.map { redacted($0, &hasHidden) }
+        default: return value
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isLetterOrDigit: Bool {
+        switch properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber: true
+        default: false
+        }
+    }
+}

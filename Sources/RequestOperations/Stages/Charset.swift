@@ -1,0 +1,117 @@
+/// A character encoding in which text is decoded strictly (RFC 9110, section 8.3.2).
+struct Charset: Sendable {
+    private let encoding: String.Encoding
+
+    /// The charset of an encoding of Foundation's.
+    init(_ encoding: String.Encoding) {
+        self.encoding = encoding
+    }
+
+    /// The charset of a name (IANA character sets), without regard to case; `nil` if it is not known.
+    init?(name: String) {
+        guard let encoding = Self.encodings[name.lowercased()] else { return nil }
+        self.encoding = encoding
+    }
+
+    /// The text that bytes stand for, without a byte order mark; `nil` if they are not valid. Foundation drops an odd byte
+    /// at the end, guesses the byte order, and passes on some bytes that a code page leaves undefined.
+    func text(of bytes: Data) -> String? {
+        let mark = encoding.marks.first { bytes.starts(with: $0.bytes) }
+        let content = bytes.dropFirst(mark?.bytes.count ?? 0)
+        guard content.count.isMultiple(of: encoding.unitSize),
+            let text = String(data: content, encoding: mark?.encoding ?? encoding.withoutMark),
+            !encoding.isCodePage || !text.unicodeScalars.contains(where: \.standsForUndefinedByte)
+        else { return nil }
+        return text
+    }
+
+    /// Those that Foundation decodes rightly on every platform, held against the tables of Python: on Linux EUC-JP does not
+    /// come out at all. They are listed at `ResponseDecoder.string(default:)`.
+    private static let encodings: [String: String.Encoding] = {
+        var encodings: [String: String.Encoding] = [
+            "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "ansi_x3.4-1968": .ascii,
+            "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
+            "utf-32": .utf32, "utf-32le": .utf32LittleEndian, "utf-32be": .utf32BigEndian,
+            "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
+            "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
+            "koi8-r": .coreFoundation(0x0A02), "koi8-u": .coreFoundation(0x0A08), "ibm866": .coreFoundation(0x041B),
+            "shift_jis": .shiftJIS, "iso-2022-jp": .iso2022JP,
+            // GB 18030 has all of the older ones, Big5-HKSCS all of Big5, and Windows' code page all of EUC-KR.
+            "gb18030": .coreFoundation(0x0632), "big5": .coreFoundation(0x0A06), "euc-kr": .coreFoundation(0x0422),
+            "windows-874": .coreFoundation(0x041D),
+        ]
+        for (page, offset) in zip(1255...1258, UInt(5)...) {
+            encodings["windows-\(page)"] = .coreFoundation(0x0500 + offset)
+        }
+        for part in [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16] as [UInt] {
+            encodings["iso-8859-\(part)"] = .coreFoundation(0x0200 + part)
+        }
+        encodings["iso-8859-1"] = .isoLatin1
+        encodings["iso-8859-2"] = .isoLatin2
+        // Other names of the same, as servers spell them.
+        for page in 1250...1258 { encodings["cp\(page)"] = encodings["windows-\(page)"] }
+        for part in 1...16 {
+            for name in ["iso_8859-\(part)", "iso8859-\(part)"] { encodings[name] = encodings["iso-8859-\(part)"] }
+        }
+        for (latin, part) in [1: 1, 2: 2, 3: 3, 4: 4, 5: 9, 6: 10, 9: 15, 10: 16] {
+            encodings["latin\(latin)"] = encodings["iso-8859-\(part)"]
+        }
+        let aliases = [
+            "gb2312": "gb18030", "gbk": "gb18030", "cp936": "gb18030", "big5-hkscs": "big5",
+            "ks_c_5601-1987": "euc-kr", "cp949": "euc-kr", "windows-949": "euc-kr", "tis-620": "windows-874",
+            "cp866": "ibm866", "x-sjis": "shift_jis", "windows-31j": "shift_jis",
+        ]
+        for (alias, name) in aliases { encodings[alias] = encodings[name] }
+        return encodings
+    }()
+}
+
+extension String.Encoding {
+    /// The encoding of a number of Core Foundation's (`CFStringEncodings`), for which it has no function on Linux.
+    fileprivate static func coreFoundation(_ number: UInt) -> String.Encoding {
+        String.Encoding(rawValue: coreFoundationFlag | number)
+    }
+
+    private static let coreFoundationFlag: UInt = 0x8000_0000
+
+    /// Whether this is one of Core Foundation's that is not of ISO 8859 (`0x02…`), in which alone C1 has its place.
+    fileprivate var isCodePage: Bool { rawValue & Self.coreFoundationFlag != 0 && rawValue & 0xFF00 != 0x0200 }
+
+    /// The byte order marks that text in this encoding may begin with, and the encoding of what follows.
+    fileprivate var marks: [(bytes: [UInt8], encoding: String.Encoding)] {
+        switch self {
+        case .utf8: [([0xEF, 0xBB, 0xBF], .utf8)]
+        case .utf16: Self.utf16BigEndian.marks + Self.utf16LittleEndian.marks
+        case .utf16BigEndian: [([0xFE, 0xFF], self)]
+        case .utf16LittleEndian: [([0xFF, 0xFE], self)]
+        case .utf32: Self.utf32BigEndian.marks + Self.utf32LittleEndian.marks
+        case .utf32BigEndian: [([0, 0, 0xFE, 0xFF], self)]
+        case .utf32LittleEndian: [([0xFF, 0xFE, 0, 0], self)]
+        default: []
+        }
+    }
+
+    fileprivate var withoutMark: String.Encoding {
+        switch self {
+        case .utf16: .utf16BigEndian
+        case .utf32: .utf32BigEndian
+        default: self
+        }
+    }
+
+    fileprivate var unitSize: Int {
+        switch self {
+        case .utf16, .utf16BigEndian, .utf16LittleEndian: 2
+        case .utf32, .utf32BigEndian, .utf32LittleEndian: 4
+        default: 1
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether Foundation gives this for a byte that a code page leaves undefined: a control character of C1, or one of
+    /// Apple's for private use.
+    fileprivate var standsForUndefinedByte: Bool {
+        (0x80...0x9F).contains(value) || (0xF8C0...0xF8FF).contains(value)
+    }
+}

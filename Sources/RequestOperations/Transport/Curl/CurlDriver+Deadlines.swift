@@ -1,0 +1,63 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// What is due for the transfers of a driver, on its thread.
+    extension CurlDriver {
+        /// Looks at the deadlines at this time at the latest.
+        func sweep(by time: Int64) {
+            if time < nextSweep { nextSweep = time }
+        }
+
+        func sweep() {
+            nextSweep = .max
+            for transfer in active.reversed() { check(transfer) }
+            for transfer in desk.held { check(transfer) }
+            if !orphans.isEmpty { checkOrphans() }
+        }
+
+        private func check(_ transfer: CurlTransfer) {
+            // The end of one transfer can end another.
+            if case .nowhere = transfer.place { return }
+            if let due = transfer.deadlines.progress, due <= now {
+                transfer.deadlines.progress = nil
+                progressed(transfer)
+            }
+            guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
+            if deadline <= now { stop(transfer, cause) } else { sweep(by: deadline) }
+        }
+
+        private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
+            if let progress = transfer.deadlines.progress { sweep(by: progress) }
+            if let drain = transfer.deadlines.drain { return (drain, .drained) }
+            if transfer.phase == .connect { return transfer.deadlines.connect.map { ($0, .connectLimit) } }
+            // The time that a consumer takes is not idle; that of a source is.
+            guard let idle = transfer.limits.idle, !transfer.isReceivingPaused else { return nil }
+            if transfer.upload != nil, let easy = transfer.easy {
+                // libcurl reads a body in pieces that take long to send over a slow line.
+                let sent = rocurl_sent(easy.pointer)
+                if sent != transfer.deadlines.sent {
+                    transfer.deadlines.sent = sent
+                    transfer.deadlines.activity = now
+                }
+                // What was sent since the last look has no other time than that of this one.
+                if sent != transfer.upload?.length { sweep(by: now.adding(max(idle / 8, Self.shortestLook))) }
+            }
+            return (transfer.deadlines.activity.adding(idle), .idleLimit)
+        }
+
+        private static let shortestLook: Int64 = 5_000_000
+
+        /// Tells the Task how far the transfer has come, but not too often.
+        func progressed(_ transfer: CurlTransfer) {
+            let due = transfer.deadlines.lastProgress + TransferDeadlines.progressInterval
+            guard due <= now else {
+                transfer.deadlines.progress = due
+                return sweep(by: due)
+            }
+            transfer.deadlines.lastProgress = now
+            let progress = transfer.progress
+            transfer.exchange.withLock { $0.progressed(progress) }
+            becomesReady(transfer)
+        }
+    }
+#endif

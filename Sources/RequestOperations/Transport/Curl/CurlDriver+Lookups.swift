@@ -1,0 +1,107 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// Look-ups of names, on the thread of a driver.
+    extension CurlDriver {
+        /// A look-up whose transfer has ended. libcurl could only take the handle off by waiting, and others need the name.
+        struct Orphan {
+            let easy: EasyHandle
+            let transfer: CurlTransfer
+            /// It is taken off then, whatever that costs.
+            let deadline: Int64
+        }
+
+        /// How long a look-up goes on for which nobody waits any more.
+        private static let patience: Int64 = 30_000_000_000
+
+        func admit(_ transfer: CurlTransfer) {
+            if transfer.began == 0 {
+                transfer.began = now
+                if !configuration.boundsConnections, let limit = transfer.limits.connect {
+                    transfer.deadlines.connect = now.adding(limit)
+                    sweep(by: now.adding(limit))
+                }
+            }
+            if desk.admits(transfer, at: now) {
+                if transfer.stand == .trying { tried.append(transfer) }
+                begin(transfer)
+            } else {
+                transfer.place = .held
+            }
+        }
+
+        private func admit(_ transfers: [CurlTransfer]) {
+            for transfer in transfers {
+                transfer.place = .nowhere
+                admit(transfer)
+            }
+        }
+
+        /// libcurl has had its turn: of the transfers given to it, those that did nothing wait for a connection.
+        func noticeWaiting() {
+            guard !tried.isEmpty else { return }
+            let waiting = tried.filter { $0.stand == .trying }
+            tried.removeAll(keepingCapacity: true)
+            for transfer in waiting { admit(desk.waits(transfer)) }
+        }
+
+        /// Called by libcurl.
+        func lookupBegins(for transfer: CurlTransfer) {
+            desk.lookupBegins(for: transfer)
+        }
+
+        /// Begins the transfers that waited for a look-up; called by libcurl, which does not take new ones meanwhile.
+        func lookupEnded(for transfer: CurlTransfer) {
+            guard transfer.stand != .none else { return }
+            for other in desk.lookupEnded(for: transfer, at: now) {
+                other.place = .nowhere
+                call(for: other)
+            }
+        }
+
+        /// Leaves a look-up to itself, since its transfer ends. What its name holds goes on waiting for it.
+        func orphan(_ transfer: CurlTransfer, _ easy: EasyHandle) {
+            easy.transfer = nil
+            easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+            transfer.easy = nil
+            let deadline = now.adding(Self.patience)
+            orphans[Unmanaged.passUnretained(easy).toOpaque()] = Orphan(
+                easy: easy, transfer: transfer, deadline: deadline)
+            sweep(by: deadline)
+        }
+
+        /// An orphan has come to its end: at its first socket, which it is not given, if the name is known.
+        func ended(_ orphan: Orphan, _ code: CURLcode) {
+            switch code {
+            case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_OPERATION_TIMEDOUT:
+                lookupFailed(for: orphan.transfer, code, orphan.easy.message)
+            default:
+                admit(desk.lookupEnded(for: orphan.transfer, at: now))
+            }
+        }
+
+        func checkOrphans() {
+            for (context, orphan) in orphans {
+                guard orphan.deadline <= now else {
+                    sweep(by: orphan.deadline)
+                    continue
+                }
+                orphans[context] = nil
+                curl_multi_remove_handle(multi, orphan.easy.pointer)
+                ended(orphan, CURLE_OPERATION_TIMEDOUT)
+            }
+        }
+
+        /// A transfer ended without its name being known. Those that it held share the failure if there is no such name;
+        /// otherwise the next of them tries.
+        func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
+            guard transfer.stand != .none else { return }
+            let (failed, next) = desk.ended(transfer, isUnknown: code == CURLE_COULDNT_RESOLVE_HOST)
+            for other in failed {
+                other.place = .nowhere
+                end(other, .stopped(.lookupFailed(message)))
+            }
+            admit(next)
+        }
+    }
+#endif

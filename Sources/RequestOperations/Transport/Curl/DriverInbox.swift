@@ -1,0 +1,103 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// How the threads of the program reach the thread of a driver: a pure state machine behind one lock.
+    struct DriverInbox {
+        private enum Life {
+            case notStarted
+            case awake
+            /// Waiting in libcurl, or about to: whoever puts something in must wake it.
+            case asleep
+            case over
+        }
+
+        /// What the caller has to do, after it has let go of the lock.
+        enum Effect {
+            case none
+            case startThread
+            case wakeThread
+            /// The transport takes no new transfer.
+            case refuse
+            /// There is no thread, and there will be none.
+            case isOver
+        }
+
+        private var transfers: [CurlTransfer] = []
+        private var life = Life.notStarted
+        /// How the transport is shut down, once it is.
+        private var ending: CurlTransport.ShutdownMode?
+        private var waiters: [CheckedContinuation<Void, Never>] = []
+
+        var isEnding: Bool { ending != nil }
+
+        // MARK: The side of the program
+
+        /// Puts a transfer in that is new, or that the thread has to look at again.
+        mutating func add(_ transfer: CurlTransfer, isNew: Bool) -> Effect {
+            if isNew, ending != nil { return .refuse }
+            // Nothing would ever take it out again.
+            if life == .over { return .isOver }
+            transfers.append(transfer)
+            return wakeUp()
+        }
+
+        /// Takes no new transfer from now on. `failing` takes the place of `draining`, never the other way round.
+        ///
+        /// - Parameter waiter: Resumed when the thread has ended; not if this returns `isOver`.
+        mutating func shutDown(
+            _ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>?
+        ) -> Effect {
+            if ending != .failing { ending = mode }
+            if life == .notStarted { life = .over }
+            if life == .over { return .isOver }
+            if let waiter { waiters.append(waiter) }
+            return wakeUp()
+        }
+
+        private mutating func wakeUp() -> Effect {
+            defer { life = .awake }
+            return switch life {
+            case .notStarted: .startThread
+            case .asleep: .wakeThread
+            case .awake, .over: .none
+            }
+        }
+
+        /// The thread could not be started: everything in here, and those who wait for its end if that was asked for. The
+        /// next transfer tries again.
+        mutating func failToStart() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>]) {
+            defer {
+                transfers = []
+                waiters = []
+            }
+            life = ending == nil ? .notStarted : .over
+            return (transfers, waiters)
+        }
+
+        // MARK: The side of the thread
+
+        /// Takes everything out, and says how to shut down, if that is asked for.
+        mutating func take(into calls: inout [CurlTransfer]) -> CurlTransport.ShutdownMode? {
+            life = .awake
+            swap(&calls, &transfers)
+            return ending
+        }
+
+        /// Whether the thread may wait. Not if that were for ever: nobody calls one that has only its own end left to do.
+        mutating func fallsAsleep(hasTransfers: Bool) -> Bool {
+            guard transfers.isEmpty else { return false }
+            switch ending {
+            case nil: break
+            case .draining where hasTransfers: break
+            case .draining, .failing: return false
+            }
+            life = .asleep
+            return true
+        }
+
+        /// The thread has ended; those who waited for that.
+        mutating func end() -> [CheckedContinuation<Void, Never>] {
+            life = .over
+            defer { waiters = [] }
+            return waiters
+        }
+    }
+#endif

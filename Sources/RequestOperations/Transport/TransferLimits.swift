@@ -1,0 +1,109 @@
+/// What a transport keeps to while it carries out one task.
+///
+/// Each limit is set or left open. One that was not set is that of the configuration, and where there is none, as when a
+/// transport is asked directly, it has the default given here, which it reads as.
+///
+/// ```swift
+/// var task = TransportTask.data(request)
+/// task.limits.idle = .seconds(5)      // all others remain those of the configuration
+/// task.limits.maximumBodySize = nil   // no bound
+/// ```
+public struct TransferLimits: Sendable, Hashable {
+    /// The longest time for name look-up, connection and TLS handshake together. 15 seconds by default; `nil` is none.
+    public var connect: Duration? {
+        get { ownConnect ?? .seconds(15) }
+        set { ownConnect = .some(newValue) }
+    }
+
+    /// The longest time without a byte in either direction once connected. 60 seconds by default; `nil` is none. The time
+    /// that a consumer takes does not count where it sets the pace; that of a source which gives no byte of a body does.
+    public var idle: Duration? {
+        get { ownIdle ?? .seconds(60) }
+        set { ownIdle = .some(newValue) }
+    }
+
+    /// The largest body of an accepted response, in bytes after decompression; beyond it the transfer ends with
+    /// ``RequestError/Code/bodyTooLarge``. `nil` is none. By default ``defaultMaximumBodySize`` for a body that goes to
+    /// memory and none for any other: ``TransportTask/effectiveLimits`` tells, and the former is what this reads as.
+    public var maximumBodySize: Int? {
+        get { ownMaximumBodySize ?? Self.defaultMaximumBodySize }
+        set { ownMaximumBodySize = .some(newValue) }
+    }
+
+    /// How many bytes of a rejected response are read at most, to keep the connection usable. 64 KiB by default; at 0 the
+    /// connection is closed at once.
+    public var errorBodyLimit: Int {
+        get { ownErrorBodyLimit ?? 64 << 10 }
+        set { ownErrorBodyLimit = newValue }
+    }
+
+    /// How long a rejected response is read at most. 500 ms by default.
+    public var errorBodyTimeLimit: Duration {
+        get { ownErrorBodyTimeLimit ?? .milliseconds(500) }
+        set { ownErrorBodyTimeLimit = newValue }
+    }
+
+    /// How many of the bytes that are read of a rejected response ``TransferFailure/bodyPrefix`` has. 4 KiB by default, and
+    /// all in a task of an operation, which decodes them.
+    public var keptErrorBody: Int {
+        get { ownKeptErrorBody ?? Self.keptErrorBody }
+        set { ownKeptErrorBody = newValue }
+    }
+
+    // Of an optional limit the outer `nil` says that it was not set, the inner that there is none.
+    private var ownConnect: Duration??
+    private var ownIdle: Duration??
+    private var ownMaximumBodySize: Int??
+    private var ownErrorBodyLimit: Int?
+    private var ownErrorBodyTimeLimit: Duration?
+    private var ownKeptErrorBody: Int?
+
+    /// The bound of a body that goes to memory, if none was set: 64 MiB, in bytes.
+    public static let defaultMaximumBodySize = 64 << 20
+
+    /// Makes limits of which none is set.
+    public init() {}
+
+    /// Makes limits of which those of a configuration are set.
+    init(connect: Duration?, idle: Duration?, maximumBodySize: Int?, errorBodyLimit: Int) {
+        ownConnect = .some(connect)
+        ownIdle = .some(idle)
+        ownMaximumBodySize = .some(maximumBodySize)
+        ownErrorBodyLimit = errorBodyLimit
+    }
+
+    /// These limits, with those that were not set as others have them.
+    package func filled(from others: TransferLimits) -> TransferLimits {
+        var filled = self
+        filled.ownConnect = ownConnect ?? others.ownConnect
+        filled.ownIdle = ownIdle ?? others.ownIdle
+        filled.ownMaximumBodySize = ownMaximumBodySize ?? others.ownMaximumBodySize
+        filled.ownErrorBodyLimit = ownErrorBodyLimit ?? others.ownErrorBodyLimit
+        filled.ownErrorBodyTimeLimit = ownErrorBodyTimeLimit ?? others.ownErrorBodyTimeLimit
+        filled.ownKeptErrorBody = ownKeptErrorBody ?? others.ownKeptErrorBody
+        return filled
+    }
+
+    /// Sets the bound of the body that holds for a destination, unless one was set.
+    fileprivate mutating func fillMaximumBodySize(for destination: TransportTask.Destination) {
+        guard ownMaximumBodySize == nil else { return }
+        if case .memory = destination {
+            maximumBodySize = Self.defaultMaximumBodySize
+        } else {
+            maximumBodySize = nil
+        }
+    }
+
+    /// How much of a rejected response is kept in a ``RequestError``, in bytes.
+    package static let keptErrorBody = 4 << 10
+}
+
+extension TransportTask {
+    /// The ``limits`` as a transport keeps them: a bound of the body that was not set is
+    /// ``TransferLimits/defaultMaximumBodySize`` where that goes to memory, and none where it goes elsewhere.
+    public var effectiveLimits: TransferLimits {
+        var limits = limits
+        limits.fillMaximumBodySize(for: destination)
+        return limits
+    }
+}

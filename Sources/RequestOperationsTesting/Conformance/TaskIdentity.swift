@@ -1,0 +1,33 @@
+import Dispatch
+import Foundation
+
+/// Which Task runs the code that asks. Two can be compared while their Tasks live.
+struct TaskIdentity: Hashable, Sendable {
+    private let hash: Int?
+
+    static var current: TaskIdentity {
+        withUnsafeCurrentTask { TaskIdentity(hash: $0?.hashValue) }
+    }
+}
+
+/// A value that code inherits from the Task that it runs on.
+enum Inherited {
+    @TaskLocal static var value = 0
+}
+
+/// A thread on which code may block without taking one from the others.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class BlockingThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "RequestOperationsTesting.BlockingThread")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Runs a function whose synchronous parts may block: on systems that know task executors on a thread of its own.
+package func onBlockingThread<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+    guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await body() }
+    return try await withTaskExecutorPreference(BlockingThread()) { try await body() }
+}

@@ -1,0 +1,25 @@
+/// Runs a function on a Task of its own; throws if it has not ended within a time, when it is cancelled and left alone.
+func within(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    let ended = Door()
+    let task = Task {
+        defer { ended.open() }
+        try await body()
+    }
+    let endedInTime = await withTaskCancellationHandler {
+        await ended.isOpen(within: limit)
+    } onCancel: {
+        task.cancel()
+    }
+    guard endedInTime else {
+        task.cancel()
+        throw ConformanceFailure("It had not ended after \(limit).")
+    }
+    try await task.value
+}
+
+/// How long a function took.
+func duration(of body: () async throws -> Void) async rethrows -> Duration {
+    let start = ContinuousClock.now
+    try await body()
+    return start.duration(to: .now)
+}

@@ -1,0 +1,4 @@
+import RequestOperations
+
+private let url = URL(fileURLWithPath: "/")
+private let queue = RequestQueue()

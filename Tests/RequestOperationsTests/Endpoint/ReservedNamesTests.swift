@@ -1,0 +1,109 @@
+import RequestOperations
+import Testing
+
+/// The names of the protocol of endpoints: what has one is no parameter, and nothing else is lost.
+@Suite struct ReservedNamesTests {
+    private let base = URL(string: "http://a.example")!
+
+    private func query(_ endpoint: some Endpoint) throws -> String? {
+        try endpoint.urlRequest(relativeTo: base).url?.query
+    }
+
+    private struct StoringAll: Endpoint {
+        typealias Response = Data
+        var method = HTTPMethod.get
+        var path = "x"
+        var headers = ["Authorization": "credential"]
+        var parameters: [String: ParameterValue] = [:]
+        var requestObject = ["o": "1"]
+        @Ignored var naming = ParameterNaming.asDeclared
+        @Ignored var valueTransform: ParameterTransform? = nil
+        @Ignored var queryEncoder = URLEncodedFormEncoder()
+        @Ignored var bodyEncoder = ParameterEncoder.json
+        @Ignored var files: [MultipartFormData.Part] = []
+        var acceptedContentTypes = ["text/*"]
+        @Ignored var responseDecoder = ResponseDecoder<Data>.data
+        @Ignored var errorBodyDecoder: ErrorBodyDecoder? = nil
+        var debugDescription = "credential"
+        var own = 2
+    }
+
+    @Test func eachOfThemMayBeStored() throws {
+        #expect(try query(StoringAll()) == "o=1&own=2")
+    }
+
+    @Test func aTransformChangesNothingOfThat() throws {
+        struct Transforming: Endpoint {
+            typealias Response = Data
+            var path = "x"
+            var headers = ["Authorization": "credential"]
+            var own = "a"
+            var valueTransform: ParameterTransform? {
+                { value, path in (value as? String).map { "\(path.count)" + $0.uppercased() } ?? value }
+            }
+        }
+        #expect(try query(Transforming()) == "own=1A")
+    }
+
+    private struct Renaming: Endpoint {
+        typealias Response = Data
+        let method = HTTPMethod.get
+        let path = "x"
+        var kind = "k"
+        enum CodingKeys: String, CodingKey { case kind = "method" }
+    }
+
+    @Test(arguments: ["k", "GET"]) func anotherPropertyUnderTheNameOfAStoredOneIsAnErrorAndNotLost(_ kind: String) {
+        #expect { try query(Renaming(kind: kind)) } throws: { "\($0)".contains("'method'") }
+    }
+
+    @Test func aPropertyThatIsLeftOutIsNone() throws {
+        struct Leaving: Endpoint {
+            typealias Response = Data
+            let path = "x"
+            var cache = "c"
+            var own = 1
+            enum CodingKeys: CodingKey { case path, own }
+        }
+        #expect(try query(Leaving()) == "own=1")
+    }
+
+    // MARK: Classes
+
+    private class Named: Endpoint {
+        typealias Response = Data
+        var path: String { "x" }
+        var name = "a"
+        enum CodingKeys: String, CodingKey { case name = "n" }
+    }
+
+    private final class Adding: Named {
+        var extra = 1
+    }
+
+    private final class Wrapping: Named {
+        @Query var extra = 1
+    }
+
+    private final class Speaking: Named {
+        var extra = 1
+        var left = 2
+
+        private enum CodingKeys: String, CodingKey { case extra = "e" }
+
+        override func encode(to encoder: any Encoder) throws {
+            try super.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(extra, forKey: .extra)
+        }
+    }
+
+    @Test func aSubclassLosesNothingBesideANameOfCodingKeys() {
+        #expect { try query(Adding()) } throws: { "\($0)".contains("'extra'") }
+        #expect { try query(Wrapping()) } throws: { "\($0)".contains("'extra'") }
+    }
+
+    @Test func aSubclassWithKeysOfItsOwnKnowsWhatItLeavesOut() throws {
+        #expect(try query(Speaking()) == "e=1&n=a")
+    }
+}

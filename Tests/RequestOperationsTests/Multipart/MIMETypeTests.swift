@@ -1,0 +1,17 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct MIMETypeTests {
+    @Test(arguments: [
+        ("a.jpg", "image/jpeg"), ("a.tar.GZ", "application/gzip"), ("a.JSON", "application/json"),
+        ("photo.heic", "image/heic"),
+    ])
+    func theLastExtensionTells(_ name: String, _ type: String) {
+        #expect(MIMEType.ofFile(named: name) == type)
+    }
+
+    @Test(arguments: ["a", "", "a.", ".", "a.unknown", "a.jpg\r\n"]) func anyOtherIsBytes(_ name: String) {
+        #expect(MIMEType.ofFile(named: name) == "application/octet-stream")
+    }
+}

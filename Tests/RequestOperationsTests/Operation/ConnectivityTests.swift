@@ -1,0 +1,189 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct ConnectivityTests {
+    private let clock = ManualClock()
+    private let path = NetworkPath(.unreachable)
+    private let transport = ScriptedTransport([.body(Data())])
+
+    private var configuration: RequestConfiguration {
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.waitsForConnectivity = true
+        configuration.networkPath = path
+        return configuration
+    }
+
+    /// An operation that was started and, if there is no network, waits.
+    private func started(_ configuration: RequestConfiguration) async -> URLRequestOperation<Data> {
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await clock.sleepers(1)
+        return operation
+    }
+
+    @Test func aRequestWaitsForNoNetworkByDefault() async throws {
+        #expect(!RequestConfiguration().waitsForConnectivity)
+        var configuration = configuration
+        configuration.waitsForConnectivity = RequestConfiguration().waitsForConnectivity
+        _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+    }
+
+    @Test func thePathOfTheSystemIsTheDefault() {
+        #expect(RequestConfiguration().networkPath === NetworkPath.shared)
+    }
+
+    @Test func aRequestWithANetworkGoesOutAtOnce() async throws {
+        path.update(.reachable(.wifi))
+        _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+    }
+
+    @Test func aRequestWithoutANetworkGoesOutWhenThereIsOneAndNeverBefore() async throws {
+        let operation = await started(configuration)
+        clock.advance(by: .seconds(299))
+        #expect(transport.requests.isEmpty && operation.attempts.count == 1)
+        path.update(.reachable(.wired))
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(500))
+        _ = try await operation.value
+        #expect(transport.requests.count == 1 && operation.attempts.count == 1)
+    }
+
+    @Test func theNetworkOfTheMachinesOwnContainersIsNotTheOneThatWasLost() async throws {
+        path.take(NetworkPath.Reading(level: .routed, interface: .wired))
+        path.take(NetworkPath.Reading(level: .local, interface: .other))
+        let operation = await started(configuration)
+        #expect(transport.requests.isEmpty)
+        path.take(NetworkPath.Reading(level: .routed, interface: .wired))
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(500))
+        _ = try await operation.value
+    }
+
+    @Test func aNetworkThatIsGoneAgainIsWaitedForOnceMore() async throws {
+        let operation = await started(configuration)
+        path.update(.reachable(.wired))
+        await clock.sleepers(2)
+        path.update(.unreachable)
+        clock.advance(by: .milliseconds(500))
+        await eventually { path.waitingCount == 1 }
+        #expect(transport.requests.isEmpty)
+        path.update(.reachable(.wired))
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(500))
+        _ = try await operation.value
+    }
+
+    @Test func aNetworkThatComesBeforeAnybodyWatchesCounts() async throws {
+        path.update(.reachable(.wired))
+        let observer = ReachabilityObserver(path: path, spread: .zero, countsWhatIs: true)
+        let reason = try await RetryWait().run(.seconds(60), or: [observer], after: nil, clock: clock)
+        #expect(reason == .observer("ReachabilityObserver") && path.waitingCount == 0)
+    }
+
+    @Test func beforeAFirstAttemptNoObserverOfOthersIsAsked() async throws {
+        struct Immediate: EarlyRetryObserver {
+            func wait(after failure: AttemptFailure) async throws {}
+        }
+        let waiting = Task { [clock] in
+            try await RetryWait().run(.seconds(60), or: [Immediate()], after: nil, clock: clock)
+        }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(60))
+        #expect(try await waiting.value == .backoff)
+    }
+
+    @Test func itWaitsBeforeTheRequestIsProcessedAndHoldsNoSlot() async {
+        var configuration = configuration
+        let limiter = RequestLimiter(total: 1)
+        configuration.limiter = limiter
+        let operation = Staged(configuration)
+        OperationQueue().addOperation(operation)
+        await clock.sleepers(1)
+        #expect(operation.calls.elements.isEmpty && limiter.inFlightCount == 0 && limiter.waitingCount == 0)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        await eventually { path.waitingCount == 0 }
+    }
+
+    @Test func withoutANetworkInTheElapsedLimitItFailsAsNotConnected() async {
+        let operation = await started(configuration)
+        clock.advance(by: .seconds(300))
+        let error = await #expect(throws: RequestError.self) { try await operation.value }
+        #expect(error?.code == .notConnected && error?.stage == .wait && transport.requests.isEmpty)
+    }
+
+    @Test func withoutANetworkBeforeTheDeadlineItTimesOut() async {
+        var configuration = configuration
+        configuration.deadline = .seconds(20)
+        let operation = await started(configuration)
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(20))
+        let error = await #expect(throws: RequestError.self) { try await operation.value }
+        #expect(error?.code == .timedOut && transport.requests.isEmpty)
+    }
+
+    @Test func retryNowSendsItWithoutANetwork() async throws {
+        let operation = await started(configuration)
+        operation.retryNow()
+        _ = try await operation.value
+    }
+
+    @Test func onlyTheFirstAttemptWaits() async throws {
+        path.update(.reachable(.wired))
+        let path = path
+        var configuration = configuration
+        configuration.transport = ScriptedTransport([
+            .dynamic { _ in
+                path.update(.unreachable)
+                return .status(503)
+            },
+            .body(Data()),
+        ])
+        configuration.retryPolicy.backoff = .constant(.zero)
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        _ = try await run(operation)
+        #expect(operation.attempts.count == 2)
+    }
+
+    @Test func anEventSaysThatItWaits() async throws {
+        let steps = Collector<String>()
+        var configuration = configuration
+        configuration.onEvent = { event in
+            switch event.step {
+            case .attemptBegan: steps.append("attempt")
+            case .waitsForConnectivity: steps.append("waits")
+            case .woke(let reason): steps.append("\(reason)")
+            case .head: steps.append("head")
+            default: break
+            }
+        }
+        let operation = await started(configuration)
+        path.update(.reachable(.wired))
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(500))
+        _ = try await operation.value
+        #expect(steps.elements == ["attempt", "waits", "observer(\"ReachabilityObserver\")", "head"])
+    }
+
+    @Test func thoseWhoWaitAreSpreadWhenTheNetworkComes() async throws {
+        var configuration = configuration
+        configuration.randomSource = RandomSource(seed: 2)
+        let operations = (0..<10).map { _ in URLRequestOperation(anyRequest, configuration: configuration) }
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = operations.count
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(10)
+        path.update(.reachable(.wired))
+        await clock.sleepers(20)
+        // Each has a tenth of the half second.
+        for count in 1...10 {
+            clock.advance(by: .milliseconds(50))
+            await transport.requests(atLeast: count)
+            #expect(transport.requests.count == count)
+        }
+        for operation in operations { _ = try await operation.value }
+    }
+}

@@ -1,0 +1,146 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct DependentsTests {
+    private let dependency = Operation()
+    private var id: ObjectIdentifier { ObjectIdentifier(dependency) }
+
+    /// The state of an operation that waits for the dependency.
+    private func waiting() -> Locked<OperationState> {
+        var state = OperationState()
+        _ = state.dependencies.add(dependency)
+        return Locked(state)
+    }
+
+    private func waits(_ state: Locked<OperationState>) -> Bool {
+        state.withLock { !$0.dependencies.isSatisfied }
+    }
+
+    @Test func allAreTold() {
+        var dependents = Dependents()
+        let states = (0..<100).map { _ in waiting() }
+        for state in states { _ = dependents.add(state) }
+        dependents.tell(of: id)
+        #expect(!states.contains(where: waits))
+    }
+
+    @Test func thoseThatWaitNoLongerAreForgotten() {
+        var dependents = Dependents()
+        let first = waiting()
+        _ = dependents.add(first)
+        for _ in 0..<10_000 {
+            let state = waiting()
+            let isCrowded = dependents.add(state)
+            _ = state.withLock { $0.dependencies.remove(dependency) }
+            guard isCrowded else { continue }
+            let sifted = dependents.sifted(of: id)
+            dependents = Dependents()
+            dependents.putBack(sifted)
+        }
+        #expect(dependents.count <= 17)
+        dependents.tell(of: id)
+        #expect(!waits(first))
+    }
+
+    @Test func oneThatIsThereSeveralTimesIsKeptOnce() {
+        var dependents = Dependents()
+        let (first, second) = (waiting(), waiting())
+        for state in [first, second, first, first] { _ = dependents.add(state) }
+        #expect(dependents.sifted(of: id).count == 2)
+    }
+
+    @Test func thoseThatAreKeptAreSoughtThroughOnlyWhenThereAreTwiceAsMany() {
+        var dependents = Dependents()
+        let states = (0..<100).map { _ in waiting() }
+        var sifted = Dependents()
+        for state in states { _ = sifted.add(state) }
+        dependents.putBack(sifted)
+        let crowds = (0..<101).map { _ in dependents.add(waiting()) }
+        #expect(crowds.firstIndex(of: true) == 100)
+    }
+
+    @Test func oneThatIsAddedWhileTheOthersAreSiftedIsToldAfterThem() {
+        var dependents = Dependents()
+        let (first, second) = (waiting(), waiting())
+        var sifted = Dependents()
+        _ = sifted.add(first)
+        _ = dependents.add(second)
+        dependents.putBack(sifted)
+        #expect(dependents.count == 2)
+        dependents.tell(of: id)
+        #expect(!waits(first) && !waits(second))
+    }
+
+    @Test func whatWaitsForTheResultOfOneThatIsGoneIsFreedThoughItsDependencyGoesOn() {
+        let long = Work {}
+        weak var kept: Work<Void>?
+        do {
+            let waiter = Work {}
+            kept = waiter
+            let dependent = Work {}
+            dependent.addDependency(long)
+            dependent.whenFinished { _ in _ = waiter }
+        }
+        #expect(kept == nil)
+        #expect(long.state.withLock { $0.dependentCount } == 1)
+    }
+
+    @Test func aThousandThatDependOnOneThatFinishesMeanwhileAllRun() async throws {
+        for _ in 0..<20 {
+            let queue = RequestQueue()
+            let first = Work {}
+            queue.addOperation(first)
+            let count = Collector<Int>()
+            for number in 0..<1000 {
+                let operation = Work { count.append(number) }
+                operation.addDependency(first)
+                queue.addOperation(operation)
+            }
+            await queue.drained()
+            #expect(count.count == 1000)
+        }
+    }
+
+    @Test func anOperationThatGoesOnForLongForgetsThoseThatDependedOnIt() {
+        let long = Work {}
+        for _ in 0..<10_000 {
+            let dependent = Work {}
+            dependent.addDependency(long)
+            dependent.cancel()
+            dependent.removeDependency(long)
+        }
+        #expect(long.state.withLock { $0.dependentCount } <= 32)
+    }
+
+    @Test func oneThatDependsOnAForeignOperationIsNotKeptByIt() {
+        let foreign = BlockOperation {}
+        weak var kept: Work<Void>?
+        do {
+            let dependent = Work {}
+            kept = dependent
+            dependent.addDependency(foreign)
+        }
+        #expect(kept == nil)
+        foreign.start()
+    }
+
+    @Test func oneThatStopsAndBeginsToDependOnALongOneWaitsForItsEnd() async throws {
+        let door = Door()
+        let long = Work { await door.pass() }
+        let dependent = Work { 1 }
+        for _ in 0..<100 {
+            dependent.addDependency(long)
+            dependent.removeDependency(long)
+        }
+        dependent.addDependency(long)
+        let queue = RequestQueue()
+        queue.addOperation(long)
+        queue.addOperation(dependent)
+        await eventually { long.isExecuting }
+        #expect(!dependent.isReady)
+        door.open()
+        #expect(try await dependent.value == 1)
+    }
+}

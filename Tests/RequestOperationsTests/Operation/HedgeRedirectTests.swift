@@ -1,0 +1,202 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// Which hosts a hedge asks that is redirected to another one, and what it gives back.
+@Suite(.timeLimit(.minutes(15))) struct HedgeRedirectTests {
+    // Literals that are URLs.
+    private let here = URL(string: "http://here.invalid/")!
+    private let there = URL(string: "http://there.invalid/")!
+    private let body = Data("x".utf8)
+
+    /// A request whose first attempt is answered when the door opens, and whose hedge is sent there, where it gets an answer.
+    private func redirected(
+        behind door: Door, to answer: ScriptedTransport.Answer
+    ) -> (HedgedRequest, ScriptedTransport) {
+        HedgedRequest.answered(by: [
+            .behind(door, .body(body)), .status(302, fields: [("Location", there.absoluteString)]), answer,
+        ])
+    }
+
+    private func operation(_ hedged: HedgedRequest) -> URLRequestOperation<Data> {
+        hedged.operation(URLRequest(url: here))
+    }
+
+    /// How many slots for a URL's host are free.
+    private func free(_ limiter: RequestLimiter, for url: URL) -> Int {
+        var slots: [RequestLimiter.Slot] = []
+        while let slot = limiter.slotAtOnce(for: Origin(url)) { slots.append(slot) }
+        for slot in slots { slot.release() }
+        return slots.count
+    }
+
+    // MARK: Slots
+
+    @Test func itHoldsASlotOfTheOtherHostAndNoneOfItsFirst() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
+        let limiter = RequestLimiter(perHost: 2)
+        hedged.configuration.limiter = limiter
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 3)
+        // The first attempt holds the other one here.
+        #expect(free(limiter, for: here) == 1 && free(limiter, for: there) == 1)
+        door.open()
+        _ = try await operation.value
+        await eventually { limiter.inFlightCount == 0 }
+    }
+
+    @Test func itWaitsForASlotOfTheOtherHostWithoutOneOfItsFirst() async throws {
+        var (hedged, transport) = redirected(behind: Door(), to: .body(body))
+        let limiter = RequestLimiter(perHost: 2)
+        let occupied = (0..<2).map { _ in limiter.slotAtOnce(for: Origin(there)) }
+        hedged.configuration.limiter = limiter
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await eventually { limiter.waitingCount == 1 }
+        #expect(transport.requests.count == 2 && free(limiter, for: here) == 1)
+        occupied[0]?.release()
+        _ = try await operation.value
+        #expect(transport.requests.count == 3)
+        occupied[1]?.release()
+        await eventually { limiter.inFlightCount == 0 }
+    }
+
+    @Test func ifItLosesInTheLineOfTheOtherHostItLeavesThat() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: door, to: .body(body))
+        let limiter = RequestLimiter(perHost: 2)
+        let occupied = (0..<2).map { _ in limiter.slotAtOnce(for: Origin(there)) }
+        hedged.configuration.limiter = limiter
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await eventually { limiter.waitingCount == 1 }
+        door.open()
+        _ = try await operation.value
+        await eventually { limiter.waitingCount == 0 && limiter.inFlightCount == 2 }
+        #expect(transport.requests.count == 2)
+        for slot in occupied { slot?.release() }
+    }
+
+    @Test func ifItLosesAtTheOtherHostItGivesThatSlotBack() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: door, to: .stall)
+        let limiter = RequestLimiter(perHost: 2)
+        hedged.configuration.limiter = limiter
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 3)
+        door.open()
+        _ = try await operation.value
+        await eventually { limiter.inFlightCount == 0 }
+    }
+
+    // MARK: Budget
+
+    @Test func theBudgetOfItsFirstHostPaysForIt() async throws {
+        var (hedged, _) = redirected(behind: Door(), to: .body(body))
+        let budget = RetryBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
+        hedged.configuration.retryPolicy.budget = budget
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        _ = try await operation.value
+        #expect(budget.balance(of: here) == 99 && budget.balance(of: there) == 100)
+    }
+
+    @Test func theBudgetOfTheOtherHostIsNotAsked() async throws {
+        var (hedged, transport) = redirected(behind: Door(), to: .body(body))
+        let budget = RetryBudget.tokens(capacity: 10, cost: 10)
+        hedged.configuration.retryPolicy.budget = budget
+        // Nothing is left there.
+        let failure = AttemptFailure(Problem(), request: URLRequest(url: there), stage: .transfer)
+        #expect(budget.withdraw(for: failure, within: .seconds(1)) == .granted)
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        _ = try await operation.value
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test func itsSuccessBringsTheTokensOfItsFirstHostBack() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
+        let budget = RetryBudget.tokens(capacity: 20, cost: 7)
+        hedged.configuration.retryPolicy.budget = budget
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 3)
+        #expect(budget.balance(of: here) == 13)
+        door.open()
+        _ = try await operation.value
+        #expect(budget.balance(of: here) == 20 && budget.balance(of: there) == 20)
+    }
+
+    // MARK: Circuit
+
+    /// A breaker with a circuit that was opened, and lets probes through if time has passed.
+    private func breaker(
+        open url: URL, isProbed: Bool, probes: Int = 1, _ clock: ManualClock
+    ) throws -> CircuitBreaker {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
+        for _ in 0..<2 { try breaker.admit(url).settle(.failed) }
+        if isProbed { clock.advance(by: .seconds(5)) }
+        return breaker
+    }
+
+    @Test func itIsNotSentIntoAnOpenCircuitOfTheOtherHost() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: door, to: .body(body))
+        hedged.configuration.retryPolicy.circuitBreaker = try breaker(open: there, isProbed: false, hedged.clock)
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        let failure = await hedged.attemptFailed()
+        #expect(failure.attempt == 2 && failure.code == .circuitOpen)
+        door.open()
+        _ = try await operation.value
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func itIsAProbeOfTheOtherHost() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
+        let breaker = try breaker(open: there, isProbed: true, hedged.clock)
+        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 3)
+        #expect(throws: (any Error).self) { try breaker.admit(there) }
+        door.open()
+        _ = try await operation.value
+        #expect(breaker.state(of: there) == .closed)
+    }
+
+    @Test func ifItLosesItMakesRoomForAnotherProbeOfTheOtherHost() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: door, to: .stall)
+        let breaker = try breaker(open: there, isProbed: true, hedged.clock)
+        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 3)
+        door.open()
+        _ = try await operation.value
+        await eventually { (try? breaker.admit(there).settle(.cancelled)) != nil }
+        #expect(breaker.state(of: there) == .halfOpen)
+    }
+
+    @Test func itsRedirectIsASuccessOfItsFirstHost() async throws {
+        let door = Door()
+        var (hedged, transport) = redirected(behind: door, to: .stall)
+        let breaker = try breaker(open: here, isProbed: true, probes: 2, hedged.clock)
+        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 3)
+        #expect(breaker.state(of: here) == .halfOpen)
+        door.open()
+        _ = try await operation.value
+        // The success of the first attempt was the other one.
+        await eventually { breaker.state(of: here) == .closed }
+    }
+}

@@ -1,0 +1,389 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// Which of the attempts that run beside each other the request goes on with.
+@Suite(.timeLimit(.minutes(15))) struct HedgedAttemptTests {
+    private static let first = Data("first".utf8)
+    private static let second = Data("second".utf8)
+
+    // MARK: Who wins
+
+    @Test func aHedgeThatIsAnsweredFirstWins() async throws {
+        let (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        #expect(try await operation.value == Self.second)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func aFirstAttemptThatIsAnsweredFirstWins() async throws {
+        let door = Door()
+        let (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .body(Self.first)), .stall])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        await transport.requests(atLeast: 2)
+        door.open()
+        #expect(try await operation.value == Self.first)
+    }
+
+    @Test func anAttemptThatIsAnsweredInTimeIsNotHedged() async throws {
+        let (hedged, transport) = HedgedRequest.answered(by: [.body(Self.first)])
+        #expect(try await run(hedged.operation()) == Self.first)
+        #expect(transport.requests.count == 1)
+        #expect(!hedged.steps.contains("notHedged") && !hedged.steps.contains("hedgeDecided"))
+    }
+
+    @Test func thereIsNoHedgeBeforeItsTime() async throws {
+        let (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
+        let operation = hedged.operation()
+        OperationQueue().addOperation(operation)
+        await hedged.clock.sleepers(1)
+        hedged.clock.advance(by: HedgedRequest.delay - .nanoseconds(1))
+        #expect(hedged.clock.sleeperCount == 1)
+        hedged.clock.advance(by: .nanoseconds(1))
+        _ = try await operation.value
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func anAttemptWhoseBodyArrivesIsNotHedged() async throws {
+        let (hedged, transport) = HedgedRequest.answered(by: [.stallBody()])
+        let operation = hedged.operation()
+        OperationQueue().addOperation(operation)
+        await hedged.step { if case .head = $0 { true } else { nil } }
+        await eventually { hedged.clock.sleeperCount == 0 }
+        operation.cancel()
+        _ = try? await operation.value
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aBodyThatFailsAfterItsHeadWonFailsTheAttempt() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: [
+            .stall, .failure(TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .body)),
+            .body(Self.second),
+        ])
+        hedged.configuration.transport = Accompanied(transport) { task, onHead, answer in
+            do { return try await answer() } catch let failure as TransferFailure {
+                // The request has a URL.
+                try onHead(ResponseHead(status: 200, url: task.request.url!))
+                throw failure
+            }
+        }
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        _ = try await operation.value
+        #expect(await hedged.attemptFailed().attempt == 2)
+        #expect(operation.attempts.count == 3)
+    }
+
+    @Test func moreThanOneHedgeIsSentIfItIsAllowed() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: [.stall, .stall, .body(Self.second)])
+        hedged.configuration.hedging?.maximumHedges = 2
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        await transport.requests(atLeast: 2)
+        await hedged.passDelay()
+        #expect(try await operation.value == Self.second)
+        #expect(operation.attempts.map(\.isHedge) == [false, true, true])
+    }
+
+    @Test func withAMaximumOfNoneThereIsNoHedge() async throws {
+        let door = Door()
+        var (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .body(Self.first))])
+        hedged.configuration.hedging = Hedging(delay: .zero, maximumHedges: 0)
+        let operation = hedged.operation()
+        OperationQueue().addOperation(operation)
+        await transport.requests(atLeast: 1)
+        door.open()
+        _ = try await operation.value
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aDelayOfNothingSendsBothAtOnce() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
+        hedged.configuration.hedging = Hedging(delay: .seconds(-1))
+        #expect(try await run(hedged.operation()) == Self.second)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func aTaskThatIsNotHedgedIsSentOnce() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: [.body(Self.first)])
+        hedged.configuration.hedging = Hedging(delay: .zero)
+        var request = anyRequest
+        request.httpMethod = "POST"
+        let operation = hedged.operation(request)
+        #expect(try await run(operation) == Self.first)
+        #expect(transport.requests.count == 1 && operation.attempts.count == 1)
+    }
+
+    // MARK: Failures
+
+    @Test func aFailureThatPassesWinsNothingWhileTheHedgeRuns() async throws {
+        let (first, second) = (Door(), Door())
+        let (hedged, transport) = HedgedRequest.answered(by: [
+            .behind(first, .status(503)), .behind(second, .body(Self.second)),
+        ])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        await transport.requests(atLeast: 2)
+        first.open()
+        #expect(await hedged.attemptFailed().attempt == 1)
+        second.open()
+        #expect(try await operation.value == Self.second)
+        #expect(!hedged.steps.contains("decided"))
+        #expect(operation.attempts.map(\.status) == [503, 200])
+    }
+
+    @Test func aFailureOfTheHedgeThatPassesWinsNothingEither() async throws {
+        let door = Door()
+        let (hedged, _) = HedgedRequest.answered(by: [
+            .behind(door, .body(Self.first)), .error(.connectionLost),
+        ])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        #expect(await hedged.attemptFailed().attempt == 2)
+        door.open()
+        #expect(try await operation.value == Self.first)
+        #expect(!hedged.steps.contains("decided"))
+    }
+
+    @Test func aFailureForGoodIsAnAnswer() async throws {
+        let (hedged, transport) = HedgedRequest.answered(by: [.stall, .status(404)])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        let error = try #require(await failure(ofStarted: operation) as? RequestError)
+        #expect(error.head?.status == 404)
+        #expect(error.attempts.count == 2 && error.attempts[0].error is CancellationError)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func ofTwoFailuresThatWithAResponseIsDecidedUpon(responseComesFirst: Bool) async throws {
+        let (first, second) = (Door(), Door())
+        let (hedged, transport) = HedgedRequest.answered(by: [
+            .behind(first, .error(.connectionLost)), .behind(second, .status(503)),
+        ])
+        var configuration = hedged.configuration
+        configuration.retryPolicy.maximumRetries = 0
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        await hedged.start(operation)
+        await transport.requests(atLeast: 2)
+        (responseComesFirst ? second : first).open()
+        _ = await hedged.attemptFailed()
+        (responseComesFirst ? first : second).open()
+        let error = try #require(await failure(ofStarted: operation) as? RequestError)
+        #expect(error.head?.status == 503 && error.code == .unacceptableStatus)
+        #expect(error.attempts.map { ($0.error as? RequestError)?.code } == [.connectionLost, .unacceptableStatus])
+    }
+
+    @Test func eachOfTwoFailuresIsToldOnce() async throws {
+        let door = Door()
+        var (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .status(500)), .status(503)])
+        hedged.configuration.retryPolicy.maximumRetries = 0
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        #expect(await hedged.attemptFailed().attempt == 2)
+        door.open()
+        _ = await failure(ofStarted: operation)
+        let failures = hedged.events.elements.compactMap { step -> Int? in
+            if case .attemptFailed(let failure) = step { failure.attempt } else { nil }
+        }
+        #expect(failures == [2, 1])
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func twoFailuresCountAsOneForTheBackoffAndTheMaximumOfRetries() async throws {
+        let doors = [Door(), Door()]
+        var (hedged, transport) = HedgedRequest.answered(by: [
+            .behind(doors[0], .status(503)), .status(503), .behind(doors[1], .status(503)), .status(503),
+        ])
+        hedged.configuration.retryPolicy.maximumRetries = 1
+        let steps = Collector<Int>()
+        hedged.configuration.retryDeciders = [
+            RetryDecider { failure, decision in
+                steps.append(failure.backoffStep)
+                return decision
+            }
+        ]
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        await transport.requests(atLeast: 2)
+        doors[0].open()
+        await transport.requests(atLeast: 3)
+        await hedged.passDelay()
+        await transport.requests(atLeast: 4)
+        doors[1].open()
+        _ = await failure(ofStarted: operation)
+        #expect(steps.elements == [1, 2])
+        #expect(operation.attempts.map(\.isHedge) == [false, true, false, true])
+    }
+
+    @Test func theErrorOfABodyIsMadeOnceOfTheFailureThatIsDecidedUpon() async throws {
+        let door = Door()
+        var (hedged, _) = HedgedRequest.answered(by: [
+            .behind(door, .status(503, body: Data("a".utf8))), .status(503, body: Data("b".utf8)),
+        ])
+        let bodies = Collector<String>()
+        hedged.configuration.errorBodyDecoder = ErrorBodyDecoder { _, body in
+            bodies.append(String(decoding: body, as: UTF8.self))
+            return Problem()
+        }
+        hedged.configuration.retryPolicy.maximumRetries = 0
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        _ = await hedged.attemptFailed()
+        door.open()
+        let error = try #require(await failure(ofStarted: operation) as? RequestError)
+        #expect(bodies.elements == ["a"])
+        #expect(error.underlying is Problem)
+        #expect((error.attempts[0].error as? RequestError)?.underlying is Problem)
+    }
+
+    // MARK: What is told
+
+    @Test func theAttemptsTellWhoWonAndWhoLost() async throws {
+        let (hedged, _) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        _ = try await operation.value
+        let attempts = operation.attempts
+        #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.isHedge) == [false, true])
+        #expect(attempts[0].error is CancellationError && attempts[1].error == nil)
+        #expect(attempts.map(\.began) == [.zero, HedgedRequest.delay])
+        #expect(attempts.map(\.ended) == [HedgedRequest.delay, HedgedRequest.delay])
+        #expect(attempts.map(\.status) == [nil, 200] && attempts.map(\.bodySize) == [0, 6])
+    }
+
+    @Test func aLostHedgeIsTheLastAttemptAndNotTheOneThatHasTheValue() async throws {
+        let door = Door()
+        let (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .body(Self.first)), .stall])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        await transport.requests(atLeast: 2)
+        door.open()
+        _ = try await operation.value
+        let attempts = operation.attempts
+        #expect(attempts[0].error == nil && attempts[0].bodySize == 5 && attempts[0].ended != nil)
+        #expect(attempts[1].isHedge && attempts[1].error is CancellationError)
+    }
+
+    @Test func theEventsTellOfTheHedgeAndOfItsEnd() async throws {
+        let (hedged, _) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        _ = try await operation.value
+        await eventually { hedged.steps.last == "ended" }
+        // Where the loser takes long to let go, that is told as well.
+        #expect(
+            hedged.steps.filter { $0 != "abandoned" }
+                == ["began", "attemptBegan", "hedgeBegan", "head", "hedgeDecided", "ended"])
+    }
+
+    @Test func whatALoserStillHearsChangesNothing() async throws {
+        let late = LateTransport()
+        let hedged = HedgedRequest(over: late)
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        #expect(try await operation.value == Data("in time".utf8))
+        let before = operation.attempts
+        late.door.open()
+        #expect(await late.outcome.isOpen(within: .seconds(60)))
+        #expect(operation.attempts.map(\.status) == before.map(\.status))
+        #expect(operation.attempts.map(\.ended) == before.map(\.ended))
+        #expect(late.wasRefused)
+    }
+
+    @Test func aLoserThatDoesNotReturnHoldsItsSlotNoLongerThanAMoment() async throws {
+        let late = LateTransport()
+        var hedged = HedgedRequest(over: late)
+        let limiter = RequestLimiter(total: 2)
+        hedged.configuration.limiter = limiter
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        _ = try await operation.value
+        await eventually { limiter.inFlightCount == 0 }
+        late.door.open()
+    }
+
+    @Test func progressIsThatOfTheAttemptThatWon() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
+        hedged.configuration.transport = Accompanied(transport) { task, _, answer in
+            task.onProgress?(TransferProgress(bytesSent: 1))
+            return try await answer()
+        }
+        let told = Collector<Int64>()
+        hedged.configuration.onProgress = { told.append($0.bytesReceived) }
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        _ = try await operation.value
+        #expect(told.elements == [6])
+    }
+}
+
+/// The failure of an operation that runs.
+func failure<Value>(ofStarted operation: AsynchronousOperation<Value>) async -> (any Error)? {
+    do {
+        _ = try await operation.value
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// Answers the second request, and the first one too late, without heeding that it was cancelled.
+private final class LateTransport: Transport {
+    let door = Door()
+    let outcome = Door()
+    private let state = Locked((count: 0, wasRefused: false))
+
+    var wasRefused: Bool { state.withLock { $0.wasRefused } }
+
+    func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        let isFirst = state.withLock { state in
+            state.count += 1
+            return state.count == 1
+        }
+        // The request has a URL.
+        let head = ResponseHead(status: isFirst ? 500 : 200, url: task.request.url!)
+        guard isFirst else {
+            try onHead(head)
+            return TransportResponse(head: head, body: Data("in time".utf8))
+        }
+        await door.pass()
+        defer { outcome.open() }
+        do { try onHead(head) } catch {
+            state.withLock { $0.wasRefused = error is CancellationError }
+            throw error
+        }
+        return TransportResponse(head: head)
+    }
+}
+
+/// A script with something done before or after its answers.
+private struct Accompanied: Transport {
+    typealias Answer = () async throws -> TransportResponse
+
+    let transport: ScriptedTransport
+    let accompany:
+        @Sendable (TransportTask, @Sendable (ResponseHead) throws -> Void, Answer) async throws -> TransportResponse
+
+    init(
+        _ transport: ScriptedTransport,
+        _ accompany:
+            @escaping @Sendable (
+                TransportTask, @Sendable (ResponseHead) throws -> Void, Answer
+            ) async throws -> TransportResponse
+    ) {
+        self.transport = transport
+        self.accompany = accompany
+    }
+
+    func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        try await accompany(task, onHead) { try await transport.perform(task, onHead: onHead) }
+    }
+}

@@ -1,0 +1,205 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct JointWaitTests {
+    private static func origin(_ host: Int) -> Origin { Origin(URL(string: "http://h\(host).example/")) }
+
+    private static func slot(
+        of one: RequestLimiter, _ other: RequestLimiter, host: Int = 0
+    ) async throws -> RequestLimiter.Slot {
+        var places = AttemptLimiters.Places()
+        // They are given.
+        let limiters = AttemptLimiters(ofQueue: one, ofConfiguration: other)!
+        return try await limiters.slot(for: origin(host), priority: .normal, places: &places)
+    }
+
+    private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> RequestLimiter.Slot {
+        var place: RequestLimiter.Place?
+        return try await limiter.slot(for: origin(host), priority: .normal, place: &place)
+    }
+
+    @Test func thereAreNoLimitersWithoutOne() {
+        #expect(AttemptLimiters(ofQueue: nil, ofConfiguration: nil) == nil)
+        #expect(AttemptLimiters(ofQueue: nil, ofConfiguration: RequestLimiter()) != nil)
+    }
+
+    @Test func aSlotOfBothIsGivenBackToBoth() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let slot = try await Self.slot(of: one, other)
+        #expect(one.inFlightCount == 1 && other.inFlightCount == 1)
+        slot.release()
+        slot.release()
+        #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+    }
+
+    @Test func aLimiterThatComesTwiceGivesOneSlot() async throws {
+        let limiter = RequestLimiter(total: 1)
+        let slot = try await Self.slot(of: limiter, limiter)
+        #expect(limiter.inFlightCount == 1)
+        slot.release()
+    }
+
+    @Test(arguments: [false, true])
+    func whoWaitsForOneHoldsNoneOfTheOther(isFirstFull: Bool) async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let (full, free) = isFirstFull ? (one, other) : (other, one)
+        let held = try await Self.slot(of: full)
+        let waiter = Task { try await Self.slot(of: one, other) }
+        await eventually { full.waitingCount == 1 }
+        #expect(free.inFlightCount == 0)
+        try await Self.slot(of: free).release()
+        held.release()
+        try await waiter.value.release()
+        #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+    }
+
+    @Test func whoIsAdmittedByTheFirstOnlyWaitsForTheSecond() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldOne = try await Self.slot(of: one)
+        let heldOther = try await Self.slot(of: other)
+        let waiter = Task { try await Self.slot(of: one, other) }
+        await eventually { one.waitingCount == 1 }
+        heldOne.release()
+        await eventually { other.waitingCount == 1 && one.inFlightCount == 0 }
+        #expect(one.waitingCount == 0)
+        heldOther.release()
+        try await waiter.value.release()
+    }
+
+    @Test func aFullHostKeepsNobodyFromAnother() async throws {
+        let (one, other) = (RequestLimiter(total: 2), RequestLimiter(perHost: 1))
+        let held = try await Self.slot(of: one, other, host: 1)
+        let waiter = Task { try await Self.slot(of: one, other, host: 1) }
+        await eventually { other.waitingCount + one.waitingCount == 1 }
+        try await Self.slot(of: one, other, host: 2).release()
+        held.release()
+        try await waiter.value.release()
+    }
+
+    @Test func whoIsCancelledLeavesTheLineAndHoldsNothing() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let held = try await Self.slot(of: other)
+        let waiter = Task { try await Self.slot(of: one, other) }
+        await eventually { other.waitingCount == 1 }
+        waiter.cancel()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        #expect(one.inFlightCount == 0 && other.waitingCount == 0)
+        held.release()
+        #expect(other.inFlightCount == 0)
+    }
+
+    @Test func aFullLineRejectsAndTheOtherSlotIsGivenBack() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 0))
+        let held = try await Self.slot(of: other)
+        let error = await #expect(throws: RequestError.self) { try await Self.slot(of: one, other) }
+        #expect(error?.code == .slotRejected && one.inFlightCount == 0)
+        held.release()
+    }
+
+    @Test func whoComesAgainAtItsPlacesIsNotRejectedAndComesFirst() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 1))
+        let limiters = try #require(AttemptLimiters(ofQueue: one, ofConfiguration: other))
+        var early = AttemptLimiters.Places()
+        try await limiters.slot(for: Self.origin(0), priority: .normal, places: &early).release()
+        let held = try await Self.slot(of: other)
+        let order = Collector<String>()
+        let late = Task {
+            let slot = try await Self.slot(of: other)
+            order.append("late")
+            slot.release()
+        }
+        await eventually { other.waitingCount == 1 }
+        let again = Task { [early] in
+            var places = early
+            let slot = try await limiters.slot(for: Self.origin(0), priority: .normal, places: &places)
+            order.append("again")
+            slot.release()
+        }
+        await eventually { other.waitingCount == 2 }
+        held.release()
+        try await late.value
+        try await again.value
+        #expect(order.elements == ["again", "late"])
+    }
+
+    /// Holds the thread that admits it.
+    private final class SlowWaiter: SlotWaiter {
+        let isAdmitted = Door()
+        let mayGoOn = DispatchSemaphore(value: 0)
+
+        var reachesUserCode: Bool { true }
+
+        func wasAdmitted() {
+            isAdmitted.open()
+            mayGoOn.wait()
+        }
+    }
+
+    @Test func whoIsAdmittedByAWaitAndTakesLongKeepsNoOtherWaitWaiting() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldOne = try await Self.slot(of: one)
+        let heldOther = try await Self.slot(of: other)
+        let waiter = Task { try await Self.slot(of: one, other) }
+        await eventually { one.waitingCount == 1 }
+        let slow = SlowWaiter()
+        let entry = one.enter(nil, at: one.newPlace(.normal), slow)
+        #expect(entry == .waits)
+        // The wait is admitted by the first, finds the second full, and so gives the slot of the first to the slow one.
+        heldOne.release()
+        await slow.isAdmitted.pass()
+        let (third, fourth) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let held = try await Self.slot(of: third)
+        let late = Task { try await Self.slot(of: third, fourth) }
+        await eventually { third.waitingCount == 1 }
+        held.release()
+        try await late.value.release()
+        slow.mayGoOn.signal()
+        one.giveBack(nil)
+        heldOther.release()
+        try await waiter.value.release()
+    }
+
+    @Test func tenThousandWaitersAreAdmittedWithoutRecursion() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldOne = try await Self.slot(of: one)
+        let heldOther = try await Self.slot(of: other)
+        let waiters = (0..<10_000).map { _ in Task { try await Self.slot(of: one, other).release() } }
+        await eventually { one.waitingCount == 10_000 }
+        heldOne.release()
+        heldOther.release()
+        for waiter in waiters { try await waiter.value }
+        #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+    }
+
+    @Test func noSlotIsLostAndNoBoundBrokenByTenThousandRandomSteps() async {
+        let (one, other) = (RequestLimiter(total: 4), RequestLimiter(total: 3, perHost: 1))
+        await withTaskGroup { group in
+            for task in 0..<50 {
+                group.addTask {
+                    for step in 0..<200 {
+                        let host = (task + step) % 5
+                        let attempt = Task {
+                            let slot =
+                                switch step % 3 {
+                                case 0: try await Self.slot(of: one, host: host)
+                                case 1: try await Self.slot(of: other, host: host)
+                                default: try await Self.slot(of: one, other, host: host)
+                                }
+                            #expect(one.inFlightCount <= 4 && other.inFlightCount <= 3)
+                            // Gives others the chance to take a slot beside this one, up to the bounds and beyond.
+                            await Task.yield()
+                            slot.release()
+                        }
+                        if Bool.random() { attempt.cancel() }
+                        _ = await attempt.result
+                    }
+                }
+            }
+        }
+        #expect(one.inFlightCount == 0 && one.waitingCount == 0)
+        #expect(other.inFlightCount == 0 && other.waitingCount == 0)
+        #expect(one.keptCounts.hosts == 0 && other.keptCounts.hosts == 0)
+    }
+}

@@ -1,0 +1,46 @@
+import RequestOperations
+import Testing
+
+@Suite struct ProblemDetailsTests {
+    // The example of RFC 9457, section 3, with the order of its members.
+    private static let example = #"""
+        {"type": "https://example.com/probs/out-of-credit", "title": "You do not have enough credit.",
+         "detail": "Your current balance is 30, but that costs 50.", "instance": "/account/12345/msgs/abc",
+         "balance": 30, "accounts": ["/account/12345", "/account/67890"]}
+        """#
+
+    private func problem(_ body: String, _ type: String? = "application/problem+json") throws -> ProblemDetails? {
+        let url = try #require(URL(string: "http://a.example/"))
+        let fields = type.map { [(name: "Content-Type", value: $0)] } ?? []
+        let head = ResponseHead(status: 403, url: url, fields: fields)
+        return RequestError(.unacceptableStatus, stage: .validate, head: head, bodyPrefix: Data(body.utf8)).problem
+    }
+
+    @Test func itsMembersAreReadAndOthersPassedOver() throws {
+        let problem = try #require(try problem(Self.example))
+        #expect(problem.type == "https://example.com/probs/out-of-credit" && problem.status == nil)
+        #expect(problem.title == "You do not have enough credit.")
+        #expect(problem.detail == "Your current balance is 30, but that costs 50.")
+        #expect(problem.instance == "/account/12345/msgs/abc")
+    }
+
+    @Test func aMemberOfAnotherTypeIsAsIfItWereMissing() throws {
+        let problem = try #require(try problem(#"{"status": "403", "title": 7, "detail": "d"}"#))
+        #expect(problem.status == nil && problem.title == nil && problem.detail == "d")
+    }
+
+    @Test(arguments: ["application/problem+json", "Application/Problem+JSON; charset=utf-8"])
+    func theMediaTypeTellsThatItIsOne(_ type: String) throws {
+        #expect(try problem(#"{"status": 403}"#, type)?.status == 403)
+    }
+
+    @Test(arguments: ["application/json", "application/problem+xml", "text/plain", nil])
+    func withAnotherMediaTypeThereIsNone(_ type: String?) throws {
+        #expect(try problem(Self.example, type) == nil)
+    }
+
+    @Test(arguments: ["", "[]", "{", #""text""#])
+    func whatIsNoObjectIsNone(_ body: String) throws {
+        #expect(try problem(body) == nil)
+    }
+}

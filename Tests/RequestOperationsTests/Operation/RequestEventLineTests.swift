@@ -1,0 +1,48 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RequestEventLineTests {
+    private func event(_ step: RequestEvent.Step) -> RequestEvent { RequestEvent(id: RequestID(), step: step) }
+
+    @Test func nothingIsToldAfterTheEnd() {
+        let told = Collector<RequestEvent>()
+        let line = RequestEventLine { told.append($0) }
+        line.tell(event(.began))
+        line.tell(event(.ended(nil)))
+        line.tell(event(.abandoned(.decode)))
+        line.tell(event(.ended(nil)))
+        #expect(told.count == 2)
+    }
+
+    @Test func whatHappensWhileAnEventIsToldIsToldAfterIt() {
+        let told = Collector<String>()
+        let line = Locked<RequestEventLine?>(nil)
+        let teller = RequestEventLine { event in
+            guard case .attemptBegan(let number) = event.step else { return }
+            told.append("begins \(number)")
+            if number == 1 { line.withLock { $0 }?.tell(self.event(.attemptBegan(2))) }
+            told.append("ends \(number)")
+        }
+        line.withLock { $0 = teller }
+        teller.tell(event(.attemptBegan(1)))
+        #expect(told.elements == ["begins 1", "ends 1", "begins 2", "ends 2"])
+        line.withLock { $0 = nil }
+    }
+
+    @Test func manyThreadsTellOneAtATimeAndLoseNothing() {
+        let inside = Locked(0)
+        let told = Collector<Int>()
+        let line = RequestEventLine { event in
+            let isAlone = inside.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if case .attemptBegan(let number) = event.step, isAlone { told.append(number) }
+            inside.withLock { $0 -= 1 }
+        }
+        DispatchQueue.concurrentPerform(iterations: 1000) { line.tell(event(.attemptBegan($0))) }
+        #expect(told.elements.sorted() == Array(0..<1000))
+    }
+}

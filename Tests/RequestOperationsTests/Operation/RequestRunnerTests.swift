@@ -1,0 +1,279 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RequestRunnerTests {
+    private static let failure = AttemptFailure(Problem(), request: anyRequest, stage: .validate)
+
+    private func runner(_ configuration: RequestConfiguration = RequestConfiguration()) -> RequestRunner {
+        RequestRunner(anyRequest, configuration: configuration)
+    }
+
+    /// A runner with a deadline on a clock.
+    private func runner(on clock: ManualClock, deadline: Duration) -> RequestRunner {
+        var configuration = RequestConfiguration()
+        configuration.clock = clock
+        configuration.deadline = deadline
+        return runner(configuration)
+    }
+
+    private func hearing(_ steps: Collector<String>) -> RequestConfiguration {
+        var configuration = RequestConfiguration()
+        configuration.onEvent = { steps.append(String("\($0.step)".prefix { $0 != "(" })) }
+        return configuration
+    }
+
+    // MARK: Beginning and end
+
+    @Test func aDeadlineThatPassesIsToldWithTheAttemptThatRan() async throws {
+        let clock = ManualClock()
+        let runner = runner(on: clock, deadline: .seconds(5))
+        let errors = Collector<RequestError>()
+        runner.begin()
+        try runner.setAlarm(at: .seconds(5)) { errors.append($0) }
+        _ = try runner.beginAttempt()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        await errors.count(1)
+        #expect(errors.elements[0].code == .timedOut && errors.elements[0].attempts.map(\.ended) == [.seconds(5)])
+    }
+
+    @Test func theAlarmOfADeadlineIsCancelledAtTheEnd() async throws {
+        let clock = ManualClock()
+        let runner = runner(on: clock, deadline: .seconds(5))
+        runner.begin()
+        try runner.setAlarm(at: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
+        await clock.sleepers(1)
+        runner.ended(nil)
+        await clock.sleepers(0)
+        clock.advance(by: .seconds(5))
+    }
+
+    @Test func theAlarmOfARequestThatWasStoppedIsNotKept() async throws {
+        let clock = ManualClock()
+        let runner = runner(on: clock, deadline: .seconds(5))
+        runner.begin()
+        runner.stop()
+        try runner.setAlarm(at: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
+        await clock.sleepers(0)
+        clock.advance(by: .seconds(5))
+    }
+
+    @Test func aDeadlineThatPassedBeforeTheBeginningFailsAtOnce() throws {
+        let clock = ManualClock()
+        let runner = runner(on: clock, deadline: .seconds(5))
+        runner.becameReady()
+        clock.advance(by: .seconds(5))
+        let error = #expect(throws: RequestError.self) { try runner.setAlarm(at: .seconds(5)) { _ in } }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func aCancellationIsNeverWrapped() {
+        let runner = runner()
+        for error in [CancellationError(), URLError(.cancelled)] as [any Error] {
+            #expect(runner.ending(error, in: .process) is CancellationError)
+        }
+        #expect(
+            runner.ending(TransferFailure(CancellationError(), phase: .head), in: .transfer) is CancellationError)
+        #expect(runner.ending(Problem(), in: .process) is RequestError)
+    }
+
+    @Test func nothingIsToldAfterTheEnd() {
+        let steps = Collector<String>()
+        let runner = runner(hearing(steps))
+        runner.emit(.began)
+        runner.ended(nil)
+        runner.emit(.began)
+        #expect(steps.elements == ["began", "ended"])
+    }
+
+    @Test func anAbandonedRequestIsToldAndItsSlotGivenBack() async throws {
+        let steps = Collector<String>()
+        let limiter = RequestLimiter(total: 1)
+        var configuration = hearing(steps)
+        let isInFlight = Door()
+        configuration.limiter = limiter
+        configuration.transport = ScriptedTransport([
+            .dynamic { _ in
+                isInFlight.open()
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return .body(Data())
+            }
+        ])
+        let runner = runner(configuration)
+        let attempt = try runner.beginAttempt()
+        Task {
+            var admission = attempt
+            let ticket = try #require(try await runner.admit(.data(admission.original), &admission))
+            _ = try await runner.transfer(ticket) { _ in }
+        }
+        await isInFlight.pass()
+        #expect(limiter.inFlightCount == 1)
+        runner.wasAbandoned()
+        #expect(limiter.inFlightCount == 0 && steps.elements.last == "abandoned")
+    }
+
+    @Test(arguments: [true, false])
+    func aStageThatTwoLeaveBehindIsToldOnce(operationIsFirst: Bool) throws {
+        let steps = Collector<String>()
+        let runner = runner(hearing(steps))
+        _ = try runner.beginAttempt()
+        try runner.enter(.decode)
+        let watch = runner.stageRunner
+        runner.stop()
+        if operationIsFirst { runner.wasAbandoned() }
+        watch.onAbandoned(.decode)
+        if !operationIsFirst { runner.wasAbandoned() }
+        #expect(steps.elements.filter { $0 == "abandoned" }.count == 1)
+    }
+
+    @Test func stagesThatAreLeftBehindOneAfterAnotherAreAllTold() throws {
+        let steps = Collector<String>()
+        let runner = runner(hearing(steps))
+        _ = try runner.beginAttempt()
+        runner.stageRunner.onAbandoned(.process)
+        runner.stageRunner.onAbandoned(.retryDecision)
+        runner.stop()
+        runner.wasAbandoned()
+        #expect(steps.elements.filter { $0 == "abandoned" }.count == 3)
+    }
+
+    // MARK: Decisions
+
+    @Test func aDecisionToStopThrowsTheErrorOfTheAttempt() {
+        let error = #expect(throws: RequestError.self) { try runner().adopt(.stop, after: Self.failure) }
+        #expect(error?.underlying is Problem && error?.stage == .validate)
+    }
+
+    @Test func aDecisionToFailThrowsItsOwnError() {
+        let error = #expect(throws: RequestError.self) {
+            try runner().adopt(.fail(RequestError(.init("mine"), stage: .wait)), after: Self.failure)
+        }
+        #expect(error?.code == .init("mine"))
+    }
+
+    @Test func aDecisionToFailAsCancelledThrowsACancellation() {
+        #expect(throws: CancellationError.self) {
+            try runner().adopt(.fail(CancellationError()), after: Self.failure)
+        }
+    }
+
+    @Test func aDecisionToRetryGivesItsDelayAndReplacesTheRequest() throws {
+        let runner = runner()
+        var other = anyRequest
+        other.httpMethod = "PUT"
+        #expect(try runner.adopt(.retry(after: .seconds(3), with: other), after: Self.failure).delay == .seconds(3))
+        #expect(runner.original == other)
+    }
+
+    @Test func aStoppedRequestTakesNoDecision() {
+        let runner = runner()
+        runner.stop()
+        #expect(throws: CancellationError.self) { try runner.adopt(.retry(after: .zero), after: Self.failure) }
+    }
+
+    // MARK: Stages
+
+    @Test func aStoppedRequestEntersNoStage() {
+        let runner = runner()
+        runner.stop()
+        #expect(throws: CancellationError.self) { try runner.entersHere(.process) }
+    }
+
+    @Test func aStageWithAQueueOrATimeLimitDoesNotRunHere() throws {
+        var configuration = RequestConfiguration()
+        configuration.stageTimeLimits[.decode] = .seconds(1)
+        configuration.setQueue(OperationQueue(), for: .process)
+        let runner = runner(configuration)
+        #expect(try !runner.entersHere(.process))
+        #expect(try !runner.entersHere(.decode))
+        #expect(try runner.entersHere(.makeTask))
+    }
+
+    @Test func aStoppedRequestBeginsNoAttempt() {
+        let runner = runner()
+        runner.stop()
+        #expect(throws: CancellationError.self) { try runner.beginAttempt() }
+    }
+
+    // MARK: Admission
+
+    @Test func theTaskHasTheLimitsOfTheConfigurationUnlessItHasItsOwn() async throws {
+        var configuration = RequestConfiguration()
+        configuration.maximumBodySize = 7
+        let runner = runner(configuration)
+        var admission = try runner.beginAttempt()
+        let filled = try #require(try await runner.admit(.data(anyRequest), &admission))
+        #expect(filled.task.limits.maximumBodySize == 7)
+        var task = TransportTask.data(anyRequest)
+        task.limits.maximumBodySize = 9
+        let kept = try #require(try await runner.admit(task, &admission))
+        #expect(kept.task.limits.maximumBodySize == 9)
+    }
+
+    @Test func aSlotThatCameWithTheCancelIsGivenBack() async throws {
+        let limiter = RequestLimiter(total: 1)
+        var configuration = RequestConfiguration()
+        configuration.limiter = limiter
+        let runner = runner(configuration)
+        let attempt = try runner.beginAttempt()
+        // In a Task of its own: the test's own Task must not be cancelled.
+        let waiting = Task {
+            var admission = attempt
+            // The stage that waits for the slot is entered after the cancel.
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await runner.admit(.data(anyRequest), &admission)
+        }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0)
+    }
+
+    @Test func aSlotThatComesToAnAttemptThatWasLeftBehindIsGivenBackAndNotTold() async throws {
+        let steps = Collector<String>()
+        let limiter = RequestLimiter(total: 1)
+        var place: RequestLimiter.Place?
+        let occupied = try await limiter.slot(for: Origin(anyRequest.url), priority: .normal, place: &place)
+        let limiters = try #require(AttemptLimiters(ofQueue: nil, ofConfiguration: limiter))
+        let waits = Door()
+        var configuration = hearing(steps)
+        configuration.onEvent = { [told = configuration.onEvent] event in
+            told?(event)
+            if case .waitsForSlot = event.step { waits.open() }
+        }
+        let runner = runner(configuration)
+        let attempt = try runner.beginAttempt().attempt
+        let leftBehind = Task {
+            var places = AttemptLimiters.Places()
+            _ = try await runner.slot(of: limiters, for: .data(anyRequest), in: attempt, at: &places)
+        }
+        await waits.pass()
+        _ = runner.fail(Problem())
+        _ = try runner.beginAttempt()
+        occupied.release()
+        await #expect(throws: CancellationError.self) { try await leftBehind.value }
+        #expect(limiter.inFlightCount == 0 && !steps.elements.contains("gotSlot"))
+        #expect(runner.fail(Problem()).stage == .process)
+    }
+
+    @Test func anAttemptThatWasLeftBehindWaitsForNoSlot() async throws {
+        let steps = Collector<String>()
+        let runner = runner(hearing(steps))
+        let attempt = try runner.beginAttempt().attempt
+        _ = runner.fail(Problem())
+        _ = try runner.beginAttempt()
+        let limiters = try #require(AttemptLimiters(ofQueue: nil, ofConfiguration: RequestLimiter()))
+        await #expect(throws: CancellationError.self) {
+            var places = AttemptLimiters.Places()
+            _ = try await runner.slot(of: limiters, for: .data(anyRequest), in: attempt, at: &places)
+        }
+        #expect(!steps.elements.contains("waitsForSlot"))
+        #expect(runner.fail(Problem()).stage == .process)
+    }
+}
+
+extension RequestRunner {
+    fileprivate func beginAttempt() throws -> Admission {
+        try beginAttempt(after: nil, priority: .normal)
+    }
+}

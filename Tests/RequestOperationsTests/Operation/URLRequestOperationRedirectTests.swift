@@ -1,0 +1,47 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct URLRequestOperationRedirectTests {
+    @Test func aRedirectIsFollowedAndOnlyTheLastHeadIsValidated() async throws {
+        let transport = ScriptedTransport([
+            .status(302, fields: [("Location", "/next?a=1")]), .body(Data("x".utf8)),
+        ])
+        let operation = Staged(.over(transport))
+        _ = try await run(operation)
+        #expect(
+            transport.requests.map { $0.url?.absoluteString } == [
+                "http://example.invalid/path?secret=1", "http://example.invalid/next?a=1",
+            ])
+        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "decode 1"])
+        #expect(operation.attempts.first?.redirects.map(\.absoluteString) == ["http://example.invalid/next?a=1"])
+    }
+
+    @Test func aPostThatWasRedirectedIsNotSentAgainWhenTheNextHopFails() async throws {
+        var request = anyRequest
+        request.httpMethod = "POST"
+        let transport = ScriptedTransport([.status(303, fields: [("Location", "/next")]), .error(.cannotConnect)])
+        let error = await failure(of: URLRequestOperation(request, configuration: .over(transport))) as? RequestError
+        #expect(error?.code == .cannotConnect)
+        #expect(transport.requests.map(\.httpMethod) == ["POST", "GET"])
+    }
+
+    @Test func credentialsAreNotSentToAnotherOrigin() async throws {
+        let transport = ScriptedTransport([
+            .status(307, fields: [("Location", "http://other.invalid/")]), .body(Data()),
+        ])
+        var request = anyRequest
+        for field in ["Authorization", "Cookie", "Proxy-Authorization", "X-Kept"] {
+            request.setValue("secret", forHTTPHeaderField: field)
+        }
+        _ = try await run(URLRequestOperation(request, configuration: .over(transport)))
+        #expect(transport.requests.last?.allHTTPHeaderFields == ["X-Kept": "secret"])
+    }
+
+    @Test func aPolicyWithoutRedirectsTakesThemAsResponses() async throws {
+        var configuration = RequestConfiguration.scripted([.status(302, fields: [("Location", "/next")])])
+        configuration.redirects = .none
+        let error = await failure(of: URLRequestOperation(anyRequest, configuration: configuration)) as? RequestError
+        #expect(error?.code == .unacceptableStatus && error?.head?.status == 302)
+    }
+}

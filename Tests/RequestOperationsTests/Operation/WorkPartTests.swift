@@ -1,0 +1,112 @@
+import Foundation
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct WorkPartTests {
+    @TaskLocal private static var tag = "none"
+
+    /// An operation whose work has two parts.
+    // Unchecked as its superclass is; the closures are constant.
+    private final class InTwoParts: AsynchronousOperation<String>, @unchecked Sendable {
+        private let first: @Sendable (InTwoParts) async throws -> Void
+        private let second: @Sendable (InTwoParts) async throws -> String
+
+        init(
+            first: @escaping @Sendable (InTwoParts) async throws -> Void = { _ in },
+            second: @escaping @Sendable (InTwoParts) async throws -> String
+        ) {
+            self.first = first
+            self.second = second
+        }
+
+        override func work() async throws -> WorkPart? {
+            try await first(self)
+            return WorkPart(
+                whenDue: { $0() },
+                run: { [self] in
+                    keep(try await second(self))
+                    return nil
+                })
+        }
+    }
+
+    @Test func theValueOfTheLastPartIsTheResult() async throws {
+        let operation = InTwoParts { _ in "value" }
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == "value")
+    }
+
+    @Test func theNextPartHasTheTaskLocalValuesOfTheFirst() async throws {
+        let operation = Self.$tag.withValue("bound") { InTwoParts { _ in Self.tag } }
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == "bound")
+    }
+
+    @Test(arguments: [QualityOfService.userInitiated, .utility, .background])
+    func theNextPartHasThePriorityOfTheOperation(quality: QualityOfService) async throws {
+        let operation = InTwoParts { _ in "\(Task.basePriority?.rawValue ?? 0)" }
+        operation.qualityOfService = quality
+        let door = Door()
+        operation.whenFinished { _ in door.open() }
+        OperationQueue().addOperation(operation)
+        await door.pass()
+        #expect(try operation.result?.get() == "\(quality.taskPriority?.rawValue ?? 0)")
+    }
+
+    @Test func theNextPartKnowsTheQueueOfTheOperation() async throws {
+        let queue = OperationQueue()
+        let operation = InTwoParts { _ in OperationQueue.ofCurrentOperation === queue ? "known" : "unknown" }
+        queue.addOperation(operation)
+        #expect(try await operation.value == "known")
+    }
+
+    @Test func anErrorOfTheNextPartIsTheFailure() async throws {
+        struct Mine: Error {}
+        let operation = InTwoParts { _ in throw Mine() }
+        OperationQueue().addOperation(operation)
+        await #expect(throws: Mine.self) { try await operation.value }
+    }
+
+    @Test func aCancelInTheFirstPartReachesTheTaskOfTheNext() async throws {
+        let wasCancelled = Collector<Bool>()
+        let ended = Door()
+        let operation = InTwoParts {
+            $0.cancel()
+        } second: { _ in
+            wasCancelled.append(Task.isCancelled)
+            ended.open()
+            return ""
+        }
+        OperationQueue().addOperation(operation)
+        await ended.pass()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        #expect(wasCancelled.elements == [true] && operation.isCancelled)
+    }
+
+    @Test func aValueThatComesAfterTheEndIsDropped() async throws {
+        let (runs, isAbandoned, ended) = (Door(), Door(), Door())
+        let operation = InTwoParts { _ in
+            runs.open()
+            await isAbandoned.pass()
+            ended.open()
+            return "late"
+        }
+        OperationQueue().addOperation(operation)
+        await runs.pass()
+        operation.cancel()
+        operation.whenFinished { _ in isAbandoned.open() }
+        await ended.pass()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        #expect(operation.kept == nil)
+    }
+
+    @Test func aRequestRunsAllItsWayWhereItIsCalled() async throws {
+        var configuration = RequestConfiguration.scripted([.status(503), .body(Data("x".utf8))])
+        configuration.retryPolicy.backoff = .constant(.zero)
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        #expect(try await operation.run() == Data("x".utf8))
+        #expect(operation.attempts.count == 2)
+    }
+}

@@ -1,0 +1,197 @@
+#if os(Linux)
+    import RequestOperationsTesting
+    import Testing
+
+    @testable import RequestOperations
+
+    /// The kernel's own messages, in a network of the test's own.
+    @Suite(
+        .enabled(if: NetworkNamespace.isAllowed, "a network namespace takes the rights of root, and ip(8)"),
+        .timeLimit(.minutes(15)))
+    struct RouteMonitorTests {
+        private let namespace = NetworkNamespace()
+
+        /// A path in the namespace, where a pair of linked interfaces is made, of which the first is down.
+        private func path() async throws -> NetworkPath {
+            try await namespace.ip("link add test0 type veth peer name test1")
+            try await namespace.ip("link set test1 up")
+            try await namespace.ip("addr add 10.201.0.1/24 dev test0")
+            return try await watched()
+        }
+
+        private func watched() async throws -> NetworkPath {
+            try await namespace.run {
+                let monitor = try #require(RouteMonitor())
+                return NetworkPath(watching: monitor)
+            }
+        }
+
+        /// Waits for a value of a path.
+        private func reached(_ reachability: Reachability, _ path: NetworkPath) async {
+            for await next in path.changes where next == reachability { return }
+        }
+
+        @Test func theLinkThatGoesUpAndDownIsSeen() async throws {
+            let path = try await path()
+            #expect(path.reachability == .unreachable)
+            try await namespace.ip("link set test0 up")
+            await reached(.reachable(.wired), path)
+            try await namespace.ip("link set test0 down")
+            await reached(.unreachable, path)
+        }
+
+        @Test func theOtherEndThatGoesDownIsSeen() async throws {
+            let path = try await path()
+            try await namespace.ip("link set test0 up")
+            await reached(.reachable(.wired), path)
+            try await namespace.ip("link set test1 down")
+            await reached(.unreachable, path)
+        }
+
+        /// A path in the namespace, where there is another network without a default route, and one with it that has just lost
+        /// its carrier.
+        private func pulledPath() async throws -> NetworkPath {
+            try await namespace.ip("link add docker0 type veth peer name docker1")
+            try await namespace.ip("addr add 172.17.0.1/16 dev docker0")
+            for link in ["docker0", "docker1"] { try await namespace.ip("link set \(link) up") }
+            let path = try await path()
+            try await namespace.ip("link set test0 up")
+            try await namespace.ip("route add default via 10.201.0.2")
+            await eventually { path.level == .routed }
+            try await namespace.ip("link set test1 down")
+            await eventually { path.level == .local }
+            return path
+        }
+
+        @Test func aCableThatIsPutBackWakesThoseWhoWaitThoughAnotherNetworkWasThere() async throws {
+            let path = try await pulledPath()
+            let isWoken = Door()
+            let remove = path.watch { _ in
+                isWoken.open()
+                return Alarm(after: .seconds(3600), on: ContinuousClock()) {}
+            }
+            try await namespace.ip("link set test1 up")
+            await isWoken.pass()
+            remove()
+        }
+
+        @Test func aLinkThatIsSwitchedOffAndOnHasNoDefaultRouteUntilThatIsTold() async throws {
+            let path = try await pulledPath()
+            try await namespace.ip("link set test1 up")
+            await eventually { path.level == .routed }
+            for link in ["docker0", "test0"] { try await namespace.ip("link set \(link) down") }
+            await eventually { path.level == .none }
+            try await namespace.ip("link set test0 up")
+            await eventually { path.level != .none }
+            #expect(path.level == .local)
+            try await namespace.ip("route add default via 10.201.0.2")
+            await eventually { path.level == .routed }
+        }
+
+        @Test func aDefaultRouteThatReplacesAnotherIsTheOnlyOne() async throws {
+            let path = try await pulledPath()
+            try await namespace.ip("link set test1 up")
+            await eventually { path.level == .routed }
+            try await namespace.ip("route replace default via 172.17.0.2")
+            try await namespace.ip("link set docker1 down")
+            await eventually { path.level == .local }
+        }
+
+        @Test func aDefaultRouteByTwoLinksIsThereAsLongAsOneOfThemIs() async throws {
+            let path = try await pulledPath()
+            try await namespace.ip("link set test1 up")
+            try await namespace.ip("route del default")
+            try await namespace.ip("route add default nexthop via 10.201.0.2 nexthop via 172.17.0.2")
+            await eventually { path.level == .routed }
+            try await namespace.ip("link set test0 down")
+            try await namespace.ip("link set docker1 down")
+            await eventually { path.level == .none }
+            try await namespace.ip("link set docker1 up")
+            await eventually { path.level == .routed }
+        }
+
+        @Test func theAddressThatComesAndGoesIsSeen() async throws {
+            try await namespace.ip("link add test0 type veth peer name test1")
+            try await namespace.ip("link set test1 up")
+            try await namespace.ip("link set test0 up")
+            let path = try await watched()
+            #expect(path.reachability == .unreachable)
+            try await namespace.ip("addr add 10.201.0.1/24 dev test0")
+            await reached(.reachable(.wired), path)
+            try await namespace.ip("addr del 10.201.0.1/24 dev test0")
+            await reached(.unreachable, path)
+        }
+
+        @Test func whatIsThereAtTheBeginningIsRead() async throws {
+            _ = try await path()
+            try await namespace.ip("link set test0 up")
+            try await namespace.ip("route add default via 10.201.0.2")
+            let initial = try await namespace.run {
+                let monitor = try #require(RouteMonitor())
+                monitor.start { _ in }
+                defer { monitor.stop() }
+                return monitor.initial
+            }
+            #expect(initial == NetworkPath.Reading(level: .routed, interface: .wired))
+        }
+
+        @Test func theDefaultRouteThatComesWakesThoseWhoWait() async throws {
+            let path = try await path()
+            try await namespace.ip("link set test0 up")
+            await reached(.reachable(.wired), path)
+            let isWoken = Door()
+            let remove = path.watch { _ in
+                isWoken.open()
+                return Alarm(after: .seconds(3600), on: ContinuousClock()) {}
+            }
+            try await namespace.ip("route add default via 10.201.0.2")
+            await isWoken.pass()
+            remove()
+        }
+
+        @Test func aRequestThatWaitsForANetworkGoesOutWhenTheLinkIsUpAndNeverBefore() async throws {
+            let path = try await path()
+            let transport = ScriptedTransport([.body(Data())])
+            var configuration = RequestConfiguration.over(transport)
+            configuration.waitsForConnectivity = true
+            configuration.networkPath = path
+            let operation = URLRequestOperation(anyRequest, configuration: configuration)
+            OperationQueue().addOperation(operation)
+            await eventually { path.waitingCount == 1 }
+            try await namespace.ip("addr add 10.201.0.9/24 dev test0")
+            #expect(transport.requests.isEmpty)
+            try await namespace.ip("link set test0 up")
+            _ = try await operation.value
+        }
+
+        @Test func aRequestThatWaitsGoesOutWithinASecondOfTheLinkAndNeverBefore() async throws {
+            let path = try await path()
+            let transport = ScriptedTransport([.error(.notConnected), .body(Data())])
+            var configuration = RequestConfiguration.over(transport)
+            configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(50)))
+            configuration.retryPolicy.earlyRetryObservers = [
+                ReachabilityObserver(path: path, spread: .milliseconds(100))
+            ]
+            let operation = URLRequestOperation(anyRequest, configuration: configuration)
+            let began = ContinuousClock.now
+            OperationQueue().addOperation(operation)
+            await eventually { path.waitingCount == 1 }
+            // All that happens to a link that stays down, and one that goes up without an address.
+            for line in ["link set test0 mtu 1400", "addr add 10.201.0.9/24 dev test0", "link add test2 type veth"] {
+                try await namespace.ip(line)
+            }
+            try await namespace.ip("link set test2 up")
+            #expect(path.waitingCount == 1 && transport.requests.count == 1)
+            let before = ContinuousClock.now
+            try await namespace.ip("link set test0 up")
+            let up = ContinuousClock.now
+            _ = try await operation.value
+            let sent = try #require(operation.attempts.last).began
+            print(
+                "The link went up between \((before - began)) and \((up - began)) after the request was added; it went out",
+                "after \(sent), woken by \(operation.attempts.last?.wokenBy as Any).")
+            #expect(operation.attempts.last?.wokenBy == .observer("ReachabilityObserver"))
+            #expect(sent >= before - began - .milliseconds(50) && sent < up - began + .seconds(1))
+        }
+    }
+#endif

@@ -1,0 +1,28 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+/// Random graphs of operations on Foundation's queue and on ours.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct RequestQueueDifferentialTests {
+    @Test(arguments: UInt64(1)...50)
+    func whatHappensIsWhatHappensOnFoundationsQueue(seed: UInt64) async {
+        let graph = RandomGraph(seed: seed, count: 40, isLive: false)
+        let foundation = await GraphRun(graph, isLive: false) { OperationQueue() }
+        let ours = await GraphRun(graph, isLive: false) { RequestQueue() }
+        #expect(foundation.violations.isEmpty)
+        #expect(ours.violations.isEmpty)
+        #expect(ours.outcomes == foundation.outcomes)
+        #expect(Set(ours.events) == Set(foundation.events))
+    }
+
+    /// What nobody cancels has its outcome, on both: see ``GraphRun/violations``.
+    @Test(arguments: UInt64(1)...50)
+    func theOrderHoldsWhileTheGraphChanges(seed: UInt64) async {
+        let graph = RandomGraph(seed: seed, count: 60, isLive: true)
+        let foundation = await GraphRun(graph, isLive: true) { OperationQueue() }
+        let ours = await GraphRun(graph, isLive: true) { RequestQueue() }
+        #expect(foundation.violations.isEmpty)
+        #expect(ours.violations.isEmpty)
+        #expect(!ours.outcomes.contains(.unfinished) && !foundation.outcomes.contains(.unfinished))
+    }
+}

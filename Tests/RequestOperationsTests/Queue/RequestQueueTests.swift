@@ -1,0 +1,383 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+/// Blocks until a queue has nothing left, which Foundation allows outside of asynchronous code only.
+func block(untilFinished queue: OperationQueue) {
+    queue.waitUntilAllOperationsAreFinished()
+}
+
+extension OperationQueue {
+    /// Returns when the queue has nothing left. It blocks a thread of its own: Dispatch, on whose threads operations run, has
+    /// a bounded number of them.
+    func drained() async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                block(untilFinished: self)
+                continuation.resume()
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(15))) struct RequestQueueTests {
+    // MARK: Holding back
+
+    @Test func anOperationThatIsReadyRuns() async throws {
+        let operation = Work { 1 }
+        RequestQueue().addOperation(operation)
+        #expect(try await operation.value == 1)
+    }
+
+    @Test func anOperationThatIsNotReadyIsKeptOutOfFoundationsQueue() async throws {
+        let queue = RequestQueue()
+        let first = Work {}
+        let second = Work {}
+        second.addDependency(first)
+        queue.addOperation(second)
+        #expect(queue.operations.isEmpty && queue.operationCount == 0)
+        #expect(queue.allOperations == [second] && queue.allOperationCount == 1)
+        queue.addOperation(first)
+        try await second.value
+        await eventually { queue.allOperationCount == 0 }
+    }
+
+    @Test func anOperationWaitsForADependencyInAnotherQueue() async throws {
+        let order = Collector<Int>()
+        let first = Work { order.append(1) }
+        let second = Work { order.append(2) }
+        second.addDependency(first)
+        RequestQueue().addOperation(second)
+        OperationQueue().addOperation(first)
+        try await second.value
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func aDependencyAddedToAHeldOperationIsWaitedFor() async throws {
+        let queue = RequestQueue()
+        let order = Collector<Int>()
+        let first = Work { order.append(1) }
+        let second = Work { order.append(2) }
+        let third = Work { order.append(3) }
+        third.addDependency(first)
+        queue.addOperation(third)
+        third.addDependency(second)
+        queue.addOperation(first)
+        try await first.value
+        #expect(queue.allOperations.contains(third))
+        queue.addOperation(second)
+        try await third.value
+        #expect(order.elements == [1, 2, 3])
+    }
+
+    @Test func aDependencyRemovedFromAHeldOperationIsNotWaitedFor() async throws {
+        let never = Work {}
+        let operation = Work { 1 }
+        operation.addDependency(never)
+        let queue = RequestQueue()
+        queue.addOperation(operation)
+        operation.removeDependency(never)
+        #expect(try await operation.value == 1)
+    }
+
+    @Test func aHeldOperationThatIsCancelledFinishesAtOnce() async throws {
+        let never = Work {}
+        let operation = Work {}
+        operation.addDependency(never)
+        let queue = RequestQueue()
+        queue.addOperation(operation)
+        operation.cancel()
+        await queue.drained()
+        #expect(operation.isFinished && operation.isCancelled)
+    }
+
+    @Test func oursWaitsForAForeignOperation() async throws {
+        let order = Collector<Int>()
+        let foreign = BlockOperation { order.append(1) }
+        let ours = Work { order.append(2) }
+        ours.addDependency(foreign)
+        let queue = RequestQueue()
+        queue.addOperation(ours)
+        queue.addOperation(foreign)
+        try await ours.value
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func aForeignOperationWaitsForOurs() async throws {
+        let order = Collector<Int>()
+        let ours = Work { order.append(1) }
+        let foreign = BlockOperation { order.append(2) }
+        foreign.addDependency(ours)
+        let queue = RequestQueue()
+        queue.addOperation(foreign)
+        queue.addOperation(ours)
+        await queue.drained()
+        #expect(order.elements == [1, 2])
+    }
+
+    @Test func manyOfOursThatWaitForOneForeignOperationAllRun() async throws {
+        let foreign = BlockOperation {}
+        let queue = RequestQueue()
+        let count = Collector<Int>()
+        for number in 0..<2000 {
+            let ours = Work { count.append(number) }
+            ours.addDependency(foreign)
+            queue.addOperation(ours)
+        }
+        queue.addOperation(foreign)
+        await count.count(2000)
+    }
+
+    @Test func aChainOfFortyThousandRunsAndIsReleasedWithoutRecursion() async throws {
+        let queue = RequestQueue()
+        var last = Work {}
+        queue.addOperation(last)
+        for _ in 1..<40_000 {
+            let next = Work {}
+            next.addDependency(last)
+            queue.addOperation(next)
+            last = next
+        }
+        try await last.value
+        await queue.drained()
+    }
+
+    @Test func aChainOfFortyThousandIsCancelledWithoutRecursion() async throws {
+        let queue = RequestQueue()
+        queue.isSuspended = true
+        var last = Work {}
+        queue.addOperation(last)
+        for _ in 1..<40_000 {
+            let next = Work {}
+            next.addDependency(last)
+            queue.addOperation(next)
+            last = next
+        }
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        await queue.drained()
+        #expect(last.isCancelled && last.isFinished)
+    }
+
+    @Test func aQueueThatNobodyHoldsStaysUntilItsHeldOperationsHaveFinished() async throws {
+        let first = Work {}
+        let second = Work { 2 }
+        second.addDependency(first)
+        RequestQueue().addOperation(second)
+        OperationQueue().addOperation(first)
+        #expect(try await second.value == 2)
+    }
+
+    @Test func aSuspendedQueueThatNobodyHoldsIsFreedWithTheBlocksInIt() {
+        weak var queue: RequestQueue?
+        do {
+            let made = RequestQueue()
+            queue = made
+            made.maxConcurrentOperationCount = 1
+            made.isSuspended = true
+            made.addOperation {}
+            made.addOperation(BlockOperation {})
+        }
+        #expect(queue == nil)
+    }
+
+    @Test func aQueueThatIsDoneIsFreed() async throws {
+        weak var queue: RequestQueue?
+        let operation = Work {}
+        do {
+            let made = RequestQueue()
+            queue = made
+            made.addBarrierBlock {}
+            made.addOperation(operation)
+            made.addOperation {}
+            await made.drained()
+        }
+        await eventually { queue == nil }
+        #expect(operation.isFinished)
+    }
+
+    @Test func aChainAndAQueueMayBothStartAnOperationAtOnce() async throws {
+        for _ in 0..<500 {
+            let dependency = Work {}
+            let link = Work { 1 }
+            link.addDependency(dependency)
+            let queue = RequestQueue()
+            queue.addOperation(link)
+            let chain = link.then { number in Work { number + 1 } }
+            OperationQueue().addOperation(chain)
+            OperationQueue().addOperation(dependency)
+            #expect(try await chain.value == 2)
+            await queue.drained()
+            #expect(queue.allOperationCount == 0)
+        }
+    }
+
+    @Test func anOperationThatIsInAQueueAlreadyIsAProgrammersError() async {
+        await #expect(processExitsWith: .failure) {
+            let held = Work {}
+            held.addDependency(Work {})
+            RequestQueue().addOperation(held)
+            RequestQueue().addOperation(held)
+        }
+        await #expect(processExitsWith: .failure) {
+            let foreign = BlockOperation {}
+            foreign.addDependency(Work {})
+            let queue = RequestQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.addOperation(foreign)
+            queue.addOperation(foreign)
+        }
+    }
+
+    @Test func aHeldOperationThatAChainStartsIsDoneForItsQueue() async throws {
+        let blocker = Work {}
+        let link = Work { 1 }
+        let queue = RequestQueue()
+        queue.isSuspended = true
+        queue.addOperation(blocker)
+        queue.addBarrierBlock {}
+        queue.addOperation(link)
+        let chain = link.then { number in Work { number + 1 } }
+        OperationQueue().addOperation(chain)
+        #expect(try await chain.value == 2)
+        queue.isSuspended = false
+        await queue.drained()
+        #expect(queue.allOperationCount == 0)
+    }
+
+    // MARK: Barriers
+
+    @Test func whatIsCancelledBehindABarrierIsFreed() async throws {
+        let queue = RequestQueue()
+        let first = Work {}
+        first.addDependency(Work {})
+        queue.addOperation(first)
+        queue.addBarrierBlock {}
+        weak var kept: Work<Void>?
+        do {
+            let operation = Work {}
+            kept = operation
+            queue.addOperation(operation)
+            operation.cancel()
+            await #expect(throws: CancellationError.self) { try await operation.value }
+        }
+        await eventually { kept == nil }
+        first.cancel()
+        await queue.drained()
+    }
+
+    @Test func barriersRunInTheirOrderEachAfterWhatCameBeforeIt() async throws {
+        let queue = RequestQueue()
+        let order = Collector<Int>()
+        let door = Door()
+        queue.addOperation(Work { await door.pass() })
+        for number in 0..<200 {
+            for _ in 0..<3 { queue.addOperation(Work { order.append(number) }) }
+            queue.addBarrierBlock { order.append(number) }
+        }
+        door.open()
+        await queue.drained()
+        #expect(order.elements == (0..<200).flatMap { Array(repeating: $0, count: 4) })
+    }
+
+    /// Adds a barrier, and returns when it runs; it ends, and does a last thing, when the semaphore is signalled.
+    private static func barrier(
+        of queue: RequestQueue, atItsEnd end: @escaping @Sendable () -> Void
+    ) async -> DispatchSemaphore {
+        let (isRunning, mayEnd) = (Door(), DispatchSemaphore(value: 0))
+        queue.addBarrierBlock {
+            isRunning.open()
+            mayEnd.wait()
+            end()
+        }
+        await isRunning.pass()
+        return mayEnd
+    }
+
+    @Test func aBarrierThatIsAddedWhileTheOneBeforeItRunsWaitsForWhatCameBetween() async throws {
+        let queue = RequestQueue()
+        let order = Collector<Int>()
+        let mayEnd = await Self.barrier(of: queue) { order.append(1) }
+        let door = Door()
+        queue.addOperation(
+            Work {
+                await door.pass()
+                order.append(2)
+            })
+        queue.addBarrierBlock { order.append(3) }
+        mayEnd.signal()
+        await order.count(1)
+        door.open()
+        await queue.drained()
+        #expect(order.elements == [1, 2, 3])
+    }
+
+    @Test func whatIsAddedAfterACancelOfAllWaitsForTheBarrierThatRuns() async throws {
+        let queue = RequestQueue()
+        let order = Collector<Int>()
+        let mayEnd = await Self.barrier(of: queue) { order.append(1) }
+        let dropped = Collector<Int>()
+        queue.addBarrierBlock { dropped.append(1) }
+        queue.cancelAllOperations()
+        queue.addOperation(Work { order.append(2) })
+        mayEnd.signal()
+        await queue.drained()
+        #expect(order.elements == [1, 2] && dropped.count == 0)
+    }
+
+    // MARK: Suspension
+
+    @Test func ofTwoThatSuspendAndResumeAtOnceTheLastOneHolds() async throws {
+        for _ in 0..<500 {
+            let queue = RequestQueue()
+            await withTaskGroup { group in
+                for isSuspended in [true, false, true, false] { group.addTask { queue.isSuspended = isSuspended } }
+            }
+            guard !queue.isSuspended else { continue }
+            let operation = Work { 1 }
+            queue.addOperation(operation)
+            #expect(try await operation.value == 1)
+        }
+    }
+
+    // MARK: Quality of service
+
+    @Test func oursGetTheQualityOfTheQueueUnlessTheyHaveTheirOwn() async throws {
+        let queue = RequestQueue()
+        queue.qualityOfService = .utility
+        let without = Work { Task.currentPriority }
+        let with = Work { Task.currentPriority }
+        with.qualityOfService = .userInitiated
+        for operation in [without, with] { queue.addOperation(operation) }
+        // Who awaits them would raise them.
+        await queue.drained()
+        #expect(try without.result?.get() == .utility && with.result?.get() == .userInitiated)
+    }
+
+    @Test func blocksAndForeignOperationsRunOnTheUnderlyingQueue() async throws {
+        let key = DispatchSpecificKey<Int>()
+        let underlying = DispatchQueue(label: "underlying", attributes: .concurrent)
+        underlying.setSpecific(key: key, value: 7)
+        let queue = RequestQueue()
+        queue.underlyingQueue = underlying
+        let seen = Collector<Int?>()
+        queue.addOperation { seen.append(DispatchQueue.getSpecific(key: key)) }
+        queue.addOperation(BlockOperation { seen.append(DispatchQueue.getSpecific(key: key)) })
+        await queue.drained()
+        #expect(seen.elements == [7, 7])
+    }
+
+    // MARK: Many foreign operations
+
+    @Test func twentyThousandThatEachWaitForAForeignOperationOfItsOwnRun() async throws {
+        let queue = RequestQueue()
+        let foreign = (0..<20_000).map { _ in BlockOperation {} }
+        for operation in foreign {
+            let ours = Work {}
+            ours.addDependency(operation)
+            queue.addOperation(ours)
+        }
+        for operation in foreign { operation.start() }
+        await queue.drained()
+    }
+}

@@ -1,0 +1,384 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// How many run at a time, and what of: the attempts of requests, and everything else as long as it executes.
+@Suite(.timeLimit(.minutes(15))) struct RequestQueueWidthTests {
+    private static func queue(width: Int) -> RequestQueue {
+        // However slow the machine is, nobody waits so long as to lose to those who come later.
+        let queue = RequestQueue(clock: ManualClock())
+        queue.maxConcurrentOperationCount = width
+        return queue
+    }
+
+    private static func request(
+        _ configuration: RequestConfiguration, to host: String = "example"
+    ) -> URLRequestOperation<Data> {
+        URLRequestOperation(URL(string: "http://\(host).invalid/")!, configuration: configuration)
+    }
+
+    // MARK: The bound
+
+    @Test func theBoundIsTheTotalOfTheLimiter() {
+        let queue = RequestQueue()
+        #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
+        #expect(queue.limiter.total == nil)
+        queue.maxConcurrentOperationCount = 3
+        #expect(queue.limiter.total == 3 && queue.maxConcurrentOperationCount == 3)
+        queue.limiter.total = 5
+        #expect(queue.maxConcurrentOperationCount == 5)
+        queue.maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+        #expect(queue.limiter.total == nil)
+    }
+
+    @Test func aBoundBelowZeroIsAProgrammersError() async {
+        await #expect(processExitsWith: .failure) { RequestQueue().maxConcurrentOperationCount = -2 }
+    }
+
+    @Test func aBoundOfZeroAdmitsNothingUntilItIsRaised() async throws {
+        let queue = Self.queue(width: 0)
+        let transport = ScriptedTransport([.body(Data())])
+        let request = Self.request(.over(transport))
+        let work = Work { 1 }
+        queue.addOperation(request)
+        queue.addOperation(work)
+        await eventually { queue.limiter.waitingCount == 2 }
+        #expect(transport.requests.isEmpty && !work.isExecuting)
+        queue.maxConcurrentOperationCount = 1
+        _ = try await request.value
+        #expect(try await work.value == 1)
+    }
+
+    // MARK: Requests
+
+    @Test func whileOneRequestWaitsForItsNextAttemptAThousandOthersComplete() async throws {
+        let clock = ManualClock()
+        let queue = Self.queue(width: 1)
+        var waiting = RequestConfiguration.scripted([.status(503), .body(Data())])
+        waiting.clock = clock
+        waiting.retryPolicy.backoff = .constant(.seconds(60), jitter: .none)
+        let first = Self.request(waiting)
+        queue.addOperation(first)
+        await clock.sleepers(1)
+        let others = RequestConfiguration.scripted([.body(Data())])
+        let thousand = (0..<1000).map { _ in Self.request(others) }
+        for request in thousand { queue.addOperation(request) }
+        for request in thousand { _ = try await request.value }
+        #expect(!first.isFinished && queue.limiter.inFlightCount == 0)
+        clock.advance(by: .seconds(60))
+        _ = try await first.value
+    }
+
+    @Test func asManyAttemptsAreInFlightAsTheBoundSays() async throws {
+        let queue = Self.queue(width: 3)
+        let running = Locked((now: 0, most: 0))
+        let configuration = RequestConfiguration.scripted([
+            .dynamic { _ in
+                running.withLock { running in
+                    running.now += 1
+                    running.most = max(running.most, running.now)
+                }
+                await Task.yield()
+                running.withLock { $0.now -= 1 }
+                return .body(Data())
+            }
+        ])
+        let requests = (0..<200).map { _ in Self.request(configuration) }
+        for request in requests { queue.addOperation(request) }
+        for request in requests { _ = try await request.value }
+        #expect(running.withLock { $0.most } <= 3)
+        #expect(queue.limiter.inFlightCount == 0 && queue.limiter.waitingCount == 0)
+    }
+
+    @Test func requestsLineUpInTheOrderOfTheirAdding() async throws {
+        let queue = Self.queue(width: 0)
+        let transport = ScriptedTransport([.body(Data())])
+        let names = (0..<100).map { "host\($0)" }
+        let requests = names.map { Self.request(.over(transport), to: $0) }
+        for request in requests { queue.addOperation(request) }
+        await eventually { queue.limiter.waitingCount == 100 }
+        queue.maxConcurrentOperationCount = 1
+        for request in requests { _ = try await request.value }
+        #expect(transport.requests.map { $0.url?.host } == names.map { "\($0).invalid" })
+    }
+
+    @Test func aRequestWithALimiterOfItsOwnHoldsNoPlaceWhileItWaitsForThat() async throws {
+        let queue = Self.queue(width: 2)
+        var configuration = RequestConfiguration.scripted([.stall])
+        configuration.limiter = RequestLimiter(perHost: 1)
+        let transport = ScriptedTransport([.stall])
+        configuration.transport = transport
+        let inFlight = Self.request(configuration, to: "full")
+        queue.addOperation(inFlight)
+        await transport.requests(atLeast: 1)
+        let waiting = Self.request(configuration, to: "full")
+        queue.addOperation(waiting)
+        await eventually { configuration.limiter?.waitingCount == 1 }
+        configuration.transport = ScriptedTransport([.body(Data())])
+        let other = Self.request(configuration, to: "other")
+        queue.addOperation(other)
+        _ = try await other.value
+        inFlight.cancel()
+        waiting.cancel()
+        await queue.drained()
+        #expect(queue.limiter.inFlightCount == 0 && configuration.limiter?.inFlightCount == 0)
+    }
+
+    @Test func aRequestThatBringsTheLimiterOfTheQueueTakesOnePlace() async throws {
+        let queue = Self.queue(width: 1)
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.limiter = queue.limiter
+        let request = Self.request(configuration)
+        queue.addOperation(request)
+        _ = try await request.value
+    }
+
+    @Test func theLinksOfAChainHoldThePlacesAndTheChainDoesNot() async throws {
+        let queue = Self.queue(width: 1)
+        let seen = Collector<Int>()
+        let configuration = RequestConfiguration.scripted([
+            .dynamic { [limiter = queue.limiter] _ in
+                seen.append(limiter.inFlightCount)
+                return .body(Data())
+            }
+        ])
+        let chain = Self.request(configuration).then { _ in Self.request(configuration) }
+        queue.addOperation(chain)
+        _ = try await chain.value
+        #expect(seen.elements == [1, 1])
+    }
+
+    @Test func aRedirectToAnotherHostKeepsToTheBound() async throws {
+        let queue = Self.queue(width: 1)
+        let configuration = RequestConfiguration.scripted([
+            .status(302, fields: [("Location", "http://other.invalid/")]), .body(Data("x".utf8)),
+        ])
+        let request = Self.request(configuration)
+        queue.addOperation(request)
+        _ = try await request.value
+        #expect(queue.limiter.inFlightCount == 0)
+    }
+
+    // MARK: Everything else
+
+    @Test func blocksAndForeignOperationsAndOursRunOneAtATime() async {
+        let queue = Self.queue(width: 1)
+        let running = Locked((now: 0, most: 0))
+        let count = Collector<Int>()
+        @Sendable func run() {
+            running.withLock { running in
+                running.now += 1
+                running.most = max(running.most, running.now)
+            }
+            // Gives other threads the chance to run beside this one.
+            for _ in 0..<100 { sched_yield() }
+            running.withLock { $0.now -= 1 }
+            count.append(1)
+        }
+        for _ in 0..<30 {
+            queue.addOperation { run() }
+            queue.addOperation(BlockOperation { run() })
+            queue.addOperation(Work { run() })
+        }
+        await queue.drained()
+        #expect(count.count == 90 && running.withLock { $0.most } == 1)
+        #expect(queue.limiter.inFlightCount == 0)
+    }
+
+    @Test func aForeignOperationAndAnAttemptShareTheBound() async throws {
+        let queue = Self.queue(width: 1)
+        let door = DispatchSemaphore(value: 0)
+        let began = Door()
+        queue.addOperation(
+            BlockOperation {
+                began.open()
+                door.wait()
+            })
+        await began.pass()
+        let transport = ScriptedTransport([.body(Data())])
+        let request = Self.request(.over(transport))
+        queue.addOperation(request)
+        await eventually { queue.limiter.waitingCount == 1 }
+        #expect(transport.requests.isEmpty)
+        door.signal()
+        _ = try await request.value
+    }
+
+    @Test func theBoundForEachHostHoldsForRequestsOnly() async throws {
+        let queue = Self.queue(width: 2)
+        queue.limiter.perHost = 1
+        let (one, other) = (Door(), Door())
+        let operations = [(one, other), (other, one)].map { mine, others in
+            Work {
+                mine.open()
+                await others.pass()
+            }
+        }
+        for operation in operations { queue.addOperation(operation) }
+        for operation in operations { try await operation.value }
+    }
+
+    @Test func anOperationThatIsNotReadyHoldsNoPlace() async throws {
+        let queue = Self.queue(width: 1)
+        let first = Work { 1 }
+        let foreign = BlockOperation {}
+        let second = Work { 2 }
+        foreign.addDependency(first)
+        second.addDependency(foreign)
+        queue.addOperation(second)
+        queue.addOperation(foreign)
+        queue.addOperation(first)
+        #expect(try await second.value == 2)
+    }
+
+    @Test func aDependencyAddedInTheLineIsWaitedFor() async throws {
+        let queue = Self.queue(width: 0)
+        let order = Collector<Int>()
+        let first = Work { order.append(1) }
+        let ours = Work { order.append(2) }
+        let foreign = BlockOperation { order.append(3) }
+        queue.addOperation(ours)
+        queue.addOperation(foreign)
+        ours.addDependency(first)
+        foreign.addDependency(ours)
+        queue.maxConcurrentOperationCount = 1
+        queue.addOperation(first)
+        await queue.drained()
+        #expect(order.elements == [1, 2, 3])
+    }
+
+    @Test func thoseOfAHigherPriorityComeFirst() async {
+        let queue = Self.queue(width: 0)
+        let order = Collector<String>()
+        for (name, priority) in [
+            ("low", Operation.QueuePriority.low), ("a", .normal), ("high", .veryHigh), ("b", .normal),
+        ] {
+            let operation = BlockOperation { order.append(name) }
+            operation.queuePriority = priority
+            queue.addOperation(operation)
+        }
+        queue.maxConcurrentOperationCount = 1
+        await queue.drained()
+        #expect(order.elements == ["high", "a", "b", "low"])
+    }
+
+    @Test func requestsAndOtherOperationsShareOneLine() async throws {
+        let queue = Self.queue(width: 0)
+        let order = Collector<String>()
+        for number in 0..<20 {
+            if number.isMultiple(of: 2) {
+                queue.addOperation { order.append("\(number)") }
+            } else {
+                let configuration = RequestConfiguration.scripted([
+                    .dynamic { _ in
+                        order.append("\(number)")
+                        return .body(Data())
+                    }
+                ])
+                queue.addOperation(Self.request(configuration))
+            }
+        }
+        // Of the blocks the first stands for all.
+        await eventually { queue.limiter.waitingCount == 11 }
+        queue.maxConcurrentOperationCount = 1
+        await queue.drained()
+        #expect(order.elements == (0..<20).map(String.init))
+    }
+
+    @Test func aHigherPriorityComesFirstAlsoOfThoseWhoCameLater() async throws {
+        let queue = Self.queue(width: 0)
+        let order = Collector<String>()
+        let low = BlockOperation { order.append("low") }
+        low.queuePriority = .low
+        queue.addOperation(low)
+        let configuration = RequestConfiguration.scripted([
+            .dynamic { _ in
+                order.append("request")
+                return .body(Data())
+            }
+        ])
+        queue.addOperation(Self.request(configuration))
+        await eventually { queue.limiter.waitingCount == 2 }
+        let high = Work { order.append("high") }
+        high.queuePriority = .high
+        queue.addOperation(high)
+        queue.maxConcurrentOperationCount = 1
+        await queue.drained()
+        #expect(order.elements == ["high", "request", "low"])
+    }
+
+    @Test func aBoundThatIsSetWhileTheQueueIsSuspendedHoldsForWhatIsInIt() async {
+        let queue = RequestQueue()
+        queue.isSuspended = true
+        let running = Locked((now: 0, most: 0))
+        @Sendable func run() {
+            running.withLock { running in
+                running.now += 1
+                running.most = max(running.most, running.now)
+            }
+            // Gives other threads the chance to run beside this one.
+            for _ in 0..<100 { sched_yield() }
+            running.withLock { $0.now -= 1 }
+        }
+        for _ in 0..<20 {
+            queue.addOperation { run() }
+            queue.addOperation(BlockOperation { run() })
+            queue.addOperation(Work { run() })
+        }
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = false
+        await queue.drained()
+        #expect(running.withLock { $0.most } == 1)
+    }
+
+    @Test func aFullLineRejectsRequestsAndNothingElse() async throws {
+        let queue = Self.queue(width: 0)
+        queue.limiter.maximumWaiting = 1
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.retryPolicy = .none
+        let waiting = Self.request(configuration)
+        queue.addOperation(waiting)
+        await eventually { queue.limiter.waitingCount == 1 }
+        let rejected = Self.request(configuration)
+        queue.addOperation(rejected)
+        let error = await #expect(throws: RequestError.self) { _ = try await rejected.value }
+        #expect(error?.code == .slotRejected)
+        let work = Work { 1 }
+        queue.addOperation(work)
+        queue.maxConcurrentOperationCount = 1
+        _ = try await waiting.value
+        #expect(try await work.value == 1)
+    }
+
+    @Test func aFullLineRejectsARequestThatNeedsTwoSlots() async throws {
+        let queue = Self.queue(width: 0)
+        queue.limiter.maximumWaiting = 0
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.retryPolicy = .none
+        let limiter = RequestLimiter(total: 1)
+        configuration.limiter = limiter
+        let rejected = Self.request(configuration)
+        queue.addOperation(rejected)
+        let error = await #expect(throws: RequestError.self) { _ = try await rejected.value }
+        #expect(error?.code == .slotRejected && limiter.inFlightCount == 0)
+    }
+
+    @Test func anOperationThatIsCancelledInTheLineFinishesAtOnce() async throws {
+        let queue = Self.queue(width: 0)
+        let operation = Work {}
+        queue.addOperation(operation)
+        operation.cancel()
+        await queue.drained()
+        #expect(operation.isFinished)
+    }
+
+    @Test func takingTheBoundAwayAdmitsAllWhoWait() async {
+        let queue = Self.queue(width: 0)
+        let count = Collector<Int>()
+        for number in 0..<100 { queue.addOperation(Work { count.append(number) }) }
+        queue.maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+        await queue.drained()
+        #expect(count.count == 100)
+    }
+}

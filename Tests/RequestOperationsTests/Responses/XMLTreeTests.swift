@@ -1,0 +1,118 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+@Suite struct XMLTreeTests {
+    private func tree(_ text: String) throws -> XMLTree {
+        try XMLTree(parsing: Data(text.utf8))
+    }
+
+    @Test func elementsAttributesAndTextAreRead() throws {
+        let tree = try tree(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <a:feed xmlns:a="urn:a" id="7"><entry><title>One &amp; two</title></entry><!-- c --><entry/>x<![CDATA[<y>]]></a:feed>
+            """)
+        #expect(tree.name == "a:feed" && tree[attribute: "id"] == "7" && tree.children.count == 2)
+        #expect(tree.children("entry").first?.child("title")?.text == "One & two")
+        #expect(tree.text == "One & twox<y>" && tree.content.last == .text("x<y>"))
+    }
+
+    @Test(arguments: ["", "x", "<a>", "<a></b>", "<a/><b/>", "<a>\u{0}</a>", "<a b=c/>"])
+    func whatIsNoDocumentIsAnError(_ text: String) {
+        #expect(throws: (any Error).self) { try tree(text) }
+    }
+
+    @Test func oneThatIsNestedTooDeeplyIsAnError() {
+        let depth = 5000
+        let text = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
+        #expect(throws: (any Error).self) { try tree(text) }
+    }
+
+    @Test func entitiesOfFilesAreNotLoaded() {
+        let text = #"<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><a>&e;</a>"#
+        let read = try? tree(text)
+        #expect(read?.text.contains("root") != true)
+    }
+
+    @Test(arguments: [
+        #"<!DOCTYPE r [<!ENTITY a "xyz">]><r>1&a;2</r>"#, #"<?xml version="1.0"?><!-- [ --><!DOCTYPE r [ ]><r/>"#,
+        #"<!DOCTYPE r SYSTEM "a>b" [<!ENTITY a "xyz">]><r>1&a;2</r>"#,
+    ])
+    func aDocumentWithEntitiesOfItsOwnIsRefused(_ text: String) {
+        #expect(throws: XMLTree.Unreadable.internalSubset) { try tree(text) }
+        #expect(throws: XMLTree.Unreadable.internalSubset) {
+            try XMLTree(parsing: #require(text.data(using: .utf16)))
+        }
+    }
+
+    @Test func aDocumentTypeWithoutDeclarationsIsNoMatter() throws {
+        #expect(try tree(#"<!DOCTYPE r PUBLIC "p" '[u>'><r>[t]</r>"#).text == "[t]")
+        #expect(try tree("<r><![CDATA[<!DOCTYPE r [ ]>]]></r>").text == "<!DOCTYPE r [ ]>")
+    }
+
+    @Test func anEntityThatIsNotKnownIsAnErrorAndNotLost() {
+        #expect(throws: (any Error).self) { try tree(#"<!DOCTYPE r SYSTEM "u"><r>1&nbsp;2</r>"#) }
+        #expect(throws: (any Error).self) { try tree("<r>1&nbsp;2</r>") }
+    }
+
+    @Test func aPrefixNeedNotBeDeclared() throws {
+        let tree = try tree(#"<x:a y:b="1"><x:c/></x:a>"#)
+        #expect(tree.name == "x:a" && tree[attribute: "y:b"] == "1" && tree.child("x:c") != nil)
+    }
+
+    @Test(arguments: [
+        ("<a>\u{E9}</a>", "application/xml; charset=ISO-8859-1"),
+        ("<?xml version=\"1.0\" encoding=\"UTF-8\"?><a>\u{E9}</a>", "text/xml; charset=\"iso-8859-1\""),
+        ("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\u{E9}</a>", "application/xml"),
+    ])
+    func theCharsetOfTheResponseGoesBeforeThatOfTheDocument(_ text: String, _ type: String) async throws {
+        let head = ResponseHead(
+            status: 200, url: try #require(URL(string: "http://a.example")),
+            fields: [(name: "Content-Type", value: type)])
+        let body = try #require(text.data(using: .isoLatin1))
+        #expect(try await ResponseDecoder.xml.decode(TransportResponse(head: head, body: body)).text == "\u{E9}")
+    }
+
+    @Test func aMarkGoesBeforeTheCharset() async throws {
+        let head = ResponseHead(
+            status: 200, url: try #require(URL(string: "http://a.example")),
+            fields: [(name: "Content-Type", value: "text/xml; charset=iso-8859-1")])
+        let response = TransportResponse(head: head, body: Data("\u{FEFF}<a>\u{E9}</a>".utf8))
+        #expect(try await ResponseDecoder.xml.decode(response).text == "\u{E9}")
+    }
+
+    @Test func aBodyThatWentElsewhereIsAnErrorAndNotEmpty() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .body(Data("<a>t</a>".utf8), contentType: "application/xml"))
+        let path = TemporaryPath()
+        let operation = DownloadingOperation(URLRequest(url: server.url), decoder: .xml, file: path.url)
+        #expect((await failure(of: operation) as? RequestError)?.code == .undecodable)
+        let form = DownloadingOperation(
+            URLRequest(url: server.url), decoder: .form([String: String].self), file: path.url)
+        #expect((await failure(of: form) as? RequestError)?.code == .undecodable)
+    }
+
+    @Test func aResponseIsDecoded() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .body(Data("<a>t</a>".utf8), contentType: "application/xml"), .empty(200))
+        #expect(try await run(URLRequestOperation(URLRequest(url: server.url), decoder: .xml)).text == "t")
+        let error = await failure(of: URLRequestOperation(URLRequest(url: server.url), decoder: .xml)) as? RequestError
+        #expect(error?.code == .emptyBody)
+    }
+}
+
+/// Writes the response to a file.
+// Unchecked as its superclass is: its own state never changes.
+private final class DownloadingOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    private let file: URL
+
+    init(_ request: URLRequest, decoder: ResponseDecoder<Value>, file: URL) {
+        self.file = file
+        super.init(request, decoder: decoder, configuration: RequestConfiguration())
+    }
+
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        .download(request, to: file)
+    }
+}

@@ -1,0 +1,241 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct CircuitBreakerTests {
+    private let clock = ManualClock()
+    private let url = URL(string: "http://broken.invalid/")!  // A literal that is a URL.
+
+    /// Opens after two failures in ten seconds, for five.
+    private func breaker(probes: Int = 1) -> CircuitBreaker {
+        CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
+    }
+
+    private func configuration(_ transport: ScriptedTransport, _ breaker: CircuitBreaker?) -> RequestConfiguration {
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(maximumRetries: 0, backoff: .constant(.seconds(1)))
+        configuration.retryPolicy.circuitBreaker = breaker
+        return configuration
+    }
+
+    /// Has a request fail so often.
+    private func fail(_ breaker: CircuitBreaker, times: Int, _ answer: ScriptedTransport.Answer = .status(503)) async {
+        for _ in 0..<times {
+            _ = await failure(
+                of: URLRequestOperation(url, configuration: configuration(ScriptedTransport([answer]), breaker)))
+        }
+    }
+
+    @Test func noPolicyHasABreakerByDefault() {
+        let policies: [RetryPolicy] = [.default, .none, .aggressive, .ancestor]
+        #expect(policies.allSatisfy { $0.circuitBreaker == nil })
+    }
+
+    @Test func anAttemptToAnOpenCircuitIsNotSentAndSaysSo() async {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        #expect(breaker.state(of: url) == .open)
+        let transport = ScriptedTransport([.body(Data())])
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration(transport, breaker)))
+        #expect((error as? RequestError)?.code == .circuitOpen && transport.requests.isEmpty)
+    }
+
+    @Test func aRefusedAttemptGivesItsSlotBack() async {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        let limiter = RequestLimiter(total: 1)
+        configuration.limiter = limiter
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test func aRefusedAttemptSurelyWasNotSent() async {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        let failures = Collector<AttemptFailure>()
+        let operation = Staged(configuration(ScriptedTransport([.body(Data())]), breaker), to: url)
+        operation.decisions = { failure in
+            failures.append(failure)
+            return .stop
+        }
+        _ = await failure(of: operation)
+        #expect(failures.elements.map(\.requestMayHaveBeenProcessed) == [false])
+    }
+
+    @Test func anotherHostIsNotConcerned() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        let other = try #require(URL(string: "http://sound.invalid/"))
+        #expect(breaker.state(of: other) == .closed)
+        _ = try await run(
+            URLRequestOperation(other, configuration: configuration(ScriptedTransport([.body(Data())]), breaker)))
+    }
+
+    @Test func aRequestWaitsUntilTheCircuitIsHalfOpenAndClosesIt() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        configuration.retryPolicy.maximumRetries = 1
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await clock.sleepers(1)
+        // From then on the backoff, of a second.
+        clock.advance(by: .milliseconds(5999))
+        #expect(operation.attempts.count == 1)
+        clock.advance(by: .milliseconds(1))
+        _ = try await operation.value
+        #expect(breaker.state(of: url) == .closed && operation.attempts.last?.waited == .seconds(6))
+    }
+
+    @Test func refusedAttemptsCountNeitherForTheRetriesNorForTheBudget() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        let probe = try breaker.admit(url, at: clock, after: .seconds(5))
+        let budget = RetryBudget(clock: clock)
+        var configuration = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
+        configuration.retryPolicy.maximumRetries = 1
+        configuration.retryPolicy.budget = budget
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        // Refused since the probe is under way, five times.
+        for number in 1...5 {
+            await clock.sleepers(1)
+            #expect(operation.attempts.count == number && budget.balance(of: url) == 100)
+            clock.advance(by: .seconds(1))
+        }
+        await clock.sleepers(1)
+        probe.settle(.succeeded)
+        // The first that is sent fails, and so has its retry.
+        clock.advance(by: .seconds(1))
+        await eventually { budget.balance(of: url) == 99 }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        _ = try await operation.value
+        #expect(operation.attempts.count == 8)
+    }
+
+    @Test func aPolicyWithoutRetriesDoesNotWaitForACircuit() async {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        configuration.retryPolicy = .none
+        configuration.retryPolicy.circuitBreaker = breaker
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
+        #expect(error?.code == .circuitOpen && error?.attempts.count == 1)
+    }
+
+    @Test func aRequestWhoseDeadlineComesFirstFailsAtOnceAndSaysSo() async {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        configuration.retryPolicy.maximumRetries = 1
+        configuration.deadline = .seconds(4)
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect((error as? RequestError)?.code == .circuitOpen)
+    }
+
+    @Test(
+        arguments: [
+            (.status(503), .open), (.status(429), .open), (.error(.connectionLost), .open), (.error(.timedOut), .open),
+            (.status(404), .closed), (.error(.untrustedCertificate), .closed), (.body(Data()), .closed),
+        ] as [(ScriptedTransport.Answer, CircuitBreaker.State)])
+    func whatThePolicyHoldsToBePassingIsAFailure(answer: ScriptedTransport.Answer, state: CircuitBreaker.State) async {
+        let breaker = breaker()
+        await fail(breaker, times: 2, answer)
+        #expect(breaker.state(of: url) == state)
+    }
+
+    @Test func aResponseThatCannotBeDecodedShowsAHostThatWorks() async {
+        let breaker = breaker()
+        for _ in 0..<2 {
+            _ = await failure(
+                of: URLRequestOperation(
+                    URLRequest(url: url), decoder: .json([Int].self),
+                    configuration: configuration(ScriptedTransport([.body(Data("x".utf8))]), breaker)))
+        }
+        #expect(breaker.state(of: url) == .closed)
+    }
+
+    @Test func aCancelledProbeMakesRoomForAnother() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        clock.advance(by: .seconds(5))
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                try await Task.sleep(for: .seconds(3600))
+                return .body(Data())
+            }
+        ])
+        let probe = URLRequestOperation(url, configuration: configuration(transport, breaker))
+        OperationQueue().addOperation(probe)
+        await transport.requests(atLeast: 1)
+        #expect(breaker.state(of: url) == .halfOpen)
+        probe.cancel()
+        await #expect(throws: CancellationError.self) { try await probe.value }
+        _ = try await run(
+            URLRequestOperation(url, configuration: configuration(ScriptedTransport([.body(Data())]), breaker)))
+        #expect(breaker.state(of: url) == .closed)
+    }
+
+    @Test func theStatesCanBeWatched() async throws {
+        let breaker = breaker()
+        var states = breaker.states(of: url).makeAsyncIterator()
+        #expect(await states.next() == .closed)
+        await fail(breaker, times: 2)
+        #expect(await states.next() == .open)
+        clock.advance(by: .seconds(5))
+        let mayAnswer = Door()
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                await mayAnswer.pass()
+                return .body(Data())
+            }
+        ])
+        let probe = URLRequestOperation(url, configuration: configuration(transport, breaker))
+        OperationQueue().addOperation(probe)
+        #expect(await states.next() == .halfOpen)
+        mayAnswer.open()
+        #expect(await states.next() == .closed)
+        _ = try await probe.value
+    }
+
+    @Test func aSuccessfulProbeWakesThoseWhoWaitForTheHost() async throws {
+        let breaker = breaker()
+        let host = try #require(URL(string: "http://probed.invalid/"))
+        var patient = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
+        patient.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
+        patient.retryPolicy.circuitBreaker = breaker
+        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(spread: .zero)]
+        let waiting = URLRequestOperation(host, configuration: patient)
+        OperationQueue().addOperation(waiting)
+        await clock.sleepers(1)
+        _ = await failure(
+            of: URLRequestOperation(host, configuration: configuration(ScriptedTransport([.status(503)]), breaker)))
+        #expect(breaker.state(of: host) == .open)
+        clock.advance(by: .seconds(5))
+        _ = try await run(
+            URLRequestOperation(host, configuration: configuration(ScriptedTransport([.body(Data())]), breaker)))
+        _ = try await waiting.value
+        #expect(waiting.attempts.last?.wokenBy == .observer("HostRecoveryObserver"))
+    }
+
+    @Test func circuitsThatAreNotUsedAnyMoreAreForgotten() throws {
+        let breaker = breaker()
+        for number in 0..<1000 {
+            clock.advance(by: .seconds(1))
+            try breaker.admit(URL(string: "http://h\(number).invalid/")).settle(.succeeded)
+        }
+        #expect(breaker.count <= 128)
+    }
+}
+
+extension CircuitBreaker {
+    /// Lets an attempt pass when a clock has gone on.
+    fileprivate func admit(_ url: URL, at clock: ManualClock, after time: Duration) throws -> Permit {
+        clock.advance(by: time)
+        return try admit(url)
+    }
+}

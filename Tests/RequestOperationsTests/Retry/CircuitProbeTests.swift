@@ -1,0 +1,228 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// What a probe tells of its host, and when.
+@Suite(.timeLimit(.minutes(15))) struct CircuitProbeTests {
+    private let clock = ManualClock()
+    private let url = URL(string: "http://probe.invalid/")!  // A literal that is a URL.
+
+    /// A breaker whose circuit to the URL waits for its probes.
+    private func tripped(probes: Int = 1) throws -> CircuitBreaker {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
+        try open(breaker, url)
+        clock.advance(by: .seconds(5))
+        return breaker
+    }
+
+    private func open(_ breaker: CircuitBreaker, _ url: URL) throws {
+        for _ in 0..<2 { try breaker.admit(url).settle(.failed) }
+    }
+
+    private func operation(
+        _ transport: any Transport, _ breaker: CircuitBreaker, to url: URL? = nil, retries: Int = 0
+    ) -> URLRequestOperation<Data> {
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(maximumRetries: retries, backoff: .constant(.zero))
+        configuration.retryPolicy.circuitBreaker = breaker
+        return URLRequestOperation(url ?? self.url, configuration: configuration)
+    }
+
+    private func succeed(_ breaker: CircuitBreaker) async throws {
+        _ = try await run(operation(ScriptedTransport([.body(Data())]), breaker))
+    }
+
+    // MARK: The head of its response
+
+    @Test func aProbeWhoseBodyHasNoEndKeepsNobodyAway() async throws {
+        let breaker = try tripped()
+        var states = breaker.states(of: url).makeAsyncIterator()
+        _ = await states.next()
+        let probe = operation(ScriptedTransport([.stallBody(status: 200)]), breaker)
+        OperationQueue().addOperation(probe)
+        // Half open, and then closed with the head.
+        while await states.next() != .closed {}
+        try await succeed(breaker)
+        probe.cancel()
+        _ = try? await probe.value
+    }
+
+    @Test func aProbeThatFailsAfterItsHeadCountsAsAFailureAfterTheRecovery() throws {
+        let breaker = try tripped()
+        let probe = try breaker.admit(url)
+        probe.answered()
+        #expect(breaker.state(of: url) == .closed)
+        probe.settle(.failed)
+        #expect(breaker.state(of: url) == .closed)
+        // It was the first of two.
+        try breaker.admit(url).settle(.failed)
+        #expect(breaker.state(of: url) == .open)
+    }
+
+    @Test func aProbeThatFailsAfterItsHeadOpensACircuitThatNeedsMoreOfThem() throws {
+        let breaker = try tripped(probes: 2)
+        let probe = try breaker.admit(url)
+        probe.answered()
+        #expect(breaker.state(of: url) == .halfOpen)
+        probe.settle(.failed)
+        #expect(breaker.state(of: url) == .open)
+    }
+
+    @Test func aProbeThatFailsWhileItsAnswerIsBeingToldIsAFailureAfterTheRecovery() throws {
+        let probe = Locked<CircuitBreaker.Permit?>(nil)
+        let clock = AskingClock { probe.withLock { $0 }?.settle(.failed) }
+        let breaker = CircuitBreaker(minimumThroughput: 1, openTime: .zero, clock: clock)
+        try breaker.admit(url).settle(.failed)
+        let permit = try breaker.admit(url)
+        #expect(breaker.state(of: url) == .halfOpen)
+        probe.withLock { $0 = permit }
+        // The breaker asks for the time before it notes the success.
+        permit.answered()
+        probe.withLock { $0 = nil }
+        #expect(breaker.state(of: url) == .open)
+    }
+
+    @Test func whatBecomesOfAProbeOfAFormerTimeSaysNothingOfTheNext() throws {
+        let breaker = try tripped(probes: 2)
+        let (slow, failing) = (try breaker.admit(url), try breaker.admit(url))
+        failing.settle(.failed)
+        clock.advance(by: .seconds(5))
+        let next = try breaker.admit(url)
+        slow.answered()
+        slow.settle(.failed)
+        #expect(breaker.state(of: url) == .halfOpen)
+        next.settle(.succeeded)
+        try breaker.admit(url).settle(.succeeded)
+        #expect(breaker.state(of: url) == .closed)
+    }
+
+    @Test func aProbeThatEndsWellAfterItsHeadCountsOnce() throws {
+        let breaker = try tripped(probes: 2)
+        let probe = try breaker.admit(url)
+        probe.answered()
+        probe.settle(.succeeded)
+        #expect(breaker.state(of: url) == .halfOpen)
+    }
+
+    @Test func anAttemptThroughAClosedCircuitCountsAtItsEnd() throws {
+        let breaker = CircuitBreaker(failureRatio: 1, minimumThroughput: 1, clock: clock)
+        let permit = try breaker.admit(url)
+        permit.answered()
+        permit.settle(.failed)
+        #expect(breaker.state(of: url) == .open)
+    }
+
+    // MARK: No outcome
+
+    @Test func aProbeThatIsLeftBehindMakesRoomForAnother() async throws {
+        let breaker = try tripped()
+        let deaf = DeafTransport()
+        let probe = operation(deaf, breaker)
+        OperationQueue().addOperation(probe)
+        await deaf.reached.pass()
+        probe.cancel()
+        await #expect(throws: CancellationError.self) { try await probe.value }
+        try await succeed(breaker)
+        #expect(breaker.state(of: url) == .closed)
+        deaf.end.open()
+    }
+
+    @Test(arguments: [
+        RequestError.Code.unencodableBody, .untrustedCertificate, .unsupported, .secureConnectionFailed,
+    ])
+    func aProbeThatFailsOnThisSideLeavesTheCircuitHalfOpen(code: RequestError.Code) async throws {
+        let breaker = try tripped()
+        _ = await failure(of: operation(ScriptedTransport([.error(code, phase: .connect)]), breaker))
+        #expect(breaker.state(of: url) == .halfOpen)
+    }
+
+    // MARK: Redirects
+
+    private var target: URL { URL(string: "http://target.invalid/")! }  // A literal that is a URL.
+
+    /// Redirects to a host whose every answer is the same.
+    private func redirecting(answer: ScriptedTransport.Answer = .status(503)) -> ScriptedTransport {
+        ScriptedTransport([
+            .dynamic { request in
+                request.url?.host == "target.invalid"
+                    ? answer : .status(302, fields: [("Location", "http://target.invalid/")])
+            }
+        ])
+    }
+
+    @Test func aFailureBehindARedirectCountsForTheHostThatFailed() async throws {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        for _ in 0..<2 { _ = await failure(of: operation(redirecting(), breaker)) }
+        #expect(breaker.state(of: target) == .open && breaker.state(of: url) == .closed)
+    }
+
+    @Test func aRedirectIntoAnOpenCircuitIsNotFollowed() async throws {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        try open(breaker, target)
+        let transport = redirecting()
+        let error = await failure(of: operation(transport, breaker)) as? RequestError
+        #expect(error?.code == .circuitOpen && transport.requests.count == 1)
+    }
+
+    @Test func anAttemptThatIsRefusedAfterARedirectCountsAsOne() async throws {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        try open(breaker, target)
+        let transport = redirecting(answer: .status(503))
+        let operation = operation(transport, breaker, retries: 1)
+        OperationQueue().addOperation(operation)
+        // It waits for the circuit behind the redirect.
+        await clock.sleepers(1)
+        #expect(operation.attempts.count == 1)
+        clock.advance(by: .seconds(5))
+        await #expect(throws: RequestError.self) { try await operation.value }
+        #expect(operation.attempts.count == 2)
+    }
+
+    @Test func aProbeThatIsRedirectedShowsAHostThatWorks() async throws {
+        let breaker = try tripped()
+        _ = try await run(operation(redirecting(answer: .body(Data())), breaker))
+        #expect(breaker.state(of: url) == .closed)
+    }
+
+    // MARK: Watching
+
+    @Test func whoWatchesHearsOfACircuitThatWasDroppedMeanwhile() async throws {
+        let breaker = try tripped()
+        var states = breaker.states(of: url).makeAsyncIterator()
+        #expect(await states.next() == .open)
+        try breaker.admit(url).settle(.succeeded)
+        #expect(await states.next() == .closed)
+        clock.advance(by: .seconds(100))
+        for number in 0..<100 {
+            try breaker.admit(URL(string: "http://h\(number).probe.invalid/")).settle(.succeeded)
+        }
+        try open(breaker, url)
+        #expect(await states.next() == .open)
+    }
+
+    @Test func whatNobodyWatchesAnyMoreIsForgotten() async throws {
+        let breaker = try tripped()
+        for number in 0..<10 {
+            let url = try #require(URL(string: "http://h\(number).probe.invalid/"))
+            var states = breaker.states(of: url).makeAsyncIterator()
+            _ = await states.next()
+        }
+        await eventually { breaker.watchedCount == 0 }
+    }
+}
+
+/// Takes no notice of being cancelled.
+private struct DeafTransport: Transport {
+    let reached = Door()
+    let end = Door()
+
+    func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        reached.open()
+        await end.pass()
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,159 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct CircuitStateTests {
+    private static let second: Int64 = 1_000_000_000
+
+    /// Half of at least four in ten seconds, open for five.
+    private static func circuit(
+        ratio: Double = 0.5, throughput: Int = 4, probes: Int = 1
+    ) -> CircuitState {
+        CircuitState(
+            CircuitState.Terms(
+                failureRatio: ratio, minimumThroughput: throughput, slice: second, openTime: 5 * second, probes: probes)
+        )
+    }
+
+    private static func count(
+        _ circuit: inout CircuitState, _ outcomes: [CircuitState.Outcome], at now: Int64 = 0
+    ) {
+        for outcome in outcomes {
+            guard case .admitted(let era) = circuit.admit(at: now) else { return }
+            circuit.settle(outcome, of: era, at: now)
+        }
+    }
+
+    private static func opened(probes: Int = 1) -> CircuitState {
+        var circuit = circuit(probes: probes)
+        count(&circuit, [.failed, .failed, .failed, .failed])
+        return circuit
+    }
+
+    // MARK: Closed
+
+    @Test(
+        arguments: [
+            ([.failed, .failed, .failed], .closed), ([.failed, .failed, .failed, .failed], .open),
+            ([.succeeded, .succeeded, .failed, .failed], .open),
+            ([.succeeded, .succeeded, .succeeded, .failed], .closed),
+            ([.failed, .failed, .failed, .cancelled], .closed),
+            ([.failed, .failed, .failed, .cancelled, .succeeded], .open),
+        ] as [([CircuitState.Outcome], CircuitBreaker.State)])
+    func itOpensAtTheRatioOnceEnoughAttemptsHaveEnded(outcomes: [CircuitState.Outcome], state: CircuitBreaker.State) {
+        var circuit = Self.circuit()
+        Self.count(&circuit, outcomes)
+        #expect(circuit.state == state)
+    }
+
+    @Test(arguments: [(9, .open), (10, .closed)] as [(Int64, CircuitBreaker.State)])
+    func onlyTheSamplingWindowCounts(seconds: Int64, state: CircuitBreaker.State) {
+        var circuit = Self.circuit()
+        Self.count(&circuit, [.failed, .failed, .failed])
+        Self.count(&circuit, [.failed], at: seconds * Self.second)
+        #expect(circuit.state == state)
+    }
+
+    @Test func aRatioOfOneWantsFailuresOnly() {
+        var circuit = Self.circuit(ratio: 1)
+        Self.count(&circuit, [.failed, .failed, .failed, .failed, .failed].shuffled() + [.succeeded])
+        // It opened at the fourth, before there was a success.
+        #expect(circuit.state == .open)
+        var other = Self.circuit(ratio: 1)
+        Self.count(&other, [.succeeded] + [CircuitState.Outcome](repeating: .failed, count: 100))
+        #expect(other.state == .closed)
+    }
+
+    @Test func itAdmitsAnyNumberAtATime() {
+        var circuit = Self.circuit()
+        for _ in 0..<1000 { #expect(circuit.admit(at: 0) == .admitted(era: 0)) }
+    }
+
+    // MARK: Open
+
+    @Test func whileItIsOpenItAdmitsNobodyAndSaysForHowLong() {
+        var circuit = Self.opened()
+        #expect(circuit.admit(at: 0) == .refused(for: 5 * Self.second))
+        #expect(circuit.admit(at: 5 * Self.second - 1) == .refused(for: 1))
+        #expect(circuit.timeLeft(at: 2 * Self.second) == 3 * Self.second)
+    }
+
+    @Test func whatEndsWhileItIsOpenIsNotCounted() {
+        var circuit = Self.circuit()
+        guard case .admitted(let era) = circuit.admit(at: 0) else { return }
+        Self.count(&circuit, [.failed, .failed, .failed, .failed])
+        circuit.settle(.succeeded, of: era, at: 0)
+        circuit.settle(.failed, of: era, at: Self.second)
+        #expect(circuit.state == .open && circuit.timeLeft(at: 0) == 5 * Self.second)
+    }
+
+    @Test func afterItsTimeItIsHalfOpenForTheNextAttempt() {
+        var circuit = Self.opened()
+        #expect(circuit.state == .open && circuit.timeLeft(at: 5 * Self.second) == 0)
+        #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
+        #expect(circuit.state == .halfOpen)
+    }
+
+    // MARK: Half open
+
+    @Test(arguments: [1, 2, 5])
+    func onlyTheProbesAreAdmitted(probes: Int) {
+        var circuit = Self.opened(probes: probes)
+        for _ in 0..<probes { #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2)) }
+        #expect(circuit.admit(at: 5 * Self.second) == .refused(for: 0))
+        #expect(circuit.timeLeft(at: 5 * Self.second) == 0)
+    }
+
+    @Test(arguments: [1, 2, 5])
+    func itClosesWhenAllProbesSucceeded(probes: Int) {
+        var circuit = Self.opened(probes: probes)
+        for number in 1...probes {
+            Self.count(&circuit, [.succeeded], at: 5 * Self.second)
+            #expect(circuit.state == (number == probes ? .closed : .halfOpen))
+        }
+    }
+
+    @Test func oneProbeThatFailsOpensItAgainForTheWholeTime() {
+        var circuit = Self.opened(probes: 3)
+        Self.count(&circuit, [.succeeded, .failed], at: 6 * Self.second)
+        #expect(circuit.state == .open)
+        #expect(circuit.admit(at: 6 * Self.second) == .refused(for: 5 * Self.second))
+    }
+
+    @Test func aProbeThatIsCancelledMakesRoomForAnother() {
+        var circuit = Self.opened()
+        Self.count(&circuit, [.cancelled], at: 5 * Self.second)
+        #expect(circuit.state == .halfOpen && circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
+    }
+
+    @Test func anAttemptFromBeforeItOpenedDecidesNothing() {
+        var circuit = Self.circuit()
+        guard case .admitted(let era) = circuit.admit(at: 0) else { return }
+        Self.count(&circuit, [.failed, .failed, .failed, .failed])
+        #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
+        circuit.settle(.succeeded, of: era, at: 5 * Self.second)
+        circuit.settle(.failed, of: era, at: 5 * Self.second)
+        #expect(circuit.state == .halfOpen)
+    }
+
+    @Test func afterItClosedItCountsAfresh() {
+        var circuit = Self.opened()
+        Self.count(&circuit, [.succeeded], at: 5 * Self.second)
+        Self.count(&circuit, [.failed, .failed, .failed], at: 5 * Self.second)
+        #expect(circuit.state == .closed)
+        Self.count(&circuit, [.failed], at: 5 * Self.second)
+        #expect(circuit.state == .open)
+    }
+
+    // MARK: What is kept
+
+    @Test func aClosedCircuitIsIdleWhenItsWindowIsOver() {
+        var circuit = Self.circuit()
+        Self.count(&circuit, [.failed], at: 3 * Self.second)
+        #expect(!circuit.isIdle(at: 12 * Self.second) && circuit.isIdle(at: 13 * Self.second))
+    }
+
+    @Test func anOpenCircuitIsNeverIdle() {
+        #expect(!Self.opened().isIdle(at: 1000 * Self.second))
+    }
+}

@@ -1,0 +1,92 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// What becomes of many requests to a host that fails for a while, with everything that spares it.
+@Suite(.timeLimit(.minutes(15))) struct OutageTests {
+    @Test func anOutageEndsWithoutAHerd() async throws {
+        let outage = Outage()
+        let operations = (0..<1000).map { _ in outage.operation(to: "down") }
+        let others = (0..<10).map { _ in outage.operation(to: "other") }
+        outage.start(operations + others)
+        await outage.clock.sleepers(1010)
+
+        // The budget: a share of the requests and the minimum go on after their backoff, the others one after another.
+        let waits = outage.waits.elements
+        let postponed = waits.filter { $0 != Outage.backoff }.sorted()
+        let granted = waits.count - postponed.count - others.count
+        #expect((100...300).contains(granted) && postponed.count == operations.count - granted)
+        #expect(zip(postponed, postponed.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(99) })
+        for second in 0..<300 {
+            let window = Duration.seconds(second)..<Duration.seconds(second + 10)
+            #expect(postponed.count { window.contains($0) } <= 100)
+        }
+
+        // The first success wakes those with a retry, and nobody else.
+        outage.isUp.withLock { $0 = true }
+        _ = try await run(outage.operation(to: "down"))
+        await outage.clock.sleepers(1010 + granted)
+        outage.clock.advance(by: .seconds(3))
+        await outage.finished.count(1 + granted)
+        #expect(outage.finished.count == 1 + granted && others.allSatisfy { $0.attempts.count == 1 })
+        #expect(operations.count { $0.attempts.last?.wokenBy == .observer("HostRecoveryObserver") } == granted)
+
+        outage.clock.advance(by: .seconds(297))
+        await outage.finished.count(1011)
+        #expect((operations + others).allSatisfy { (try? $0.result?.get()) != nil && $0.attempts.count == 2 })
+        #expect(outage.mostInFlight <= Outage.perHost)
+    }
+}
+
+/// A host that is down, and all that the requests to it share.
+private final class Outage: Sendable {
+    static let perHost = 8
+    static let backoff = Duration.seconds(5)
+
+    let clock = ManualClock()
+    let isUp = Locked(false)
+    let waits = Collector<Duration>()
+    let finished = Collector<Void>()
+    /// At the host that is down.
+    private let inFlight = Locked((now: 0, most: 0))
+    private let configuration: RequestConfiguration
+
+    var mostInFlight: Int { inFlight.withLock { $0.most } }
+
+    init() {
+        let (isUp, inFlight, waits) = (isUp, inFlight, waits)
+        var configuration = RequestConfiguration.scripted([
+            .dynamic { request in
+                let counts = request.url?.host == "down.outage.invalid" ? 1 : 0
+                inFlight.withLock { $0 = ($0.now + counts, max($0.most, $0.now + counts)) }
+                await Task.yield()
+                inFlight.withLock { $0.now -= counts }
+                return isUp.withLock { $0 } ? .body(Data()) : .status(503)
+            }
+        ])
+        configuration.clock = clock
+        configuration.limiter = RequestLimiter(perHost: Self.perHost)
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(Self.backoff))
+        configuration.retryPolicy.budget = RetryBudget(clock: clock)
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        configuration.onEvent = { event in
+            if case .waits(let delay) = event.step { waits.append(delay) }
+        }
+        self.configuration = configuration
+    }
+
+    func operation(to host: String) -> URLRequestOperation<Data> {
+        let operation = URLRequestOperation(
+            URL(string: "http://\(host).outage.invalid/")!,  // Names of hosts make a URL.
+            configuration: configuration)
+        operation.whenFinished { [finished] _ in finished.append(()) }
+        return operation
+    }
+
+    func start(_ operations: [Operation]) {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = operations.count
+        queue.addOperations(operations, waitUntilFinished: false)
+    }
+}

@@ -1,0 +1,295 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RetryAfterTableOperationTests {
+    private let clock = ManualClock()
+    private let url = URL(string: "http://busy.invalid/a")!  // A literal that is a URL.
+    private let other = URL(string: "http://busy.invalid/b")!  // A literal that is a URL.
+
+    /// A configuration on the clock, with a table.
+    private func configuration(_ transport: ScriptedTransport, _ table: RetryAfterTable?) -> RequestConfiguration {
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.randomSource = RandomSource(seed: 1)
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(1)))
+        configuration.retryPolicy.retryAfterTable = table
+        return configuration
+    }
+
+    private func started(_ url: URL, _ configuration: RequestConfiguration) -> URLRequestOperation<Data> {
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        return operation
+    }
+
+    @Test func operationsOnOneClockShareTheDefaultTable() async throws {
+        var configuration = RequestConfiguration.scripted([
+            .status(503, fields: [("Retry-After", "100")]), .body(Data()),
+        ])
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy()
+        let told = started(url, configuration)
+        await clock.sleepers(1)
+        let untold = started(other, configuration)
+        await clock.sleepers(2)
+        #expect(untold.attempts.count == 1)
+        clock.advance(by: .seconds(103))
+        _ = try await told.value
+        _ = try await untold.value
+        #expect(untold.attempts.count == 1 && told.attempts.count == 2)
+    }
+
+    @Test func whatOneRequestIsToldAnotherOneKeepsTo() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let busy = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
+        let told = started(url, configuration(busy, table))
+        await clock.sleepers(1)
+        let transport = ScriptedTransport([.body(Data())])
+        let untold = started(other, configuration(transport, table))
+        await clock.sleepers(2)
+        #expect(table.timeLeft(for: other) == .seconds(100))
+        clock.advance(by: .seconds(100))
+        _ = try await told.value
+        #expect(transport.requests.isEmpty)
+        clock.advance(by: .seconds(3))
+        _ = try await untold.value
+        #expect(transport.requests.count == 1 && untold.attempts.count == 1)
+    }
+
+    @Test func aRequestToAnotherHostGoesOnAtOnce() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let free = try #require(URL(string: "http://free.invalid/"))
+        _ = try await run(
+            URLRequestOperation(free, configuration: configuration(ScriptedTransport([.body(Data())]), table)))
+    }
+
+    @Test func aRequestWhoseDeadlineComesFirstFailsAtOnceAndSaysSo() async {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let transport = ScriptedTransport([.body(Data())])
+        var configuration = configuration(transport, table)
+        configuration.deadline = .seconds(50)
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
+        #expect(error?.code == .retryAfterTooLong && transport.requests.isEmpty)
+    }
+
+    @Test func retryNowEndsTheWaitBeforeAFirstAttempt() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
+        await clock.sleepers(1)
+        operation.retryNow()
+        _ = try await operation.value
+    }
+
+    @Test func aCancelEndsTheWaitBeforeAFirstAttempt() async {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
+        await clock.sleepers(1)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+    }
+
+    @Test func aRequestThatWaitsBeforeItsFirstAttemptHoldsNoSlot() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), table)
+        let limiter = RequestLimiter(total: 1)
+        configuration.limiter = limiter
+        let operation = started(url, configuration)
+        await clock.sleepers(1)
+        #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0)
+        operation.cancel()
+    }
+
+    @Test func aRequestThatWaitedLongerThanItsFreshnessIsProcessedAgain() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let processed = Collector<Int>()
+        var configuration = configuration(ScriptedTransport([.body(Data())]), table)
+        configuration.adapters = [
+            RequestAdapter { request in
+                processed.append(1)
+                return request
+            }
+        ]
+        let operation = started(url, configuration)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(103))
+        _ = try await operation.value
+        #expect(processed.elements.count == 2)
+    }
+
+    @Test(arguments: [(404, "9"), (503, "soon"), (503, "-9"), (503, "0")])
+    func whatAsksForNothingIsNotNoted(status: Int, value: String) async {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(status, fields: [("Retry-After", value)])])
+        var configuration = configuration(transport, table)
+        configuration.retryPolicy.maximumRetries = 0
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(table.counts.hosts == 0)
+    }
+
+    @Test func aWaitThatIsTooLongFailsTheOthersAtOnceAndSaysSo() async {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
+        let configuration = configuration(transport, table)
+        for _ in 1...2 {
+            let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
+            #expect(error?.code == .retryAfterTooLong)
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aWaitThatIsTooLongIsForgottenAfterTheLongestOneThatIsKept() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
+        let configuration = configuration(transport, table)
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        clock.advance(by: .milliseconds(299_999))
+        #expect(table.timeLeft(for: url) == .milliseconds(9_699_001))
+        clock.advance(by: .milliseconds(1))
+        #expect(table.timeLeft(for: url) == .zero)
+        _ = try await run(URLRequestOperation(url, configuration: configuration))
+    }
+
+    @Test func aPolicyWaitsForAnothersSakeAsLongAsForItsOwn() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), table)
+        configuration.retryPolicy.maximumRetryAfter = .seconds(100)
+        let operation = started(url, configuration)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(103))
+        _ = try await operation.value
+        table.note(.seconds(100), for: url, on: .none)
+        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
+        guard case .retry = configuration.retryPolicy.decision(after: failure, using: .system) else {
+            Issue.record("it does not wait")
+            return
+        }
+    }
+
+    @Test func aPolicyWaitsNoLongerForAnothersSakeThanForItsOwn() async {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let transport = ScriptedTransport([.body(Data())])
+        var configuration = configuration(transport, table)
+        configuration.retryPolicy.maximumRetryAfter = .seconds(99)
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
+        #expect(error?.code == .retryAfterTooLong && transport.requests.isEmpty)
+        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
+        guard case .fail = configuration.retryPolicy.decision(after: failure, using: .system) else {
+            Issue.record("it goes on")
+            return
+        }
+    }
+
+    @Test func aRetryThatWaitsAlreadyKeepsToWhatAnotherRequestIsToldMeanwhile() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(503), .body(Data())])
+        let operation = started(url, configuration(transport, table))
+        await clock.sleepers(1)
+        table.note(.seconds(100), for: url, on: .none)
+        clock.advance(by: .seconds(1))
+        await eventually { operation.attempts.count == 2 }
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(98_999))
+        #expect(transport.requests.count == 1)
+        clock.advance(by: .seconds(4))
+        _ = try await operation.value
+    }
+
+    @Test func retryNowForcesARetryAlthoughTheHostAsksToBeLeftAlone() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let operation = started(
+            url,
+            configuration(ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())]), table))
+        await clock.sleepers(1)
+        table.note(.seconds(200), for: url, on: .none)
+        operation.retryNow()
+        _ = try await operation.value
+    }
+
+    @Test func retryNowForcesAlsoWhatIsProcessedAgain() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(31))
+        operation.retryNow()
+        _ = try await operation.value
+    }
+
+    @Test func aDecisionOfOnesOwnCountsMoreThanWhatTheRequestWasTold() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
+        let operation = Staged(configuration(transport, table), to: url)
+        operation.decisions = { _ in .retry(after: .zero) }
+        _ = try await run(operation)
+        #expect(table.timeLeft(for: url) == .seconds(100))
+    }
+
+    @Test func theHostThatAskedIsSparedNotTheOneThatRedirectedToIt() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let busy = try #require(URL(string: "http://behind.invalid/"))
+        var configuration = configuration(
+            ScriptedTransport([
+                .status(302, fields: [("Location", busy.absoluteString)]),
+                .status(503, fields: [("Retry-After", "9")]),
+            ]), table)
+        configuration.retryPolicy.maximumRetries = 0
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(table.timeLeft(for: busy) == .seconds(9) && table.timeLeft(for: url) == .zero)
+    }
+
+    @Test func noSignBringsForwardWhatTheServerAskedFor() async throws {
+        struct Immediate: EarlyRetryObserver {
+            func wait(after failure: AttemptFailure) async throws {}
+        }
+        var configuration = configuration(
+            ScriptedTransport([.status(429, fields: [("Retry-After", "100")]), .body(Data())]), nil)
+        configuration.retryPolicy.earlyRetryObservers = [Immediate()]
+        let operation = started(url, configuration)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(100))
+        _ = try await operation.value
+        #expect(operation.attempts.last?.wokenBy == .backoff && operation.attempts.last?.waited == .seconds(100))
+    }
+
+    @Test func aRequestThatIsNotRetriedItselfTellsTheOthers() async {
+        let table = RetryAfterTable(clock: clock)
+        var configuration = configuration(
+            ScriptedTransport([.status(429, fields: [("Retry-After", "9")])]), table)
+        configuration.retryPolicy.maximumRetries = 0
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(table.timeLeft(for: url) == .seconds(9))
+    }
+
+    @Test func aPolicyThatDisregardsRetryAfterNeitherNotesNorWaits() async throws {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9")])])
+        var configuration = configuration(transport, table)
+        configuration.retryPolicy.maximumRetries = 0
+        configuration.retryPolicy.honoursRetryAfter = false
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(table.counts.hosts == 0)
+        table.note(.seconds(100), for: url, on: .none)
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func withoutATableOnlyTheRequestThatWasToldWaits() async throws {
+        let busy = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
+        let told = started(url, configuration(busy, nil))
+        await clock.sleepers(1)
+        _ = try await run(
+            URLRequestOperation(other, configuration: configuration(ScriptedTransport([.body(Data())]), nil)))
+        clock.advance(by: .seconds(100))
+        _ = try await told.value
+    }
+}

@@ -1,0 +1,180 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RetryAfterTableTests {
+    private let clock = ManualClock()
+    private let url = URL(string: "http://busy.invalid/a")!  // A literal that is a URL.
+    private let other = URL(string: "http://busy.invalid/b")!  // A literal that is a URL.
+
+    @Test func aHostIsLeftAloneUntilTheWaitIsOver() {
+        let table = RetryAfterTable(clock: clock)
+        #expect(table.timeLeft(for: url) == .zero)
+        table.note(.seconds(7), for: url, on: .none)
+        #expect(table.timeLeft(for: url) == .seconds(7) && table.timeLeft(for: other) == .seconds(7))
+        clock.advance(by: .seconds(6))
+        #expect(table.timeLeft(for: url) == .seconds(1))
+        clock.advance(by: .seconds(1))
+        #expect(table.timeLeft(for: url) == .zero)
+        clock.advance(by: .seconds(1))
+        #expect(table.timeLeft(for: url) == .zero)
+    }
+
+    @Test func theLongerOfTwoWaitsCounts() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(7), for: url, on: .none)
+        table.note(.seconds(3), for: url, on: .none)
+        #expect(table.timeLeft(for: url) == .seconds(7))
+        table.note(.seconds(9), for: url, on: .none)
+        #expect(table.timeLeft(for: url) == .seconds(9))
+    }
+
+    @Test(arguments: ["https://busy.invalid/", "http://busy.invalid:8080/", "http://other.invalid/"])
+    func anotherOriginIsNotConcerned(text: String) throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(7), for: url, on: .none)
+        #expect(table.timeLeft(for: try #require(URL(string: text))) == .zero)
+    }
+
+    @Test(arguments: [0, -5])
+    func noWaitIsNoneToNote(seconds: Int) {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(seconds), for: url, on: .none)
+        #expect(table.counts.hosts == 0)
+    }
+
+    @Test func anEndlessWaitIsOneToo() {
+        let table = RetryAfterTable(clock: clock)
+        clock.advance(by: .seconds(5))
+        table.note(.seconds(Int64.max), for: url, on: .none)
+        #expect(table.timeLeft(for: url) > .seconds(9_000_000_000))
+    }
+
+    @Test(arguments: [(7.0, 0.7), (20, 2), (30, 3), (300, 3)])
+    func thoseWhoWereNotToldAreSpreadOverATenthMore(seconds: Double, spread: Double) {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(seconds), for: url, on: .none)
+        let random = RandomSource(seed: 4)
+        let waits = (0..<200).map { _ in
+            RetryAfterTable.spread(table.timeLeft(for: url, on: .none), using: random).inSeconds
+        }
+        #expect(waits.allSatisfy { $0 >= seconds && $0 <= seconds + spread })
+        #expect(waits.contains { $0 < seconds + spread * 0.1 } && waits.contains { $0 > seconds + spread * 0.9 })
+    }
+
+    @Test func whereNobodyAskedNobodyWaits() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(7), for: url, on: .none)
+        clock.advance(by: .seconds(7))
+        #expect(table.timeLeft(for: url, on: .none) == .zero)
+    }
+
+    @Test func theSharedTableKeepsEachClockApart() throws {
+        let url = try #require(URL(string: "http://shared-table.invalid/"))
+        let shared = RetryAfterTable.shared
+        shared.note(.seconds(7), for: url, on: .clock(clock))
+        #expect(shared.timeLeft(for: url, on: .clock(clock)) == .seconds(7))
+        for other in [Timeline.real, .none, .clock(ManualClock()), .clock(SuspendingClock())] {
+            #expect(shared.timeLeft(for: url, on: other) == .zero)
+        }
+        clock.advance(by: .seconds(7))
+        #expect(shared.timeLeft(for: url, on: .clock(clock)) == .zero)
+        shared.note(.seconds(9), for: url, on: .real)
+        #expect(shared.timeLeft(for: url) > .seconds(5))
+        #expect(shared.timeLeft(for: url, on: .clock(clock)) == .zero)
+    }
+
+    @Test func whatIsNoObjectOrNoTimeIsNotNotedInTheSharedTable() throws {
+        let url = try #require(URL(string: "http://not-noted.invalid/"))
+        for timeline in [Timeline.none, .clock(SuspendingClock())] {
+            RetryAfterTable.shared.note(.seconds(7), for: url, on: timeline)
+            #expect(RetryAfterTable.shared.timeLeft(for: url, on: timeline) == .zero)
+        }
+    }
+
+    @Test func hostsWhoseWaitIsOverAreForgotten() {
+        let table = RetryAfterTable(clock: clock)
+        for number in 0..<1000 {
+            clock.advance(by: .seconds(1))
+            table.note(.seconds(2), for: URL(string: "http://h\(number).invalid/"), on: .none)
+        }
+        #expect(table.counts.hosts <= 64)
+    }
+
+    // MARK: A policy with a table
+
+    @Test func aRetryKeepsToWhatAnotherRequestWasTold() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(10), for: url, on: .none)
+        var policy = RetryPolicy(backoff: .constant(.seconds(1)))
+        policy.retryAfterTable = table
+        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
+        guard case .retry(let delay, _, _, _) = policy.decision(after: failure, using: RandomSource(seed: 1)) else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(delay >= .seconds(10) && delay <= .seconds(11))
+    }
+
+    @Test func aLongerBackoffStays() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(10), for: url, on: .none)
+        var policy = RetryPolicy(backoff: .constant(.seconds(60)))
+        policy.retryAfterTable = table
+        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
+        guard case .retry(let delay, _, _, _) = policy.decision(after: failure, using: .system) else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(delay == .seconds(60))
+    }
+
+    @Test func aRetryWhoseElapsedLimitComesFirstFailsAtOnceAndSaysSo() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        var policy = RetryPolicy(backoff: .constant(.seconds(1)))
+        policy.retryAfterTable = table
+        let failure = AttemptFailure(
+            RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url), elapsed: .seconds(250))
+        guard case .fail(let error as RequestError) = policy.decision(after: failure, using: .system) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(error.code == .retryAfterTooLong && (error.underlying as? RequestError)?.code == .timedOut)
+    }
+
+    @Test func whatWasForgottenMakesNoLaterWaitLonger() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(300))
+        clock.advance(by: .seconds(300))
+        table.note(.seconds(5), for: url, on: .none, keeping: .seconds(300))
+        #expect(table.timeLeft(for: url) == .seconds(5))
+    }
+
+    @Test func aSignCountsWhenTheHostNeedNotBeLeftAloneAnyLonger() async throws {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(10), for: url, on: .none)
+        let path = NetworkPath(.unreachable)
+        var policy = RetryPolicy(backoff: .constant(.seconds(60)))
+        policy.retryAfterTable = table
+        policy.budget = nil
+        policy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
+        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
+        guard case .retry(let delay, let observers, _, _) = policy.decision(after: failure, using: .system) else {
+            Issue.record("no retry")
+            return
+        }
+        let waiting = Task { [clock] in
+            try await RetryWait().run(delay, or: observers, after: failure, clock: clock)
+        }
+        await clock.sleepers(1)
+        path.update(.reachable(.wired))
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(9_999))
+        #expect(clock.sleeperCount == 2)
+        // Up to a tenth more, as for all who were not told themselves.
+        clock.advance(by: .milliseconds(1_001))
+        #expect(try await waiting.value == .observer("ReachabilityObserver"))
+    }
+}

@@ -1,0 +1,61 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct BroadcastTests {
+    @Test func aStreamBeginsWithTheValueThatThereIs() async {
+        let broadcast = Broadcast("first")
+        broadcast.send("second", number: 1)
+        var values = broadcast.stream().makeAsyncIterator()
+        #expect(await values.next() == "second")
+    }
+
+    @Test func everyStreamHearsOfAChange() async {
+        let broadcast = Broadcast(0)
+        var streams = [broadcast.stream().makeAsyncIterator(), broadcast.stream().makeAsyncIterator()]
+        for index in streams.indices { #expect(await streams[index].next() == 0) }
+        broadcast.send(1, number: 1)
+        for index in streams.indices { #expect(await streams[index].next() == 1) }
+    }
+
+    @Test func aValueThatIsOlderThanTheLastOneIsDropped() async {
+        let broadcast = Broadcast(0)
+        broadcast.send(2, number: 2)
+        broadcast.send(1, number: 1)
+        var values = broadcast.stream().makeAsyncIterator()
+        #expect(await values.next() == 2)
+    }
+
+    @Test func whoIsLateHearsTheLastValue() async {
+        let broadcast = Broadcast(0)
+        var values = broadcast.stream().makeAsyncIterator()
+        for number in 1...5 { broadcast.send(number, number: number) }
+        #expect(await values.next() == 5)
+    }
+
+    @Test func aStreamThatIsLeftIsForgotten() async {
+        let broadcast = Broadcast(0)
+        let listening = Task {
+            for await _ in broadcast.stream() {}
+        }
+        await eventually { broadcast.streamCount == 1 }
+        listening.cancel()
+        await listening.value
+        await eventually { broadcast.streamCount == 0 }
+    }
+
+    @Test func everyThreadHearsTheLastValueOfAll() async {
+        let broadcast = Broadcast(0)
+        var values = broadcast.stream().makeAsyncIterator()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 1...100 { group.addTask { broadcast.send(number, number: number) } }
+        }
+        var last = 0
+        while last < 100, let next = await values.next() {
+            #expect(next > last || next == 0)
+            last = next
+        }
+        #expect(last == 100)
+    }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct OriginTableTests {
+    private func url(_ text: String) -> URL? { URL(string: text) }
+
+    @Test(
+        arguments: [
+            "http://a.example", "http://a.example/", "http://a.example/x/y?z#f", "http://a.example?q",
+            "http://a.example#f",
+            "http://A.example/", "HTTP://a.example/", "http://a.example:80/", "http://user@a.example/",
+            "http://u:p@a.example:80/x",
+        ])
+    func allSpellingsOfAnOriginHaveOneEntry(text: String) {
+        var table = OriginTable<Int>()
+        table.change(url("http://a.example/"), initially: 0, isIdle: { _ in false }, by: { $0 += 1 })
+        for _ in 1...3 { table.change(url(text), initially: 0, isIdle: { _ in false }, by: { $0 += 1 }) }
+        #expect(table.count == 1 && table.entry(of: url(text)) == 4)
+    }
+
+    @Test(
+        arguments: [
+            "https://a.example/", "http://a.example:8080/", "http://b.example/", "http://a.example.b/",
+            "http://a.exampl/",
+            "http://b.example/http://a.example/", "http://b.example?http://a.example/", "http://a.example@b.example/",
+        ])
+    func anotherOriginHasAnotherEntry(text: String) {
+        var table = OriginTable<Int>()
+        table.change(url("http://a.example/"), initially: 1, isIdle: { _ in false }, by: { _ in })
+        #expect(table.entry(of: url(text)) == nil)
+        table.change(url(text), initially: 2, isIdle: { _ in false }, by: { _ in })
+        #expect(table.entry(of: url(text)) == 2 && table.entry(of: url("http://a.example/")) == 1)
+    }
+
+    @Test func aRequestWithoutAURLHasAnEntryToo() {
+        var table = OriginTable<Int>()
+        table.change(nil, initially: 1, isIdle: { _ in false }, by: { $0 += 1 })
+        #expect(table.entry(of: nil) == 2)
+    }
+
+    @Test func whatIsNotThereIsNotChanged() {
+        var table = OriginTable<Int>()
+        #expect(table.change(url("http://a.example/")) { $0 += 1 } == nil)
+        #expect(table.count == 0)
+    }
+
+    @Test func idleEntriesMakeRoomForOthers() {
+        var table = OriginTable<Int>()
+        for number in 0..<1000 {
+            table.change(url("http://h\(number).example/"), initially: number, isIdle: { $0 % 100 != 0 }, by: { _ in })
+        }
+        #expect(table.count <= 64)
+        for number in stride(from: 0, to: 1000, by: 100) {
+            #expect(table.entry(of: url("http://h\(number).example/")) == number)
+        }
+    }
+
+    @Test func entriesThatAreNotIdleAllStay() {
+        var table = OriginTable<Int>()
+        for number in 0..<1000 {
+            table.change(url("http://h\(number).example/"), initially: number, isIdle: { _ in false }, by: { _ in })
+        }
+        #expect(table.count == 1000)
+        for number in 0..<1000 { #expect(table.entry(of: url("http://h\(number).example/")) == number) }
+    }
+
+    @Test(
+        arguments: [
+            ("http://a.example/x", "http://a.example"), ("http://a.example?x", "http://a.example"),
+            ("http://a.example#x", "http://a.example"), ("http://a.example", "http://a.example"),
+            ("http://[::1]:80/x", "http://[::1]:80"),
+        ])
+    func aSpellingEndsWithTheAuthority(text: String, spelling: String) {
+        #expect(OriginSpelling(text) != nil && OriginSpelling(text) == OriginSpelling(spelling))
+        #expect(OriginSpelling(text)?.kept == OriginSpelling(spelling))
+        #expect(Set([OriginSpelling(text), OriginSpelling(text)?.kept, OriginSpelling(spelling)]).count == 1)
+    }
+
+    @Test(arguments: ["http://u:p@a.example/", "http:\\\\a.example/", "a.example", "/x", "", "mailto:a", "http:/a?b"])
+    func whatIsNotReadAtAGlanceHasNoSpelling(text: String) {
+        #expect(OriginSpelling(text) == nil)
+    }
+
+    @Test func aPathThatHasAnAtSignDoesNotMatter() {
+        #expect(OriginSpelling("http://a.example/@x") == OriginSpelling("http://a.example"))
+    }
+}

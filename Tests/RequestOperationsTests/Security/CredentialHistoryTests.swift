@@ -1,0 +1,44 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct CredentialHistoryTests {
+    private static func refreshing() throws -> CredentialHistory<Int> {
+        var history = CredentialHistory<Int>(1, maximumRefreshes: 5, window: .seconds(30))
+        _ = try history.step(after: 1, at: .zero, Answer())
+        return history
+    }
+
+    @Test func whoeverLeavesIsNotKept() throws {
+        var history = try Self.refreshing()
+        let answer = Answer<Int>()
+        _ = try history.step(after: 1, at: .zero, answer)
+        #expect(history.waiterCount == 2)
+        history.leave(answer)
+        #expect(history.waiterCount == 1)
+    }
+
+    @Test func theEndOfARefreshGivesAllWhoWaitForIt() throws {
+        var history = try Self.refreshing()
+        for _ in 0..<9 { _ = try history.step(after: 1, at: .zero, Answer()) }
+        let waited = history.endRefresh(2, with: .success(2))
+        #expect(waited.count == 10)
+        #expect(history.waiterCount == 0)
+    }
+
+    @Test func aRefreshThatIsNotUnderWayAnyMoreChangesNothing() throws {
+        var history = try Self.refreshing()
+        _ = history.replace(with: 7)
+        let waited = history.endRefresh(2, with: .success(2))
+        #expect(waited.isEmpty)
+        #expect(history.current?.credential == 7)
+    }
+
+    @Test func thatManyWaitMakesNobodyWaitLonger() throws {
+        var history = try Self.refreshing()
+        let start = processorSeconds()
+        for _ in 0..<100_000 { _ = try history.step(after: 1, at: .zero, Answer()) }
+        // Some tenths of a second; with a copy of all for each the time grows with the square of their number.
+        #expect(processorSeconds() - start < 10)
+    }
+}

@@ -1,0 +1,29 @@
+import RequestOperationsTesting
+import Testing
+
+/// A program that is not ours, run to its end without holding a thread.
+enum Program {
+    struct Failed: Error {
+        let status: Int32
+        let errors: String
+    }
+
+    /// Runs a program and returns what it printed.
+    static func run(_ program: String, _ arguments: [String], input: Data = Data()) async throws -> Data {
+        let paths = [TemporaryPath(), TemporaryPath(), TemporaryPath()]
+        for (path, content) in zip(paths, [input, Data(), Data()]) { try content.write(to: path.url) }
+        let child = try ChildProcess(
+            program, arguments, environment: ["no_proxy": "*"], input: FileHandle(forReadingFrom: paths[0].url),
+            output: FileHandle(forWritingTo: paths[1].url), errors: FileHandle(forWritingTo: paths[2].url))
+        let status = await child.status
+        guard status == 0 else {
+            throw Failed(status: status, errors: String(decoding: try paths[2].content, as: UTF8.self))
+        }
+        return try paths[1].content
+    }
+
+    /// Runs a Python script, which reads its input and prints JSON.
+    static func python<Value: Decodable>(_ script: String, input: Data, as type: Value.Type) async throws -> Value {
+        try JSONDecoder().decode(type, from: try await run("python3", ["-c", script], input: input))
+    }
+}

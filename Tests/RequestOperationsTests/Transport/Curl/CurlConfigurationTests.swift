@@ -1,0 +1,317 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    /// What a configuration changes, on real connections.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlConfigurationTests {
+        private let secure = SecureServers.shared
+
+        // MARK: Proxies
+
+        @Test func `An HTTP proxy gets requests for http, and tunnels those for https`() async throws {
+            let peer = try await PythonPeer(.httpProxy)
+            let proxy = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.trusting { $0.proxy = .url(proxy) }
+            let plain = try #require(URL(string: "http://name.invalid/path"))
+            #expect(try await transport.text(plain) == "proxied")
+            #expect(await peer.line() == "GET http://name.invalid/path")
+            #expect(try await transport.get(secure.url(.http2)).body.count == 1024)
+            #expect(await peer.line().hasPrefix("CONNECT localhost:"))
+        }
+
+        @Test func `A proxy over TLS is trusted by the same roots as the servers`() async throws {
+            let peer = try await PythonPeer(.secureProxy)
+            let proxy = try #require(URL(string: "https://localhost:\(peer.port)"))
+            for roots in [TrustPolicy.Roots.file(secure.file("ca.pem")), .pem(secure.data("ca.pem"))] {
+                let transport = CurlTransport.with {
+                    $0.trust.roots = roots
+                    $0.proxy = .url(proxy)
+                }
+                #expect(try await transport.text(try #require(URL(string: "http://name.invalid/"))) == "proxied")
+                #expect(try await transport.get(secure.url(.http1)).body.count == 1024)
+            }
+        }
+
+        @Test func `The pinned keys are those of the servers, not of a proxy`() async throws {
+            let peer = try await PythonPeer(.secureProxy)
+            let proxy = try #require(URL(string: "https://localhost:\(peer.port)"))
+            let transport = CurlTransport.trusting {
+                $0.trust.pinnedKeys = ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+                $0.proxy = .url(proxy)
+            }
+            #expect(try await transport.text(try #require(URL(string: "http://name.invalid/"))) == "proxied")
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.pinningFailed, 90))
+        }
+
+        @Test func `The environment names the proxy, and the hosts that need none`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("direct") }
+            let peer = try await PythonPeer(.httpProxy)
+            await #expect(processExitsWith: .success) { [port = server.port as Int, proxy = peer.port as Int] in
+                setenv("http_proxy", "http://127.0.0.1:\(proxy)", 1)
+                setenv("no_proxy", "other.example,localhost", 1)
+                let transport = CurlTransport()
+                let proxied = try await transport.text(try #require(URL(string: "http://name.invalid/")))
+                let direct = try await transport.text(try #require(URL(string: "http://localhost:\(port)/")))
+                guard proxied == "proxied", direct == "direct" else { exit(EXIT_FAILURE) }
+            }
+        }
+
+        @Test func `Credentials for a proxy stand in its URL`() async throws {
+            let peer = try await PythonPeer(.authenticatingProxy)
+            let good = try #require(URL(string: "http://user:pass@127.0.0.1:\(peer.port)"))
+            let bad = try #require(URL(string: "http://user:wrong@127.0.0.1:\(peer.port)"))
+            let url = try #require(URL(string: "http://name.invalid/"))
+            #expect(try await CurlTransport.with { $0.proxy = .url(good) }.text(url) == "proxied")
+            #expect(try await CurlTransport.with { $0.proxy = .url(bad) }.get(url).head.status == 407)
+        }
+
+        @Test func `A SOCKS proxy gets an address with socks5 and a name with socks5h`() async throws {
+            let peer = try await PythonPeer(.socks5)
+            let local = try #require(URL(string: "socks5://127.0.0.1:\(peer.port)"))
+            let remote = try #require(URL(string: "socks5h://127.0.0.1:\(peer.port)"))
+            let url = secure.url(.cleartext)
+            let lookingUp = CurlTransport.with {
+                $0.proxy = .url(local)
+                $0.addressFamily = .ipv4
+            }
+            #expect(try await lookingUp.get(url).head.status == 200)
+            #expect(await peer.line() == "address 127.0.0.1")
+            #expect(try await CurlTransport.with { $0.proxy = .url(remote) }.get(url).head.status == 200)
+            #expect(await peer.line() == "name localhost")
+        }
+
+        @Test func `Excepted hosts are connected to without the proxy`() async throws {
+            let proxy = try #require(URL(string: "http://127.0.0.1:9"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy, except: ["localhost"]) }
+            #expect(try await transport.get(secure.url(.cleartext)).head.status == 200)
+        }
+
+        // MARK: Routes
+
+        @Test func `Requests go through a Unix-domain socket`() async throws {
+            let peer = try await PythonPeer(.unixSocket)
+            let transport = CurlTransport.with { $0.unixSocketPath = peer.address }
+            #expect(try await transport.text(try #require(URL(string: "http://name.invalid/"))) == "unix")
+        }
+
+        @Test func `A given address takes the place of a look-up`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .text("here"))
+            let transport = CurlTransport.with { $0.resolve = ["name.invalid:\(server.port):127.0.0.1"] }
+            let url = try #require(URL(string: "http://name.invalid:\(server.port)/"))
+            #expect(try await transport.text(url) == "here")
+        }
+
+        @Test func `Only addresses of the chosen family are connected to`() async throws {
+            let server = try await LoopbackServer.start(includingIPv6: true)
+            server.respond { _ in .text("here") }
+            let url = try #require(URL(string: "http://localhost:\(server.port)/"))
+            let ipv4 = try await CurlTransport.with { $0.addressFamily = .ipv4 }.get(url)
+            #expect(ipv4.timings?.remoteAddress == "127.0.0.1")
+            let ipv6 = try await CurlTransport.with { $0.addressFamily = .ipv6 }.get(url)
+            #expect(ipv6.timings?.remoteAddress == "::1")
+        }
+
+        @Test func `No more connections to a host are made than allowed, and waiting for one is no time-out`()
+            async throws
+        {
+            let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(300), then: .text("here")) }
+            let transport = CurlTransport.with { $0.maximumConnectionsPerHost = 2 }
+            var task = TransportTask(URLRequest(url: server.url))
+            // The last of them waits for nine others.
+            task.limits.connect = .seconds(2)
+            let limited = task
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 { group.addTask { try await transport.perform(limited) { _ in }.head.status } }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(server.connections.count == 2)
+        }
+
+        // MARK: Cookies
+
+        @Test func `Cookies are neither kept nor sent by default`() async throws {
+            let transport = CurlTransport.with { _ in }
+            _ = try await transport.get(secure.url(.cleartext, "/cookie"))
+            #expect(try await transport.text(secure.url(.cleartext, "/cookie")) == "")
+        }
+
+        @Test func `A jar keeps cookies for all requests of its transport`() async throws {
+            let transport = CurlTransport.with { $0.cookies = .inMemory }
+            _ = try await transport.get(secure.url(.cleartext, "/cookie"))
+            #expect(try await transport.text(secure.url(.cleartext, "/cookie")) == "taste=sweet")
+        }
+
+        @Test func `A file keeps cookies from one transport to the next`() async throws {
+            let file = secure.file("cookies-\(UUID().uuidString)")
+            let server = try await LoopbackServer.start()
+            server.route("/set", .status(200, fields: ["Set-Cookie": "taste=sour; Max-Age=1000"]))
+            server.route("/", .text("here"))
+            let first = CurlTransport.with { $0.cookies = .file(file) }
+            _ = try await first.get(server.url("/set"))
+            await first.shutdown()
+            let second = CurlTransport.with { $0.cookies = .file(file) }
+            _ = try await second.get(server.url)
+            #expect(server.requests.last?.field("Cookie") == "taste=sour")
+        }
+
+        @Test func `Cookies of a request and those of the jar are one field`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .status(200, fields: ["Set-Cookie": "a=1"]), .text("here"))
+            let transport = CurlTransport.with { $0.cookies = .inMemory }
+            _ = try await transport.get(server.url)
+            _ = try await transport.get(server.url, fields: ["cookie": "b=2"])
+            #expect(
+                server.requests.last?.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value) == ["a=1; b=2"])
+        }
+
+        @Test func `No connection is kept where none is to be`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let transport = CurlTransport.with { $0.keptConnections = 0 }
+            for _ in 0..<3 { _ = try await transport.get(server.url) }
+            #expect(server.connections.count == 3)
+        }
+
+        @Test func `An entry of addresses that is none is unsupported`() async throws {
+            let transport = CurlTransport.with { $0.resolve = ["name.invalid:80:nowhere"] }
+            #expect(await transport.row(try #require(URL(string: "http://name.invalid/"))) == .unsent(.unsupported, 49))
+        }
+
+        // MARK: Fields
+
+        @Test func `Requests name the package, accept everything, and ask for the codings that are decoded`()
+            async throws
+        {
+            let fields = try await CurlTransport.with { _ in }.text(secure.url(.cleartext, "/fields"))
+            let parts = fields.split(separator: "|", omittingEmptySubsequences: false)
+            #expect(parts[0] == "RequestOperations/1")
+            #expect(parts[1] == "*/*")
+            #expect(parts[2].contains("gzip"))
+        }
+
+        @Test func `No content type and no expectation are invented for a small body`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "POST"
+            let transport = CurlTransport.with { _ in }
+            for body in [RequestBody.data(Data("a=b".utf8)), .data(Data(count: 100_000)), .none] {
+                _ = try await transport.perform(.upload(request, from: body)) { _ in }
+            }
+            #expect(server.requests.allSatisfy { $0.field("Content-Type") == nil && $0.field("Expect") == nil })
+            #expect(server.requests.map { $0.field("Content-Length") } == ["3", "100000", "0"])
+        }
+
+        @Test func `A body of more than 1 MiB is announced, and sent when the server says so`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "POST"
+            let body = Data(count: 2 << 20)
+            _ = try await CurlTransport.with { _ in }.perform(.upload(request, from: .data(body))) { _ in }
+            #expect(server.requests.last?.field("Expect") == "100-continue")
+            #expect(server.requests.last?.bodyByteCount == 2 << 20)
+        }
+
+        @Test func `A refused expectation is answered without the body`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .rejectingExpectation())
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "POST"
+            let heads = Collector<Int>()
+            let task = TransportTask.upload(request, from: .data(Data(count: 2 << 20)))
+            let response = try await CurlTransport.with { _ in }.perform(task) { heads.append($0.status) }
+            #expect(response.head.status == 417)
+            #expect(heads.elements == [417])
+            #expect(server.connections.count == 1)
+        }
+
+        @Test func `A request for a range asks for no coding`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            _ = try await CurlTransport.with { _ in }.get(server.url, fields: ["Range": "bytes=0-1"])
+            #expect(server.requests.last?.field("Accept-Encoding") == "identity")
+        }
+
+        // MARK: Fields of the transport
+
+        /// The fields of one name as the server received them, for a request with and without fields of its own.
+        private func received(
+            _ name: String, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
+        ) async throws -> (plain: [String], own: [String], again: [String]) {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let transport = CurlTransport.with(change)
+            for fields in [[:], ["X-Own": "1"], [:]] { _ = try await transport.get(server.url, fields: fields) }
+            let fields = server.requests.map { $0.fields.filter { $0.name == name }.map(\.value) }
+            return (fields[0], fields[1], fields[2])
+        }
+
+        @Test func `Every request names the transport, once`() async throws {
+            let (plain, own, again) = try await received("User-Agent") { $0.userAgent = "mine/1" }
+            #expect([plain, own, again] == [["mine/1"], ["mine/1"], ["mine/1"]])
+        }
+
+        @Test func `Without a User-Agent none is sent`() async throws {
+            let (plain, own, again) = try await received("User-Agent") { $0.userAgent = "" }
+            #expect([plain, own, again] == [[], [], []])
+        }
+
+        @Test func `Every request says what is decoded, once, and gzip is among it`() async throws {
+            let (plain, own, again) = try await received("Accept-Encoding")
+            #expect(plain.count == 1 && plain[0].hasPrefix("gzip,deflate"))
+            #expect(own == plain && again == plain)
+        }
+
+        @Test func `A request's own User-Agent takes the place of the transport's, for that request`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let transport = CurlTransport.with { $0.userAgent = "mine/1" }
+            _ = try await transport.get(server.url, fields: ["user-agent": "other/2"])
+            _ = try await transport.get(server.url)
+            let names = server.requests.map { $0.fields.filter { $0.name.lowercased() == "user-agent" }.map(\.value) }
+            #expect(names == [["other/2"], ["mine/1"]])
+        }
+
+        // MARK: Shutting down
+
+        @Test func `A transport that drains ends what it has begun and takes nothing more`() async throws {
+            let server = try await LoopbackServer.start()
+            let gate = LoopbackServer.Gate()
+            server.route("/", .held(by: gate, then: .text("here")))
+            let transport = CurlTransport.with { _ in }
+            async let running = transport.text(server.url)
+            try await server.requests(atLeast: 1)
+            async let end: Void = transport.shutdown(.draining)
+            gate.open()
+            #expect(try await running == "here")
+            await end
+            #expect(await transport.row(server.url) == .unsent(.unsupported))
+            try await server.connectionsClosed(atLeast: 1)
+        }
+
+        @Test func `A transport that fails ends what it has begun`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .stall)
+            let transport = CurlTransport.with { _ in }
+            async let row = transport.row(server.url)
+            try await server.requests(atLeast: 1)
+            await transport.shutdown(.failing)
+            #expect(await row == .sent(.connectionLost, .head))
+            try await server.connectionsClosed(atLeast: 1)
+        }
+
+        @Test func `A transport that nobody used can be shut down, and twice`() async {
+            let transport = CurlTransport.with { _ in }
+            await transport.shutdown()
+            await transport.shutdown(.failing)
+        }
+
+        @Test func `A transport that is freed closes its connections`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            do {
+                let transport = CurlTransport.with { _ in }
+                _ = try await transport.get(server.url)
+            }
+            try await server.connectionsClosed(atLeast: 1)
+        }
+    }
+#endif

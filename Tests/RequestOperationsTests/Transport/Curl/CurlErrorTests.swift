@@ -1,0 +1,351 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    /// The rows of the table of errors, each provoked on a real socket. (That of the limit for connecting is in the
+    /// conformance suite.)
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlErrorTests {
+        private let transport = CurlTransport.trusting()
+        private let secure = SecureServers.shared
+
+        private func loopback(_ response: LoopbackServer.Response) async throws -> Row {
+            let server = try await LoopbackServer.start()
+            server.route("/", response)
+            return await transport.row(server.url)
+        }
+
+        // MARK: Connecting
+
+        @Test func `A refused connection is cannotConnect and surely not sent`() async throws {
+            let port = try RefusingPort()
+            #expect(await transport.row(port.url) == .unsent(.cannotConnect, 7))
+        }
+
+        @Test func `An address to which no route leads is notConnected and surely not sent`() async throws {
+            // No TCP connection can be made to this one; the system says the same without a network.
+            let url = try #require(URL(string: "http://255.255.255.255:80/"))
+            #expect(await transport.row(url) == .unsent(.notConnected, 7))
+        }
+
+        @Test func `A name that does not exist is cannotResolveHost and surely not sent`() async throws {
+            let url = try #require(URL(string: "http://name.invalid/"))
+            let row = await transport.row(url)
+            #expect(row == .unsent(.cannotResolveHost, 6))
+        }
+
+        @Test func `A scheme other than http and https is unsupportedScheme`() async throws {
+            #expect(await transport.row(URL(fileURLWithPath: "/etc/passwd")) == .unsent(.unsupportedScheme))
+            #expect(
+                await transport.row(try #require(URL(string: "ftp://localhost/"))) == .unsent(.unsupportedScheme))
+        }
+
+        @Test func `A port that cannot be is badURL`() async throws {
+            #expect(await transport.row(try #require(URL(string: "http://localhost:99999/"))) == .unsent(.badURL, 3))
+        }
+
+        // MARK: TLS
+
+        @Test func `An unknown issuer is untrustedCertificate and surely not sent`() async {
+            let transport = CurlTransport.with { _ in }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test func `A certificate for another host is untrustedCertificate and surely not sent`() async {
+            #expect(await transport.row(secure.url(.wrongHost)) == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test func `A certificate that has ended is untrustedCertificate and surely not sent`() async {
+            #expect(await transport.row(secure.url(.expired)) == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test func `Roots that cannot be read are untrustedCertificate and surely not sent`() async {
+            let transport = CurlTransport.with { $0.trust.roots = .file(URL(fileURLWithPath: "/nowhere/roots.pem")) }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.untrustedCertificate, 77))
+        }
+
+        @Test func `Another key than the pinned ones is pinningFailed and surely not sent`() async {
+            let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+            let transport = CurlTransport.trusting { $0.trust.pinnedKeys = [other] }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.pinningFailed, 90))
+        }
+
+        @Test func `A server that speaks no TLS is secureConnectionFailed and surely not sent`() async throws {
+            let cleartext = secure.url(.cleartext)
+            let url = try #require(
+                URL(string: cleartext.absoluteString.replacingOccurrences(of: "http:", with: "https:")))
+            let row = await transport.row(url)
+            #expect(row == .unsent(.secureConnectionFailed, 35))
+        }
+
+        @Test func `A server whose TLS is too old is secureConnectionFailed and surely not sent`() async {
+            let transport = CurlTransport.trusting { $0.trust.minimumTLSVersion = .tls13 }
+            #expect(await transport.row(secure.url(.oldTLS)) == .unsent(.secureConnectionFailed, 35))
+        }
+
+        @Test func `A connection that is reset in the handshake is secureConnectionFailed and surely not sent`()
+            async throws
+        {
+            let peer = try await PythonPeer(.resetting)
+            let url = try #require(URL(string: "https://127.0.0.1:\(peer.port)/"))
+            #expect(await transport.row(url) == .unsent(.secureConnectionFailed, 35))
+        }
+
+        @Test
+        func `A server of TLS 1_2 that knows not who issued the client's certificate is clientCertificateRejected`()
+            async throws
+        {
+            let transport = CurlTransport.trusting {
+                $0.trust.clientCertificate = .init(
+                    certificate: secure.data("stranger.pem"), key: secure.data("stranger.key"))
+            }
+            let url = try #require(URL(string: "https://localhost:\(secure.oldDemandingPort)/"))
+            #expect(await transport.row(url) == .unsent(.clientCertificateRejected, 35))
+        }
+
+        @Test func `A server of TLS 1_2 that misses a client certificate says no more than secureConnectionFailed`()
+            async throws
+        {
+            let url = try #require(URL(string: "https://localhost:\(secure.oldDemandingPort)/"))
+            #expect(await transport.row(url) == .unsent(.secureConnectionFailed, 35))
+        }
+
+        @Test func `A server of TLS 1_3 that demands a client certificate is clientCertificateRejected`() async throws {
+            // In TLS 1.3 the server says so after the client has begun to send.
+            let url = try #require(URL(string: "https://localhost:\(secure.demandingPort)/"))
+            let row = await transport.row(url)
+            #expect(row.code == .clientCertificateRejected)
+            #expect(!row.hasHead)
+        }
+
+        @Test func `A client certificate that cannot be read is clientCertificateRejected and surely not sent`() async {
+            let transport = CurlTransport.trusting {
+                $0.trust.clientCertificate = .init(certificate: Data("no".utf8), key: Data("no".utf8))
+            }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.clientCertificateRejected, 58))
+        }
+
+        // MARK: Responses
+
+        @Test func `A reset before the head is connectionLost`() async throws {
+            #expect(try await loopback(.reset) == .sent(.connectionLost, .head, 56))
+        }
+
+        @Test func `An end before the head is connectionLost`() async throws {
+            #expect(try await loopback(.closeWithoutAnswer) == .sent(.connectionLost, .head, 52))
+        }
+
+        @Test func `A reset in the body is connectionLost`() async throws {
+            #expect(
+                try await loopback(.resetBody(after: 10_000, of: 100_000))
+                    == .sent(.connectionLost, .body, 56, bytes: 10_000))
+        }
+
+        @Test func `A connection that is reset during an upload is connectionLost`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .withoutReadingBody(.reset))
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "PUT"
+            let row = await transport.row(.upload(request, from: .data(Data(count: 20 << 20))))
+            #expect(row.code == .connectionLost && !row.isSurelyNotSent && !row.hasHead)
+        }
+
+        @Test func `A head that breaks off is connectionLost`() async throws {
+            let response = LoopbackServer.Response.closing(.raw(Data("HTTP/1.1 200 OK\r\nContent-Le".utf8)))
+            #expect(try await loopback(response) == .sent(.connectionLost, .head))
+        }
+
+        @Test func `A body from a stream cannot be sent again over another connection, which is connectionLost`()
+            async throws
+        {
+            let server = try await LoopbackServer.start()
+            server.route("/", .text("here"), .closeWithoutAnswer)
+            let transport = CurlTransport.with { _ in }
+            _ = try await transport.get(server.url)
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "QUERY"
+            let stream = BodyStream(length: 5) {
+                let pieces = Locked([Data("12345".utf8)])
+                return BodyStream.Reader { pieces.withLock { $0.popLast() } }
+            }
+            let row = await transport.row(.upload(request, from: .stream(stream)))
+            #expect(row == .sent(.connectionLost, .head, 65))
+        }
+
+        @Test(arguments: [
+            "HTTP/1.1 abc Strange\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+            "HTTP/7 200 OK\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all",
+            "HTTP/1.1 2000 OK\r\n\r\n",
+        ])
+        func `A head that is not one is malformedResponse`(head: String) async throws {
+            let row = try await loopback(.closing(.raw(Data(head.utf8))))
+            #expect(row.code == .malformedResponse)
+        }
+
+        @Test func `A chunk without a size is truncatedBody`() async throws {
+            let response = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n"
+            #expect(try await loopback(.raw(Data(response.utf8))) == .sent(.truncatedBody, .body, 56))
+        }
+
+        @Test func `A body shorter than declared is truncatedBody`() async throws {
+            #expect(
+                try await loopback(.truncated(declared: 1000, sending: 10))
+                    == .sent(.truncatedBody, .body, 18, bytes: 10))
+        }
+
+        @Test func `A chunked body that breaks off is truncatedBody`() async throws {
+            #expect(try await loopback(.truncatedChunked) == .sent(.truncatedBody, .body, 18, bytes: 8))
+        }
+
+        @Test func `A body that is not compressed as declared is truncatedBody`() async throws {
+            let response = LoopbackServer.Response.status(
+                200, fields: ["Content-Encoding": "gzip"], body: Data(repeating: 0x2A, count: 100))
+            #expect(try await loopback(response) == .sent(.truncatedBody, .body, 61, bytes: 100))
+        }
+
+        @Test func `An answer that is not HTTP is malformedResponse`() async throws {
+            #expect(
+                try await loopback(.closing(.raw(Data("220 mail.example ESMTP\r\n".utf8))))
+                    == .sent(.malformedResponse, .head, 1))
+        }
+
+        @Test func `A head of more than 256 KiB is malformedResponse`() async throws {
+            let field = "X-Long: " + String(repeating: "x", count: 8000) + "\r\n"
+            let head = "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: 40) + "\r\n"
+            #expect(try await loopback(.raw(Data(head.utf8))) == .sent(.malformedResponse, .head))
+        }
+
+        @Test func `A field of more than libcurl takes is malformedResponse`() async throws {
+            let head = "HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "x", count: 120_000) + "\r\n\r\n"
+            #expect(try await loopback(.raw(Data(head.utf8))) == .sent(.malformedResponse, .head, 27))
+        }
+
+        // MARK: HTTP/2
+
+        @Test func `A stream that is reset in its body is connectionLost`() async throws {
+            let peer = try await PythonPeer(.streamReset)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            let row = await transport.row(url)
+            #expect(row == .sent(.connectionLost, .body, 92, bytes: 5))
+        }
+
+        @Test func `A connection that ends with GOAWAY before the head is connectionLost`() async throws {
+            let peer = try await PythonPeer(.goAway)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            let row = await transport.row(url)
+            #expect(row == .sent(.connectionLost, .head, 16))
+        }
+
+        @Test func `A stream that is reset before its head is connectionLost`() async throws {
+            let peer = try await PythonPeer(.streamRefused)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            #expect(await transport.row(.upload(request, from: .data(Data("1".utf8)))) == .sent(.connectionLost, .head))
+        }
+
+        @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {
+            let peer = try await PythonPeer(.goAwayInBody)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            #expect(await transport.row(url) == .sent(.truncatedBody, .body, 18, bytes: 5))
+        }
+
+        // MARK: Proxies
+
+        @Test func `A proxy that is not there is proxyFailed and surely not sent`() async throws {
+            let port = try RefusingPort()
+            let transport = CurlTransport.with { $0.proxy = .url(port.url) }
+            #expect(await transport.row(try #require(URL(string: "http://name.invalid/"))) == .unsent(.proxyFailed, 7))
+        }
+
+        @Test func `A proxy whose name does not exist is cannotResolveHost and surely not sent`() async throws {
+            let proxy = try #require(URL(string: "http://proxy.invalid:8080"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy) }
+            #expect(await transport.row(secure.url(.cleartext)) == .unsent(.cannotResolveHost, 5))
+        }
+
+        @Test func `A proxy that refuses the tunnel is proxyFailed and surely not sent`() async throws {
+            let peer = try await PythonPeer(.httpProxy)
+            let proxy = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy) }
+            #expect(await transport.row(try #require(URL(string: "https://localhost:9/"))) == .unsent(.proxyFailed, 56))
+        }
+
+        @Test func `A proxy that hangs up on a tunnel is proxyFailed and surely not sent`() async throws {
+            let peer = try await PythonPeer(.closing)
+            let proxy = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy) }
+            #expect(
+                await transport.row(try #require(URL(string: "https://name.invalid/"))) == .unsent(.proxyFailed, 56))
+        }
+
+        @Test func `A proxy whose certificate is not trusted is untrustedCertificate and surely not sent`() async throws
+        {
+            let peer = try await PythonPeer(.secureProxy)
+            let proxy = try #require(URL(string: "https://localhost:\(peer.port)"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy) }
+            let row = await transport.row(try #require(URL(string: "http://name.invalid/")))
+            #expect(row == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test func `A proxy that does not speak SOCKS is proxyFailed and surely not sent`() async throws {
+            let peer = try await PythonPeer(.closing)
+            let proxy = try #require(URL(string: "socks5://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy) }
+            #expect(await transport.row(secure.url(.cleartext)) == .unsent(.proxyFailed, 97))
+        }
+
+        // MARK: Sources and files
+
+        @Test func `A file that is not there is unencodableBody before anything is sent`() async throws {
+            let server = try await LoopbackServer.start()
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "PUT"
+            let task = TransportTask.upload(request, from: .file(URL(fileURLWithPath: "/nowhere/body")))
+            let row = await transport.row(task)
+            #expect(row == .unsent(.unencodableBody))
+            #expect(server.connections.isEmpty)
+        }
+
+        @Test func `A destination that cannot be written is fileFailed`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .large(byteCount: 1 << 20))
+            // A device on which nothing can be written, by a link lest the test ever removes it.
+            let link = FileManager.default.temporaryDirectory.appendingPathComponent("full-\(UUID().uuidString)")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "/dev/full")
+            defer { try? FileManager.default.removeItem(at: link) }
+            let task = TransportTask.download(URLRequest(url: server.url), to: link)
+            let row = await transport.row(task)
+            #expect(row.code == .fileFailed && row.phase == .body && row.hasHead)
+        }
+
+        @Test func `A destination that is no regular file is not removed when the transfer fails`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .truncated(declared: 100, sending: 10))
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let link = folder.appendingPathComponent("null")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "/dev/null")
+            #expect(
+                await transport.row(.download(URLRequest(url: server.url), to: link))
+                    == .sent(.truncatedBody, .body, 18, bytes: 10))
+            #expect(FileManager.default.fileExists(atPath: link.path))
+            try FileManager.default.removeItem(at: folder)
+        }
+
+        @Test func `The error has libcurl's number as its cause and its words as the reason`() async throws {
+            let port = try RefusingPort()
+            let failure = await transport.failure(of: .data(URLRequest(url: port.url)))
+            let error = try #require(failure?.error as? RequestError)
+            #expect((error.underlying as? CurlError)?.code == 7)
+            #expect(error.reason?.contains("port \(port.number)") == true)
+        }
+    }
+#endif

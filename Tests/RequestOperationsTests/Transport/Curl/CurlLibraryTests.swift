@@ -1,0 +1,27 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Testing
+
+    @testable import RequestOperations
+
+    struct CurlLibraryTests {
+        @Test func `An older libcurl than the oldest supported is objected to, with both versions`() {
+            #expect(
+                CurlLibrary.objection(to: CurlLibrary.Version(7, 79, 1))
+                    == "libcurl 7.79.1 runs, and 7.81.0 or later is needed")
+        }
+
+        @Test(arguments: [
+            ("subject name 'a' evil 'b' does not match 'c'", "subject name '\u{2026}'"),
+            ("Couldn't connect to \"x\" at all", "Couldn't connect to \"\u{2026}\" at all"),
+            ("Couldn't connect\r\nto it", "Couldn't connectto it"),
+        ])
+        func `A message quotes nothing that a server wrote`(message: String, kept: String) {
+            #expect(CurlLibrary.withoutQuotations(message) == kept)
+        }
+
+        @Test func `The oldest supported libcurl and the one that runs are not objected to`() {
+            #expect(CurlLibrary.objection(to: CurlLibrary.oldest) == nil)
+            #expect(CurlLibrary.objection(to: CurlLibrary.version) == nil)
+        }
+    }
+#endif

@@ -1,0 +1,92 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    /// The rows of the table of errors that are about limits: of time, of size, of the system.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlLimitTests {
+        private let transport = CurlTransport.with { _ in }
+
+        @Test func `A source that gives nothing is timedOut after the idle limit`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .text("here"))
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "POST"
+            let silence = BodyStream {
+                BodyStream.Reader {
+                    // Ended when the transfer is.
+                    try await Task.sleep(for: .seconds(3600))
+                    return nil
+                }
+            }
+            var task = TransportTask.upload(request, from: .stream(silence))
+            task.limits.idle = .seconds(3)
+            #expect(await transport.row(task) == .sent(.timedOut, .request))
+        }
+
+        @Test func `What ends a body that was held back ends the transfer at once`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .stallBody(after: 70_000, of: 1_000_000))
+            server.route("/other", .text("here"))
+            var task = TransportTask(URLRequest(url: server.url))
+            task.limits.idle = .seconds(60)
+            task.limits.maximumBodySize = 65_000
+            let (isHeldUp, mayGoOn) = (Door(), DispatchSemaphore(value: 0))
+            let transfer = Task { [transport, task] in
+                try await onBlockingThread {
+                    await transport.failure(of: task) { _ in
+                        isHeldUp.open()
+                        mayGoOn.wait()
+                    }
+                }
+            }
+            await isHeldUp.pass()
+            // Whoever transfers this has also read of the body what it takes before it pauses the transfer. (If it has not,
+            // the rest shows nothing.)
+            _ = try await transport.text(server.url("/other"))
+            let start = ContinuousClock.now
+            mayGoOn.signal()
+            #expect((try await transfer.value?.error as? RequestError)?.code == .bodyTooLarge)
+            #expect(start.duration(to: .now) < .seconds(45))
+        }
+
+        @Test func `A process without descriptors left fails its requests as cannotConnect, and goes on with new ones`()
+            async throws
+        {
+            let port = try RefusingPort()
+            await #expect(processExitsWith: .success) { [url = port.url.absoluteString as String] in
+                let url = try #require(URL(string: url))
+                let transport = CurlTransport.with { _ in }
+                let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                getrlimit(files, &limit)
+                var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+                setrlimit(files, &none)
+                let first = await transport.row(url)
+                setrlimit(files, &limit)
+                let second = await transport.row(url)
+                guard first == .unsent(.cannotConnect), second == .unsent(.cannotConnect, 7) else { exit(EXIT_FAILURE) }
+            }
+        }
+
+        @Test func `A server that never answers is timedOut after the idle limit`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .stall)
+            var task = TransportTask(URLRequest(url: server.url))
+            task.limits.idle = .seconds(4)
+            let row = await transport.row(task)
+            #expect(row == .sent(.timedOut, .head))
+        }
+
+        @Test func `A body that stalls is timedOut after the idle limit`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .stallBody(after: 10, of: 100))
+            var task = TransportTask(URLRequest(url: server.url))
+            task.limits.idle = .seconds(4)
+            let row = await transport.row(task)
+            #expect(row == .sent(.timedOut, .body, bytes: 10))
+        }
+    }
+#endif

@@ -1,0 +1,194 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    /// Trust, client certificates and HTTP/2, against nginx.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlSecurityTests {
+        private let secure = SecureServers.shared
+
+        @Test func `Roots in a file are trusted`() async throws {
+            #expect(try await CurlTransport.trusting().get(secure.url(.http1)).body.count == 1024)
+        }
+
+        @Test func `Roots in memory are trusted`() async throws {
+            let transport = CurlTransport.with { $0.trust.roots = .pem(secure.data("ca.pem")) }
+            #expect(try await transport.get(secure.url(.http1)).body.count == 1024)
+        }
+
+        @Test func `Roots that libcurl does not take are unsupported, not those of the system`() async {
+            var roots = secure.data("ca.pem")
+            roots.append(Data(repeating: UInt8(ascii: "\n"), count: 8_000_000))
+            let transport = CurlTransport.with { [roots] in $0.trust.roots = .pem(roots) }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.unsupported, 43))
+        }
+
+        @Test func `Pins that libcurl does not take are unsupported, not forgotten`() async {
+            let transport = CurlTransport.trusting {
+                $0.trust.pinnedKeys = [String](repeating: secure.pin, count: 8_000_000 / secure.pin.count)
+            }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.unsupported, 43))
+        }
+
+        @Test func `A User-Agent with a line break is sent by no request`() async {
+            let transport = CurlTransport.with { $0.userAgent = "a\r\nX-Injected: b" }
+            #expect(await transport.row(secure.url(.cleartext)) == .unsent(.invalidField))
+        }
+
+        @Test func `Only the case that says insecure accepts every certificate`() async throws {
+            let transport = CurlTransport.with { $0.trust.roots = .insecureTrustingEveryServer }
+            for site in [SecureServers.Site.http1, .wrongHost, .expired] {
+                #expect(try await transport.get(secure.url(site)).head.status == 200)
+            }
+        }
+
+        @Test func `The pinned key is accepted, also as one of several`() async throws {
+            let transport = CurlTransport.trusting {
+                $0.trust.pinnedKeys = ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", secure.pin]
+            }
+            #expect(try await transport.get(secure.url(.http1)).head.status == 200)
+        }
+
+        @Test func `Pinned keys are checked even where certificates are not`() async throws {
+            let transport = CurlTransport.with {
+                $0.trust.roots = .insecureTrustingEveryServer
+                $0.trust.pinnedKeys = ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+            }
+            #expect(await transport.row(secure.url(.http1)) == .unsent(.pinningFailed, 90))
+        }
+
+        @Test func `A client certificate is shown to a server that asks for it`() async throws {
+            let transport = CurlTransport.trusting {
+                $0.trust.clientCertificate = .init(
+                    certificate: secure.data("client.pem"), key: secure.data("client.key"))
+            }
+            #expect(try await transport.text(secure.url(.clientCertificate, "/client")) == "SUCCESS")
+            #expect(try await CurlTransport.trusting().text(secure.url(.clientCertificate, "/client")) == "NONE")
+        }
+
+        @Test func `Connections that break during uploads over TLS kill nothing`() async throws {
+            // Older versions of libcurl write to a broken TLS connection without keeping SIGPIPE away.
+            let transport = CurlTransport.trusting()
+            var request = URLRequest(url: secure.url(.http1, "/drop"))
+            request.httpMethod = "PUT"
+            let task = TransportTask.upload(request, from: .data(Data(count: 500_000)))
+            for _ in 0..<1000 {
+                let failure = await transport.failure(of: task)
+                #expect((failure?.error as? RequestError)?.code == .connectionLost)
+            }
+        }
+
+        // MARK: Timings
+
+        @Test func `The timings tell of every part of a transfer in its order, and of none that was not needed`()
+            async throws
+        {
+            let transport = CurlTransport.trusting()
+            var request = URLRequest(url: secure.url(.http1, "/upload"))
+            request.httpMethod = "POST"
+            let task = TransportTask.upload(request, from: .data(Data(count: 1000)))
+            let first = try #require(try await transport.perform(task) { _ in }.timings)
+            let parts = [
+                first.queue, first.nameLookup, first.connect, first.secureConnect, first.requestSent, first.firstByte,
+                first.total,
+            ].compactMap { $0 }
+            #expect(parts.count == 7 && parts == parts.sorted())
+            #expect(first.connectionWasReused == false && !first.wasReplayed)
+            #expect(first.remoteAddress == "127.0.0.1" || first.remoteAddress == "::1")
+            #expect(first.bytesSent == 1000 && first.bytesReceived == 4)
+            let second = try #require(try await transport.perform(task) { _ in }.timings)
+            #expect(second.connectionWasReused == true)
+            #expect(second.nameLookup == nil && second.connect == nil && second.secureConnect == nil)
+            #expect(second.requestSent != nil && second.firstByte != nil && second.bytesReceived == 4)
+        }
+
+        // MARK: Versions
+
+        @Test func `HTTP2 is spoken where the server offers it`() async throws {
+            let transport = CurlTransport.trusting()
+            #expect(try await transport.get(secure.url(.http2)).head.version == .http2)
+            #expect(try await transport.get(secure.url(.http1)).head.version == .http1_1)
+            #expect(try await transport.get(secure.url(.cleartext)).head.version == .http1_1)
+        }
+
+        @Test func `HTTP2 is not spoken where it is not wanted`() async throws {
+            let transport = CurlTransport.trusting { $0.httpVersions = .http11 }
+            #expect(try await transport.get(secure.url(.http2)).head.version == .http1_1)
+        }
+
+        @Test func `HTTP2 is spoken without TLS by prior knowledge`() async throws {
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            #expect(try await transport.get(secure.url(.http2Cleartext)).head.version == .http2)
+        }
+
+        @Test func `Requests at the same time share one HTTP2 connection`() async throws {
+            let transport = CurlTransport.trusting()
+            let url = secure.url(.http2, "/connection")
+            let connections = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<50 { group.addTask { try await transport.text(url) } }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(connections.count == 1)
+            #expect(connections.first?.hasSuffix("HTTP/2.0") == true)
+        }
+
+        @Test func `A connection that its server ends with GOAWAY harms no request`() async throws {
+            let transport = CurlTransport.trusting()
+            let url = secure.url(.shortLived)
+            for _ in 0..<10 { #expect(try await transport.get(url).body.count == 1024) }
+        }
+
+        @Test func `A body goes up over HTTP2, of a known and of an unknown length`() async throws {
+            let transport = CurlTransport.trusting()
+            var request = URLRequest(url: secure.url(.http2, "/upload"))
+            request.httpMethod = "POST"
+            let piece = Data(count: 100_000)
+            for length in [Int64(1_000_000), nil] {
+                let stream = BodyStream(length: length) {
+                    let left = Locked(10)
+                    return BodyStream.Reader {
+                        left.withLock { left in
+                            left -= 1
+                            return left >= 0 ? piece : nil
+                        }
+                    }
+                }
+                let response = try await transport.perform(.upload(request, from: .stream(stream))) { _ in }
+                #expect(String(decoding: response.body, as: UTF8.self) == "1000000")
+            }
+        }
+
+        @Test func `A large body streams down over HTTP2 past a slow consumer`() async throws {
+            let transport = CurlTransport.trusting()
+            let count = Locked(0)
+            let task = TransportTask.stream(URLRequest(url: secure.url(.http2, "/5m"))) { piece in
+                await Task.yield()
+                count.withLock { $0 += piece.count }
+            }
+            let response = try await transport.perform(task) { _ in }
+            #expect(count.withLock { $0 } == 5 << 20)
+            #expect(response.bodySize == 5 << 20)
+        }
+
+        @Test func `A cancelled HTTP2 stream leaves its connection to the others`() async throws {
+            let transport = CurlTransport.trusting()
+            let before = try await transport.text(secure.url(.http2, "/connection"))
+            let url = secure.url(.http2, "/5m")
+            let consumed = Collector<Int>()
+            let transfer = Task {
+                try await transport.perform(
+                    .stream(URLRequest(url: url)) { piece in
+                        consumed.append(piece.count)
+                        try await Task.sleep(for: .seconds(60))
+                    }
+                ) { _ in }
+            }
+            await consumed.count(1)
+            transfer.cancel()
+            await #expect(throws: CancellationError.self) { try await transfer.value }
+            #expect(try await transport.text(secure.url(.http2, "/connection")) == before)
+        }
+    }
+#endif

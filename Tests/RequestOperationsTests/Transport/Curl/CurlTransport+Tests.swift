@@ -1,0 +1,68 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperations
+
+    extension CurlTransport {
+        /// A transport of its own with a changed configuration.
+        static func with(_ change: (inout Configuration) -> Void) -> CurlTransport {
+            var configuration = Configuration()
+            configuration.proxy = .none
+            change(&configuration)
+            return CurlTransport(configuration: configuration)
+        }
+
+        /// A transport that trusts the roots of the test servers.
+        static func trusting(_ change: (inout Configuration) -> Void = { _ in }) -> CurlTransport {
+            .with {
+                $0.trust.roots = .file(SecureServers.shared.file("ca.pem"))
+                change(&$0)
+            }
+        }
+
+        func get(_ url: URL, fields: [String: String] = [:]) async throws -> TransportResponse {
+            var request = URLRequest(url: url)
+            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+            return try await perform(.data(request)) { _ in }
+        }
+
+        func text(_ url: URL, fields: [String: String] = [:]) async throws -> String {
+            String(decoding: try await get(url, fields: fields).body, as: UTF8.self)
+        }
+
+        /// What a failed request shows of the table of errors.
+        func row(_ task: TransportTask) async -> Row {
+            guard let failure = await failure(of: task) else { return Row() }
+            let error = failure.error as? RequestError
+            return Row(
+                code: error?.code, phase: failure.phase, isSurelyNotSent: !failure.requestMayHaveBeenProcessed,
+                hasHead: failure.head != nil, number: (error?.underlying as? CurlError)?.code,
+                bytes: failure.timings?.bytesReceived ?? 0)
+        }
+
+        func row(_ url: URL) async -> Row {
+            await row(.data(URLRequest(url: url)))
+        }
+    }
+
+    /// What the caller of a transport sees of a failure.
+    struct Row: Equatable {
+        var code: RequestError.Code?
+        var phase: TransferFailure.Phase?
+        var isSurelyNotSent = false
+        var hasHead = false
+        /// libcurl's number, if it failed and not the transport.
+        var number: Int?
+        /// How many bytes of the body had been seen.
+        var bytes: Int64 = 0
+
+        static func unsent(_ code: RequestError.Code, _ number: Int? = nil) -> Row {
+            Row(code: code, phase: .connect, isSurelyNotSent: true, number: number)
+        }
+
+        static func sent(
+            _ code: RequestError.Code, _ phase: TransferFailure.Phase, _ number: Int? = nil, bytes: Int64 = 0
+        ) -> Row {
+            Row(code: code, phase: phase, hasHead: phase == .body, number: number, bytes: bytes)
+        }
+    }
+#endif

@@ -1,0 +1,232 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import RequestOperationsTesting
+
+    /// A server in Python, for what no other server on the machine does. It ends with the last reference to this.
+    final class PythonPeer: Sendable {
+        enum Kind: String {
+            /// Forwards and tunnels; a tunnel to port 9 is refused with 403.
+            case httpProxy
+            /// As `httpProxy`, for the user `user` with the password `pass` only.
+            case authenticatingProxy
+            /// SOCKS5; prints the kind of address and the name that it is asked for.
+            case socks5
+            /// As `httpProxy`, over TLS with the good certificate of ``SecureServers``.
+            case secureProxy
+            /// Reads something and resets the connection.
+            case resetting
+            /// Speaks HTTP/2 without TLS and answers every request with GOAWAY, last stream 0.
+            case goAway
+            /// Speaks HTTP/2 without TLS, sends a head and some bytes, then GOAWAY, and ends the connection.
+            case goAwayInBody
+            /// Speaks HTTP/2 without TLS and resets each stream before its head.
+            case streamRefused
+            /// Speaks HTTP/2 without TLS, sends a head and some bytes, then resets the stream.
+            case streamReset
+            /// HTTP/1.1 over a Unix-domain socket, whose path it prints.
+            case unixSocket
+            /// Reads something and closes the connection.
+            case closing
+        }
+
+        private let process: ChildProcess
+        /// It ends when its input does, which is with this process at the latest.
+        private let input = Pipe()
+        private let output: LineReader
+        /// The first line that it printed: the port, or the path.
+        let address: String
+
+        var port: Int { Int(address) ?? 0 }
+
+        init(_ kind: Kind) async throws {
+            let pipe = Pipe()
+            process = try ChildProcess(
+                "/usr/bin/python3", ["-u", "-c", Self.script, kind.rawValue, SecureServers.shared.folder.path],
+                input: input.fileHandleForReading, output: pipe.fileHandleForWriting)
+            try pipe.fileHandleForWriting.close()
+            output = LineReader(pipe.fileHandleForReading)
+            address = await output.line()
+        }
+
+        deinit {
+            process.send(SIGTERM)
+        }
+
+        /// The next line that it prints.
+        func line() async -> String {
+            await output.line()
+        }
+
+        private static let script = #"""
+            import base64, os, socket, socketserver, ssl, struct, sys, tempfile, threading, time
+
+            kind = sys.argv[1]
+
+            def live_as_long_as_the_parent():
+                sys.stdin.read()
+                os._exit(0)
+
+            threading.Thread(target=live_as_long_as_the_parent, daemon=True).start()
+
+            def pump(a, b):
+                try:
+                    while data := a.recv(65536): b.sendall(data)
+                except OSError: pass
+                for s in (a, b):
+                    try: s.shutdown(socket.SHUT_RDWR)
+                    except OSError: pass
+
+            def tunnel(a, b):
+                threading.Thread(target=pump, args=(b, a), daemon=True).start()
+                pump(a, b)
+
+            def read_head(c):
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    data = c.recv(1)
+                    if not data: return None
+                    head += data
+                return head.decode("latin-1")
+
+            def http_proxy(c):
+                while head := read_head(c):
+                    method, target = head.split(" ")[:2]
+                    if kind == "authenticatingProxy":
+                        wanted = "proxy-authorization: basic " + base64.b64encode(b"user:pass").decode().lower()
+                        if wanted not in head.lower():
+                            c.sendall(b"HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n")
+                            continue
+                    print(method, target)
+                    if method == "CONNECT":
+                        host, port = target.rsplit(":", 1)
+                        if port == "9":
+                            return c.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
+                        upstream = socket.create_connection((host.strip("[]"), int(port)))
+                        c.sendall(b"HTTP/1.1 200 Go\r\n\r\n")
+                        return tunnel(c, upstream)
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nproxied")
+
+            def exactly(c, n):
+                data = b""
+                while len(data) < n:
+                    more = c.recv(n - len(data))
+                    if not more: raise EOFError
+                    data += more
+                return data
+
+            def socks5(c):
+                _, n = exactly(c, 2)
+                exactly(c, n)
+                c.sendall(b"\x05\x00")
+                _, _, _, address_type = exactly(c, 4)
+                if address_type == 3:
+                    host = exactly(c, exactly(c, 1)[0]).decode()
+                else:
+                    host = socket.inet_ntoa(exactly(c, 4))
+                port = struct.unpack(">H", exactly(c, 2))[0]
+                print("name" if address_type == 3 else "address", host)
+                upstream = socket.create_connection(("127.0.0.1" if address_type == 3 else host, port))
+                c.sendall(b"\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00")
+                tunnel(c, upstream)
+
+            def frame(type, flags, stream, payload=b""):
+                return struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload
+
+            def http2(c):
+                exactly(c, 24)
+                c.sendall(frame(4, 0, 0))
+                while True:
+                    head = exactly(c, 9)
+                    length, type, stream = int.from_bytes(head[:3], "big"), head[3], int.from_bytes(head[5:], "big")
+                    exactly(c, length)
+                    if type == 4 and not head[4] & 1: c.sendall(frame(4, 1, 0))
+                    if type == 1:
+                        print("stream", stream)
+                        if kind == "goAway":
+                            c.sendall(frame(7, 0, 0, struct.pack(">II", 0, 0)))
+                            return
+                        if kind == "streamRefused":
+                            c.sendall(frame(3, 0, stream, struct.pack(">I", 7)))
+                            continue
+                        # :status 200 is entry 8 of the static table.
+                        c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, b"12345"))
+                        # libcurl drops what arrives together with the end.
+                        time.sleep(0.3)
+                        if kind == "goAwayInBody":
+                            c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 2)))
+                            return
+                        c.sendall(frame(3, 0, stream, struct.pack(">I", 2)))
+
+            def http1(c):
+                while read_head(c):
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nunix")
+
+            def closing(c):
+                c.recv(1000)
+
+            def resetting(c):
+                c.recv(1)
+                c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                c.close()
+
+            def secure(c):
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(sys.argv[2] + "/good.pem", sys.argv[2] + "/good.key")
+                return context.wrap_socket(c, server_side=True)
+
+            def secure_proxy(c):
+                http_proxy(secure(c))
+
+            handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5": socks5,
+                        "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
+                        "secureProxy": secure_proxy, "resetting": resetting,
+                        "unixSocket": http1, "closing": closing}
+
+            class Handler(socketserver.BaseRequestHandler):
+                def handle(self):
+                    try: handlers[kind](self.request)
+                    except (EOFError, OSError): pass
+
+            if kind == "unixSocket":
+                path = os.path.join(tempfile.mkdtemp(), "socket")
+                server = socketserver.ThreadingUnixStreamServer(path, Handler)
+                print(path)
+            else:
+                socketserver.ThreadingTCPServer.request_queue_size = 128
+                server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+                print(server.server_address[1])
+            server.daemon_threads = True
+            server.serve_forever()
+            """#
+    }
+
+    /// The lines that a process prints, read on a queue of its own.
+    // Unchecked: the handle and the buffer are used on the queue only.
+    private final class LineReader: @unchecked Sendable {
+        private let handle: FileHandle
+        private let queue = DispatchQueue(label: "LineReader")
+        private var buffer = Data()
+
+        init(_ handle: FileHandle) {
+            self.handle = handle
+        }
+
+        /// The next line; empty at the end.
+        func line() async -> String {
+            await withCheckedContinuation { continuation in
+                queue.async { [self] in continuation.resume(returning: read()) }
+            }
+        }
+
+        private func read() -> String {
+            while true {
+                if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { buffer = Data(buffer[(end + 1)...]) }
+                    return String(decoding: buffer[..<end], as: UTF8.self)
+                }
+                let more = handle.availableData
+                guard !more.isEmpty else { return "" }
+                buffer += more
+            }
+        }
+    }
+#endif

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct FileSinkTests {
+    private let path = TemporaryPath()
+
+    @Test func theFileAppearsWhenItIsWhole() throws {
+        let sink = try FileSink(path.url)
+        try sink.write(Data("x".utf8))
+        #expect(!path.exists)
+        try sink.finish()
+        #expect(path.exists)
+    }
+
+    @Test func aFinishedFileHasAllThatWasWritten() throws {
+        let sink = try FileSink(path.url)
+        for piece in ["one ", "two ", ""] { try sink.write(Data(piece.utf8)) }
+        try sink.finish()
+        #expect(try path.content == Data("one two ".utf8))
+    }
+
+    @Test func aFinishedFileIsKept() throws {
+        do {
+            let sink = try FileSink(path.url)
+            try sink.finish()
+            sink.discard()
+        }
+        #expect(path.exists)
+    }
+
+    @Test func ofAFileThatIsNotFinishedNothingIsLeft() throws {
+        let folder = try TemporaryFolder()
+        do {
+            let sink = try FileSink(folder.file("body"))
+            try sink.write(Data("half".utf8))
+            #expect(try folder.names.count == 1)
+        }
+        #expect(try folder.names == [])
+    }
+
+    @Test func aFileThatIsNotFinishedLeavesTheOneThatWasThere() throws {
+        try Data("before".utf8).write(to: path.url)
+        do {
+            let sink = try FileSink(path.url)
+            try sink.write(Data("half".utf8))
+            sink.discard()
+        }
+        #expect(try path.content == Data("before".utf8))
+    }
+
+    @Test func twoOfOneDestinationDoNotMeet() throws {
+        let (first, second) = (try FileSink(path.url), try FileSink(path.url))
+        try first.write(Data("first".utf8))
+        try second.write(Data("second".utf8))
+        try first.finish()
+        second.discard()
+        #expect(try path.content == Data("first".utf8))
+    }
+
+    @Test func anExistingFileIsReplacedAndItsPermissionsAreKept() throws {
+        try Data("before".utf8).write(to: path.url)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path.url.path)
+        let sink = try FileSink(path.url)
+        try sink.write(Data("after".utf8))
+        try sink.finish()
+        #expect(try path.content == Data("after".utf8))
+        let attributes = try FileManager.default.attributesOfItem(atPath: path.url.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o640)
+    }
+
+    @Test(arguments: [true, false])
+    func aLinkIsFollowedAndStaysALink(leadsSomewhere: Bool) throws {
+        let folder = try TemporaryFolder()
+        if leadsSomewhere { try Data("before".utf8).write(to: folder.file("target")) }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("link").path, withDestinationPath: "target")
+        let sink = try FileSink(folder.file("link"))
+        try sink.write(Data("x".utf8))
+        try sink.finish()
+        #expect(try Data(contentsOf: folder.file("target")) == Data("x".utf8))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link").path) == "target")
+    }
+
+    @Test(arguments: ["file:///nowhere/at/all", "file:///", "http://example.invalid/"])
+    func whatIsNoFileFailsAsSuch(url: String) throws {
+        let url = try #require(URL(string: url))
+        let error = #expect(throws: RequestError.self) { try FileSink(url) }
+        #expect(error?.code == .fileFailed)
+    }
+}
+
+/// An empty folder, removed with its last reference.
+private final class TemporaryFolder {
+    private let path = TemporaryPath()
+
+    init() throws {
+        try FileManager.default.createDirectory(at: path.url, withIntermediateDirectories: false)
+    }
+
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path.url.path) } }
+
+    func file(_ name: String) -> URL { path.url.appendingPathComponent(name) }
+}

@@ -1,0 +1,30 @@
+import RequestOperations
+import Testing
+
+@Suite struct TransferFailureTests {
+    @Test(arguments: [
+        (TransferFailure.Phase.connect, false), (.request, true), (.head, true), (.body, true),
+    ])
+    func aRequestMayHaveBeenProcessedFromTheMomentWhenItWasSent(
+        _ phase: TransferFailure.Phase, _ mayHaveBeenProcessed: Bool
+    ) {
+        #expect(TransferFailure(Problem(), phase: phase).requestMayHaveBeenProcessed == mayHaveBeenProcessed)
+    }
+
+    @Test(arguments: [false, true])
+    func aTransportMayKnowBetter(mayHaveBeenProcessed: Bool) {
+        for phase in [TransferFailure.Phase.connect, .head] {
+            let failure = TransferFailure(Problem(), phase: phase, requestMayHaveBeenProcessed: mayHaveBeenProcessed)
+            #expect(failure.requestMayHaveBeenProcessed == mayHaveBeenProcessed)
+        }
+    }
+
+    @Test func timingsCanBeGivenAndTaken() {
+        var timings = TransferTimings()
+        timings.total = .seconds(1)
+        var failure = TransferFailure(Problem(), phase: .head, timings: timings)
+        #expect(failure.timings == timings)
+        failure.timings = nil
+        #expect(failure.timings == nil)
+    }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct TransferLimitsTests {
+    private static let destinations: [TransportTask.Destination] = [
+        .memory, .file(URL(fileURLWithPath: "/x")), .stream { _ in },
+    ]
+
+    /// The task with its limits as a transport gets it from an operation.
+    private static func completed(
+        to destination: TransportTask.Destination = .memory, timeout: TimeInterval = 60,
+        _ configure: (inout RequestConfiguration) -> Void = { _ in }, limits edit: (inout TransferLimits) -> Void
+    ) -> TransferLimits {
+        var configuration = RequestConfiguration()
+        configure(&configuration)
+        var request = anyRequest
+        request.timeoutInterval = timeout
+        var task = TransportTask(request, destination: destination)
+        edit(&task.limits)
+        return task.completed(from: configuration).effectiveLimits
+    }
+
+    @Test func theLimitsHaveTheirDocumentedDefaults() {
+        let limits = TransferLimits()
+        #expect(limits.connect == .seconds(15) && limits.idle == .seconds(60))
+        #expect(limits.maximumBodySize == 64 << 20 && limits.errorBodyLimit == 64 << 10)
+        #expect(limits.errorBodyTimeLimit == .milliseconds(500))
+    }
+
+    @Test func aLimitThatWasSetIsReadAsItWasSetAndNoneIsNone() {
+        var limits = TransferLimits()
+        limits.connect = .seconds(1)
+        limits.idle = nil
+        limits.maximumBodySize = nil
+        limits.errorBodyLimit = 2
+        limits.errorBodyTimeLimit = .seconds(3)
+        #expect(limits.connect == .seconds(1) && limits.idle == nil && limits.maximumBodySize == nil)
+        #expect(limits.errorBodyLimit == 2 && limits.errorBodyTimeLimit == .seconds(3))
+    }
+
+    // MARK: Of a task and a configuration
+
+    @Test func aLimitOfATaskLeavesTheOthersToTheConfiguration() {
+        let limits = Self.completed {
+            $0.connectTimeLimit = .seconds(1)
+            $0.idleTimeLimit = .seconds(2)
+            $0.errorBodyLimit = 4
+        } limits: {
+            $0.maximumBodySize = 9
+        }
+        #expect(limits.connect == .seconds(1) && limits.idle == .seconds(2))
+        #expect(limits.maximumBodySize == 9 && limits.errorBodyLimit == 4)
+    }
+
+    @Test func aLimitOfATaskLeavesTheTimeoutOfItsRequest() {
+        #expect(Self.completed(timeout: 5, limits: { $0.maximumBodySize = 9 }).idle == .seconds(5))
+    }
+
+    @Test func theLimitOfATaskComesBeforeTheTimeoutOfItsRequest() {
+        #expect(Self.completed(timeout: 5, limits: { $0.idle = .seconds(1) }).idle == .seconds(1))
+        #expect(Self.completed(timeout: 5, limits: { $0.idle = nil }).idle == nil)
+    }
+
+    @Test func aTaskCanLiftALimitOfTheConfiguration() {
+        let limits = Self.completed {
+            $0.connect = nil
+            $0.idle = nil
+            $0.maximumBodySize = nil
+        }
+        #expect(limits.connect == nil && limits.idle == nil && limits.maximumBodySize == nil)
+    }
+
+    @Test(arguments: destinations)
+    func onlyABodyInMemoryHasABoundThatWasNotSet(destination: TransportTask.Destination) {
+        let isInMemory = if case .memory = destination { true } else { false }
+        let bound = isInMemory ? 64 << 20 : nil
+        #expect(Self.completed(to: destination) { $0.idle = .seconds(1) }.maximumBodySize == bound)
+        var task = TransportTask(anyRequest, destination: destination)
+        task.limits.idle = .seconds(1)
+        #expect(task.effectiveLimits.maximumBodySize == bound)
+    }
+
+    @Test(arguments: destinations)
+    func aBoundThatWasSetHoldsForEveryDestination(destination: TransportTask.Destination) {
+        #expect(Self.completed(to: destination) { $0.maximumBodySize = 7 }.maximumBodySize == 7)
+    }
+}

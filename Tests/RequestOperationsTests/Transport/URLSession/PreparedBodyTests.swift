@@ -1,0 +1,92 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct PreparedBodyTests {
+    private let path = TemporaryPath()
+
+    /// A stream of pieces.
+    private func stream(_ pieces: [Data], length: Int64? = nil) -> RequestBody {
+        .stream(
+            BodyStream(length: length) {
+                let left = Locked(pieces[...])
+                return BodyStream.Reader { left.withLock { $0.popFirst() } }
+            })
+    }
+
+    private func error(of body: RequestBody) async -> RequestError? {
+        await #expect(throws: RequestError.self) { try await PreparedBody(body) }
+    }
+
+    @Test func aBodyInMemoryIsSentAsItIs() async throws {
+        guard case .data(let data) = try await PreparedBody(.data(Data("abc".utf8))) else {
+            Issue.record("not in memory")
+            return
+        }
+        #expect(data == Data("abc".utf8))
+    }
+
+    @Test func noBodyHasNoLength() async throws {
+        #expect(try await PreparedBody(.none).length == nil)
+        #expect(try await PreparedBody(.data(Data())).length == 0)
+    }
+
+    @Test func aFileHasItsLength() async throws {
+        try Data("abc".utf8).write(to: path.url)
+        #expect(try await PreparedBody(.file(path.url)).length == 3)
+    }
+
+    @Test func aMissingFileIsUnencodable() async {
+        #expect(await error(of: .file(path.url))?.code == .unencodableBody)
+    }
+
+    @Test(arguments: ["/tmp", "/dev/zero"])
+    func whatIsNoRegularFileIsUnencodable(path: String) async {
+        #expect(await error(of: .file(URL(fileURLWithPath: path)))?.code == .unencodableBody)
+    }
+
+    @Test func aShortStreamIsReadIntoMemory() async throws {
+        guard case .data(let data) = try await PreparedBody(stream([Data("ab".utf8), Data(), Data("c".utf8)])) else {
+            Issue.record("not in memory")
+            return
+        }
+        #expect(data == Data("abc".utf8))
+    }
+
+    @Test func aLongStreamIsReadIntoAFile() async throws {
+        let pieces = (0..<10).map { Data(repeating: $0, count: 20_000) }
+        guard case .spooled(let file, let length) = try await PreparedBody(stream(pieces)) else {
+            Issue.record("not in a file")
+            return
+        }
+        #expect(length == 200_000)
+        #expect(try Data(contentsOf: file.url) == pieces.reduce(Data(), +))
+    }
+
+    @Test(arguments: [2, 4] as [Int64])
+    func aStreamThatDoesNotGiveWhatItDeclaredIsUnencodable(length: Int64) async {
+        #expect(await error(of: stream([Data("abc".utf8)], length: length))?.code == .unencodableBody)
+    }
+
+    @Test func theErrorOfASourceComesOutAsItIs() async {
+        let body = RequestBody.stream(BodyStream { BodyStream.Reader { throw Problem() } })
+        await #expect(throws: Problem.self) { try await PreparedBody(body) }
+    }
+
+    @Test func aSourceThatNeverAnswersIsLeftBehindByACancel() async {
+        let isRead = Door()
+        let body = RequestBody.stream(
+            BodyStream {
+                BodyStream.Reader {
+                    isRead.open()
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                    return nil
+                }
+            })
+        let preparing = Task { try await PreparedBody(body) }
+        await isRead.pass()
+        preparing.cancel()
+        await #expect(throws: CancellationError.self) { try await preparing.value }
+    }
+}

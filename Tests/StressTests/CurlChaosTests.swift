@@ -1,0 +1,239 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Glibc
+    import RequestOperations
+    import Testing
+
+    @testable import RequestOperationsTesting
+
+    /// Faults and cancels over one driver thread: for two seconds, or ten minutes in full.
+    @Suite(.timeLimit(.minutes(15)), .serialized)
+    struct CurlChaosTests {
+        @Test func `Mixed traffic with faults and cancels all ends, and leaves no descriptor and no memory behind`()
+            async throws
+        {
+            let chaos = try Chaos()
+            let descriptors = OpenFiles.count
+            let end = ContinuousClock.now + Stress.duration(.seconds(600), shortened: .seconds(2))
+            var memory: [Int] = []
+            var ports: Set<Int> = []
+            var tally = Tally()
+            repeat {
+                let wave = try await chaos.wave(memory.count)
+                tally += wave.tally
+                ports.insert(wave.port)
+                Self.giveBackFreeMemory()
+                memory.append(ResidentMemory.now)
+            } while ContinuousClock.now < end
+            await chaos.transport.shutdown()
+            #expect(tally.responses > 0 && tally.failures > 0 && tally.cancels > 0)
+            #expect(OpenFiles.sockets(ofPorts: ports) == 0)
+            #expect(OpenFiles.files(in: chaos.folder) == 0)
+            try FileManager.default.removeItem(at: chaos.folder)
+            // In a short run other tests share the process, and there is no warm-up.
+            guard !Stress.isShortened, memory.count >= 30 else { return }
+            let (warm, last) = (memory.median(of: 0.2..<0.4), memory.median(of: 0.8..<1))
+            print(
+                "\(memory.count) waves, \(tally), resident \(warm >> 10) KiB after the warm-up, \(last >> 10) KiB at the end"
+            )
+            #expect(last <= warm + warm / 20)
+            // Those of Foundation and of the suite, made at the first use.
+            #expect(OpenFiles.count <= descriptors + 4)
+        }
+
+        /// Calls `malloc_trim`, which Swift's module of the C library leaves out: what nobody uses must not count.
+        private static func giveBackFreeMemory() {
+            typealias Trim = @convention(c) (Int) -> Int32
+            guard let trim = dlsym(nil, "malloc_trim") else { return }
+            _ = unsafeBitCast(trim, to: Trim.self)(0)
+        }
+
+        @Test func `A thousand resets during uploads kill nothing`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .withoutReadingBody(.reset))
+            let transport = CurlTransport()
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "PUT"
+            let task = TransportTask.upload(request, from: .data(Data(count: 500_000)))
+            for _ in 0..<Stress.rounds(1000, shortened: 200) {
+                await #expect(throws: TransferFailure.self) { try await transport.perform(task) { _ in } }
+            }
+        }
+    }
+
+    /// What requests ended with.
+    private struct Tally: Equatable {
+        var responses = 0
+        var failures = 0
+        var cancels = 0
+        var total: Int { responses + failures + cancels }
+
+        mutating func add<Value>(_ result: Result<Value, any Error>?) {
+            switch result {
+            case .success: responses += 1
+            case .failure(is CancellationError): cancels += 1
+            case .failure, nil: failures += 1
+            }
+        }
+
+        static func += (tally: inout Tally, other: Tally) {
+            tally.responses += other.responses
+            tally.failures += other.failures
+            tally.cancels += other.cancels
+        }
+    }
+
+    /// Requests of every kind, over one transport.
+    private struct Chaos: Sendable {
+        let transport = CurlTransport()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        private let queue = OperationQueue()
+
+        /// How many requests a wave has, and how many of them run at a time.
+        private static let count = 1000
+        private static let width = 64
+
+        init() throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            queue.maxConcurrentOperationCount = Self.width
+        }
+
+        /// Sends requests to a server of their own, which ends with them, as does what it remembers of them.
+        func wave(_ number: Int) async throws -> (tally: Tally, port: Int) {
+            let server = try await server()
+            let completions = Collector<Void>()
+            let operations = Locked(0)
+            let tally = await withTaskGroup(of: Result<Void, any Error>.self) { group in
+                var tally = Tally()
+                for number in number * Self.count..<(number + 1) * Self.count {
+                    if number % Self.count >= Self.width, let result = await group.next() { tally.add(result) }
+                    if number % 4 == 3 { operations.withLock { $0 += 1 } }
+                    group.addTask {
+                        number % 4 == 3
+                            ? await operate(number, server, completions) : await transfer(number, server)
+                    }
+                }
+                for await result in group { tally.add(result) }
+                return tally
+            }
+            #expect(tally.total == Self.count)
+            // Each operation completes once.
+            await completions.count(operations.withLock { $0 })
+            #expect(completions.count == operations.withLock { $0 })
+            server.stop()
+            try await server.connectionsClosed(atLeast: server.connections.count)
+            return (tally, server.port)
+        }
+
+        private func server() async throws -> LoopbackServer {
+            let server = try await LoopbackServer.start()
+            server.route("/text", .text("hello"))
+            server.route("/large", .large(byteCount: 200_000))
+            server.route("/huge", .endless(chunk: Data(count: 10_000)))
+            server.route("/reset", .reset)
+            server.route("/resetBody", .resetBody(after: 5000, of: 100_000))
+            server.route("/close", .closeWithoutAnswer)
+            server.route("/503", .status(503, body: Data(count: 10_000)))
+            server.route("/truncated", .truncated(declared: 10_000, sending: 5000))
+            server.route("/slow", .drip(Data(count: 50), chunk: 10, every: .milliseconds(2)))
+            server.route("/stall", .stall)
+            server.route("/empty", .empty())
+            server.route("/redirect", .redirect(to: "/text", status: 307))
+            return server
+        }
+
+        private static let paths = [
+            "/text", "/large", "/huge", "/reset", "/resetBody", "/close", "/503", "/truncated", "/slow", "/stall",
+            "/empty", "/redirect", "/text",
+        ]
+
+        private func task(_ number: Int, _ server: LoopbackServer) -> TransportTask {
+            var request = URLRequest(url: server.url(Self.paths[number % Self.paths.count]))
+            let body: RequestBody
+            switch number % 5 {
+            case 0: body = .data(Data(count: number % 7 == 0 ? 300_000 : 100))
+            case 1: body = .stream(Self.stream)
+            default: body = .none
+            }
+            if !body.isNone { request.httpMethod = "POST" }
+            var task = TransportTask.upload(request, from: body)
+            switch number % 3 {
+            case 0: task.destination = .memory
+            case 1: task.destination = .file(folder.appendingPathComponent(String(number % 1000)))
+            default: task.destination = .stream { _ in await Task.yield() }
+            }
+            task.limits.idle = .milliseconds(50)
+            task.limits.maximumBodySize = 1 << 20
+            if number % 4 == 0 { task.onProgress = { _ in } }
+            return task
+        }
+
+        private static let stream = BodyStream {
+            let left = Locked(20)
+            return BodyStream.Reader {
+                await Task.yield()
+                return left.withLock { left in
+                    left -= 1
+                    return left >= 0 ? Data(count: 5000) : nil
+                }
+            }
+        }
+
+        private func transfer(_ number: Int, _ server: LoopbackServer) async -> Result<Void, any Error> {
+            let transfer = Task {
+                _ = try await transport.perform(task(number, server)) { head in
+                    guard head.status == 200 || head.status == 204 else { throw Rejected() }
+                }
+            }
+            if number % 2 == 0 {
+                for _ in 0..<(number % 50) { await Task.yield() }
+                transfer.cancel()
+            }
+            return await transfer.result
+        }
+
+        private func operate(
+            _ number: Int, _ server: LoopbackServer, _ completions: Collector<Void>
+        ) async -> Result<Void, any Error> {
+            var configuration = RequestConfiguration()
+            configuration.transport = transport
+            configuration.retryPolicy = RetryPolicy(maximumRetries: 1, backoff: .constant(.milliseconds(1)))
+            configuration.retryPolicy.budget = nil
+            let operation = Mixed(task(number, server), configuration)
+            operation.whenFinished { _ in completions.append(()) }
+            queue.addOperation(operation)
+            if number % 3 == 0 {
+                for _ in 0..<(number % 50) { await Task.yield() }
+                operation.cancel()
+            }
+            do { _ = try await operation.value } catch { return .failure(error) }
+            return .success(())
+        }
+
+        private struct Rejected: Error {}
+    }
+
+    /// An operation with a task of its own.
+    private final class Mixed: URLRequestOperation<Data>, @unchecked Sendable {
+        private let task: TransportTask
+
+        init(_ task: TransportTask, _ configuration: RequestConfiguration) {
+            self.task = task
+            super.init(task.request, decoder: .data, configuration: configuration)
+        }
+
+        override func makeTask(for request: URLRequest) async throws -> TransportTask {
+            var task = task
+            task.request = request
+            return task
+        }
+    }
+
+    extension [Int] {
+        /// The median of a part of the list.
+        fileprivate func median(of part: Range<Double>) -> Int {
+            let part = self[Int(Double(count) * part.lowerBound)..<Int(Double(count) * part.upperBound)].sorted()
+            return part[part.count / 2]
+        }
+    }
+#endif

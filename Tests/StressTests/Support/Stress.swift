@@ -1,0 +1,20 @@
+import Foundation
+
+/// How long the stress tests last: shortened, unless `REQUEST_OPERATIONS_STRESS=full` asks for all; a number in its place
+/// makes those that last for a time last for so many seconds.
+enum Stress {
+    private static let choice = ProcessInfo.processInfo.environment["REQUEST_OPERATIONS_STRESS"]
+
+    static let isFull = choice == "full"
+
+    /// Whether nothing was asked for, as in a run of the whole suite.
+    static let isShortened = choice == nil
+
+    static func rounds(_ full: Int, shortened: Int) -> Int {
+        isFull ? full : shortened
+    }
+
+    static func duration(_ full: Duration, shortened: Duration) -> Duration {
+        isFull ? full : choice.flatMap { Int($0) }.map { .seconds($0) } ?? shortened
+    }
+}
