@@ -1,8 +1,6 @@
 /// An attempt on its way to its slot.
 struct Admission: Sendable {
     let attempt: Int
-    /// The request that the attempt is processed from.
-    let original: URLRequest
     let limiters: AttemptLimiters?
     /// The attempt's places in the lines of the limiters.
     var places: AttemptLimiters.Places
@@ -11,11 +9,9 @@ struct Admission: Sendable {
     private var wasProcessedAgain = false
 
     init(
-        of attempt: Int, from original: URLRequest, after wake: Wake?, limiters: AttemptLimiters?,
-        place: RequestLimiter.Place?
+        of attempt: Int, after wake: Wake?, limiters: AttemptLimiters?, place: RequestLimiter.Place?
     ) {
         self.attempt = attempt
-        self.original = original
         self.limiters = limiters
         places = AttemptLimiters.Places(first: place, isFirstNew: true)
         self.wake = wake

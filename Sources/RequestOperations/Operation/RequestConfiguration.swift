@@ -257,11 +257,11 @@ public struct RequestConfiguration: Sendable {
     /// Whether a stage, an adapter or a decider may run on an operation queue.
     var mayUseQueues: Bool {
         !values.value.stageQueues.isEmpty || !values.value.retryDeciders.isEmpty
-            || !values.value.adaptersOnlyEdit
+            || reachOfAdapters == .anything
     }
 
-    /// Whether no adapter suspends.
-    var adaptersOnlyEdit: Bool { values.value.adaptersOnlyEdit }
+    /// The most that any of the adapters can do.
+    var reachOfAdapters: RequestAdapter.Reach { values.value.reachOfAdapters }
 
     /// Whether the stage is awaited directly: no queue, no time limit.
     func runsDirectly(_ stage: RequestError.Stage) -> Bool {
@@ -293,9 +293,9 @@ extension RequestConfiguration {
     private struct Values: Sendable {
         var transport: any Transport = PlatformTransport.shared
         var adapters: [RequestAdapter] = [] {
-            didSet { adaptersOnlyEdit = adapters.allSatisfy(\.onlyEdits) }
+            didSet { reachOfAdapters = adapters.map(\.reach).max() ?? .fields }
         }
-        private(set) var adaptersOnlyEdit = true
+        private(set) var reachOfAdapters = RequestAdapter.Reach.fields
         var validation: ResponseValidation = ResponseValidation.successfulStatus
         var redirects: RedirectPolicy = RedirectPolicy()
         var trust: Box<TrustPolicy>?

@@ -1,7 +1,6 @@
 /// How far a request has come: what its errors tell, what ends with it. A pure value.
 struct RequestProgress: Sendable {
-    /// The request from which each attempt is processed.
-    var original: URLRequest
+    var original: OriginalRequest
     private(set) var attempts: [Attempt] = []
     private var attemptCount = 0
     /// How many of them were hedges.
@@ -54,7 +53,7 @@ struct RequestProgress: Sendable {
     }
 
     init(_ request: URLRequest) {
-        original = request
+        original = OriginalRequest(request)
     }
 
     /// What attempts hold.
@@ -186,7 +185,7 @@ struct RequestProgress: Sendable {
         self.priority = priority
         defer { firstPlaceInQueue = nil }
         return Admission(
-            of: attemptCount, from: original, after: wake,
+            of: attemptCount, after: wake,
             limiters: AttemptLimiters(ofQueue: limiterOfQueue, ofConfiguration: limiter), place: firstPlaceInQueue)
     }
 
@@ -286,7 +285,7 @@ struct RequestProgress: Sendable {
         // After a redirect something was sent.
         if case RequestError.Code.circuitOpen = error, !known.wasRedirected { refusals += 1 }
         return AttemptFailure(
-            error, attempt: leader, request: known.request ?? original, stage: stage, head: known.head,
+            error, attempt: leader, request: known.request ?? original.value, stage: stage, head: known.head,
             requestMayHaveBeenProcessed: known.wasRedirected
                 || transfer?.requestMayHaveBeenProcessed
                     ?? stage.isAfterSending,

@@ -22,7 +22,7 @@ final class RequestRunner: Sendable {
     }
 
     /// The request from which each attempt is processed.
-    var original: URLRequest { progress.withLock { $0.original } }
+    var original: URLRequest { progress.withLock { $0.original.value } }
 
     var attempts: [Attempt] { progress.withLock { $0.attempts } }
 
@@ -165,7 +165,7 @@ final class RequestRunner: Sendable {
         case .fail(let error): throw ending(error, in: failure.stage)
         case .retry(let delay, let observers, let restartsBackoff, let request):
             progress.withLock { progress in
-                if let request { progress.original = request }
+                if let request { progress.original = OriginalRequest(request) }
                 if restartsBackoff { progress.restartBackoff() }
             }
             return (delay, observers)
@@ -231,6 +231,16 @@ final class RequestRunner: Sendable {
     func entersHere(_ stage: RequestError.Stage) throws -> Bool {
         try enter(stage)
         return configuration.runsDirectly(stage)
+    }
+
+    /// The original request as the adapters make it, if none of them suspends.
+    func adapted() throws -> URLRequest? {
+        let adapters = configuration.adapters
+        switch configuration.reachOfAdapters {
+        case .fields: return progress.withLock { $0.original.adapted(by: adapters) }
+        case .request: return try adapters.reduce(into: original) { try $1.edit(&$0, of: id) }
+        case .anything: return nil
+        }
     }
 
     /// Runs a stage of user code that was entered, on its queue and within its time limit.

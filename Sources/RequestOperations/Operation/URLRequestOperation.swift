@@ -79,9 +79,12 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     open func process(_ request: URLRequest) async throws -> URLRequest {
         var processed = request
         for adapter in runner.configuration.adapters {
-            if try adapter.edits(&processed, of: id) { continue }
-            processed = try await adapter.adapt(processed, of: id)
-            try Task.checkCancellation()
+            if adapter.reach < .anything {
+                try adapter.edit(&processed, of: id)
+            } else {
+                processed = try await adapter.adapt(processed, of: id)
+                try Task.checkCancellation()
+            }
         }
         return processed
     }
@@ -168,7 +171,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         var admission = try runner.beginAttempt(after: wake, priority: queuePriority)
         if admission.attempt == 1 { try await runner.awaitConnectivity() }
         while true {
-            let task = try await task(for: try await processed(admission.original))
+            let task = try await task(for: try await processed())
             guard let admitted = try await runner.admit(task, &admission) else { continue }
             let response =
                 if let hedging = runner.configuration.hedging {
@@ -184,14 +187,12 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     // MARK: Its stages
 
     @inline(__always)
-    private func processed(_ original: URLRequest) async throws -> URLRequest {
+    private func processed() async throws -> URLRequest {
         guard try runner.entersHere(.process) else {
-            return try await runner.apart(.process) { try await self.process(original) }
+            return try await runner.apart(.process) { [original = runner.original] in try await self.process(original) }
         }
-        guard isPlain, runner.configuration.adaptersOnlyEdit else { return try await process(original) }
-        var processed = original
-        for adapter in runner.configuration.adapters { _ = try adapter.edits(&processed, of: id) }
-        return processed
+        if isPlain, let adapted = try runner.adapted() { return adapted }
+        return try await process(runner.original)
     }
 
     @inline(__always)

@@ -4,7 +4,7 @@
 /// token is fresh and an edit is never applied twice. An error out of one fails the attempt in the stage `process`.
 public struct RequestAdapter: Sendable {
     private enum Work {
-        /// Never suspends, and so uses no queue either; several in a row edit one copy of the request.
+        case field(name: String, value: String, isDefault: Bool)
         case edit(Edit)
         case function(@Sendable (URLRequest, RequestID) async throws -> URLRequest)
     }
@@ -22,12 +22,12 @@ public struct RequestAdapter: Sendable {
         work = .function { request, _ in try await adapt(request) }
     }
 
-    init(edit: @escaping Edit) {
-        work = .edit(edit)
+    private init(_ work: Work) {
+        self.work = work
     }
 
-    private init(function: @escaping @Sendable (URLRequest, RequestID) async throws -> URLRequest) {
-        work = .function(function)
+    init(edit: @escaping Edit) {
+        self.init(.edit(edit))
     }
 
     /// Returns the request to send in place of the one given, or throws what the function of the adapter throws: what an
@@ -37,23 +37,20 @@ public struct RequestAdapter: Sendable {
     }
 
     func adapt(_ request: URLRequest, of id: RequestID) async throws -> URLRequest {
-        switch work {
-        case .edit:
-            var edited = request
-            _ = try edits(&edited, of: id)
-            return edited
-        case .function(let function):
-            return try await function(request, id)
-        }
+        if case .function(let function) = work { return try await function(request, id) }
+        var edited = request
+        try edit(&edited, of: id)
+        return edited
     }
 
     /// Runs the function of an adapter on an operation queue, for work that needs it: a serial queue, the main one.
     ///
     /// - Parameter queue: The queue. If it drops or cancels the work, the request ends as cancelled.
     public func on(_ queue: OperationQueue) -> RequestAdapter {
-        RequestAdapter(function: { request, id in
-            try await queue.run { try await adapt(request, of: id) }
-        })
+        RequestAdapter(
+            .function { request, id in
+                try await queue.run { try await adapt(request, of: id) }
+            })
     }
 
     /// Edits the request in place.
@@ -63,14 +60,12 @@ public struct RequestAdapter: Sendable {
 
     /// Sets a field, in place of one of the same name.
     public static func header(_ name: String, _ value: String) -> RequestAdapter {
-        edit { $0.setField(name, to: value) }
+        RequestAdapter(.field(name: name, value: value, isDefault: false))
     }
 
     /// Sets a field unless the request has one of the name.
     public static func defaultHeader(_ name: String, _ value: String) -> RequestAdapter {
-        edit { request in
-            if request.value(forHTTPHeaderField: name) == nil { request.setField(name, to: value) }
-        }
+        RequestAdapter(.field(name: name, value: value, isDefault: true))
     }
 
     /// Sets `Authorization: Bearer …` (RFC 6750) with a token that the closure gives.
@@ -103,16 +98,35 @@ public struct RequestAdapter: Sendable {
 }
 
 extension RequestAdapter {
-    /// Whether it never suspends.
-    var onlyEdits: Bool {
-        if case .edit = work { true } else { false }
+    /// What an adapter can do to a request.
+    enum Reach: Int, Comparable {
+        /// It sets a field.
+        case fields
+        /// It edits the request in place, and never suspends: so it uses no queue either.
+        case request
+        case anything
+
+        static func < (lesser: Reach, greater: Reach) -> Bool { lesser.rawValue < greater.rawValue }
     }
 
-    /// Edits a request if it does no more than that; whether it does.
-    func edits(_ request: inout URLRequest, of id: RequestID) throws -> Bool {
-        guard case .edit(let edit) = work else { return false }
-        try edit(&request, id)
-        return true
+    var reach: Reach {
+        switch work {
+        case .field: .fields
+        case .edit: .request
+        case .function: .anything
+        }
+    }
+
+    /// Edits a request, if the adapter does no more than that.
+    func edit(_ request: inout URLRequest, of id: RequestID) throws {
+        if case .edit(let edit) = work { try edit(&request, id) } else { setField(of: &request) }
+    }
+
+    /// Sets the field, if the adapter does no more than that.
+    func setField(of request: inout URLRequest) {
+        guard case .field(let name, let value, let isDefault) = work else { return }
+        if isDefault, request.value(forHTTPHeaderField: name) != nil { return }
+        request.setField(name, to: value)
     }
 }
 

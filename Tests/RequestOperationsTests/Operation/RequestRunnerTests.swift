@@ -105,7 +105,7 @@ import Testing
         let attempt = try runner.beginAttempt()
         Task {
             var admission = attempt
-            let ticket = try #require(try await runner.admit(.data(admission.original), &admission))
+            let ticket = try #require(try await runner.admit(.data(runner.original), &admission))
             _ = try await runner.transfer(ticket) { _ in }
         }
         await isInFlight.pass()

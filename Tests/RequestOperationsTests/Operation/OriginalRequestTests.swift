@@ -1,0 +1,77 @@
+import Foundation
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+struct OriginalRequestTests {
+    private static let adapters: [RequestAdapter] = [.header("Accept", "text/plain"), .defaultHeader("X-Kept", "adapted")]
+
+    private static func request(_ fields: [String: String]?) -> URLRequest {
+        var request = URLRequest(url: URL(string: "http://a.example/")!)
+        request.allHTTPHeaderFields = fields
+        return request
+    }
+
+    @Test(arguments: [nil, [:], ["accept": "text/html", "X-Kept": "own"]])
+    func theOriginalIsAsItWasGivenAfterFieldsWereSet(fields: [String: String]?) {
+        let given = Self.request(fields)
+        var original = OriginalRequest(given)
+        let adapted = original.adapted(by: Self.adapters)
+        #expect(
+            adapted.allHTTPHeaderFields
+                == ["Accept": "text/plain", "X-Kept": fields?["X-Kept"] ?? "adapted"])
+        #expect(original.value == given && original.value.allHTTPHeaderFields == given.allHTTPHeaderFields)
+        #expect(given.value(forHTTPHeaderField: "Accept") == fields?["accept"])
+    }
+
+    @Test func eachAttemptGetsTheSameFields() {
+        var original = OriginalRequest(Self.request(nil))
+        let first = original.adapted(by: Self.adapters)
+        #expect(original.adapted(by: Self.adapters) == first)
+    }
+
+    @Test func whatATransportEditsDoesNotReachTheNextAttempt() {
+        var original = OriginalRequest(Self.request(nil))
+        var first = original.adapted(by: Self.adapters)
+        first.setValue("edited", forHTTPHeaderField: "Accept")
+        #expect(original.adapted(by: Self.adapters).value(forHTTPHeaderField: "Accept") == "text/plain")
+        #expect(original.value.value(forHTTPHeaderField: "Accept") == nil)
+    }
+
+    @Test func anOperationTellsTheRequestWithoutTheFieldsOfItsAdapters() async throws {
+        let transport = ScriptedTransport([.status(503), .body(Data())])
+        var configuration = RequestConfiguration.default
+        configuration.transport = transport
+        configuration.adapters = Self.adapters
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(.zero))
+        let request = Self.request(["X-Kept": "own"])
+        let operation = URLRequestOperation(request, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        _ = try await operation.value
+        #expect(operation.request == request)
+        #expect(
+            transport.requests.map(\.allHTTPHeaderFields)
+                == Array(repeating: ["Accept": "text/plain", "X-Kept": "own"], count: 2))
+    }
+
+    @Test func theRequestOfADecisionGetsTheFieldsOfTheAdaptersToo() async throws {
+        let transport = ScriptedTransport([.status(401), .body(Data())])
+        var configuration = RequestConfiguration.default
+        configuration.transport = transport
+        configuration.adapters = Self.adapters
+        let other = Self.request(["X-Kept": "other"])
+        configuration.retryDeciders = [
+            RetryDecider { _, _ in .retry(after: .zero, with: other) }
+        ]
+        let operation = URLRequestOperation(Self.request(nil), configuration: configuration)
+        OperationQueue().addOperation(operation)
+        _ = try await operation.value
+        #expect(operation.request == other)
+        #expect(transport.requests.map { $0.value(forHTTPHeaderField: "X-Kept") } == ["adapted", "other"])
+    }
+}
