@@ -9,7 +9,9 @@ import Testing
 #endif
 
 struct OriginalRequestTests {
-    private static let adapters: [RequestAdapter] = [.header("Accept", "text/plain"), .defaultHeader("X-Kept", "adapted")]
+    private static let adapters: [RequestAdapter] = [
+        .header("Accept", "text/plain"), .defaultHeader("X-Kept", "adapted"),
+    ]
 
     private static func request(_ fields: [String: String]?) -> URLRequest {
         var request = URLRequest(url: URL(string: "http://a.example/")!)
