@@ -1,4 +1,4 @@
-/// What must hold, of a value that each round gives: its median counts.
+/// What must hold, of a value that each round gives, whose median counts, or that the medians of all rounds give.
 struct Floor {
     /// What the value is, in words.
     let name: String
@@ -6,6 +6,9 @@ struct Floor {
     let bound: Bound
     /// The number that is aimed at, beyond the bound.
     var aim: Double?
+    /// Whether the value is that of the medians: the largest of several noisy values over the smallest would tell of the
+    /// noise.
+    var isOfMedians = false
     /// The value of a round.
     let value: (Round) -> Double?
 
@@ -64,7 +67,19 @@ struct Outcome {
     /// Whether each floor held.
     var verdicts: [Verdict] {
         benchmark.floors.map { floor in
-            Verdict(benchmark: benchmark.name, floor: floor, spread: Spread(rounds.compactMap(floor.value)))
+            let rounds = floor.isOfMedians ? [medians] : rounds
+            return Verdict(benchmark: benchmark.name, floor: floor, spread: Spread(rounds.compactMap(floor.value)))
         }
+    }
+
+    /// The median of each value, as a round.
+    private var medians: Round {
+        var medians = Round()
+        for contender in contenders.map(\.name) {
+            for measure in Measure.allCases {
+                medians.samples[contender, default: Sample()].values[measure] = spread(measure, of: contender)?.median
+            }
+        }
+        return medians
     }
 }

@@ -2,16 +2,14 @@ extension Catalogue {
     /// What an operation costs, whatever their number.
     var cost: Benchmark {
         let sizes = options.isQuick ? [1000, 10_000, 100_000] : [1000, 10_000, 100_000, 1_000_000]
-        let surplus = { (round: Round, size: Int) in
-            round.difference(.cpu, of: "immediate-\(size)", to: "bare-\(size)")
-        }
         let costs = sizes.map { size in
             Floor(name: "CPU µs above a bare operation, of \(size) operations", bound: .atMost(10)) {
-                surplus($0, size)
+                $0.value(.cpuAboveBare, of: "immediate-\(size)")
             }
         }
-        let sizeIndependence = Floor(name: "largest / smallest of these", bound: .atMost(1.3)) { round in
-            let values = sizes.compactMap { surplus(round, $0) }
+        let sizeIndependence = Floor(name: "largest / smallest of these", bound: .atMost(1.3), isOfMedians: true) {
+            round in
+            let values = sizes.compactMap { round.value(.cpuAboveBare, of: "immediate-\($0)") }
             guard let least = values.min(), let most = values.max() else { return nil }
             return most / least
         }
@@ -22,18 +20,16 @@ extension Catalogue {
         }
         return Benchmark(
             name: "cost", title: "An operation without a network (64 at a time)",
-            measures: [.cpu, .rate, .bytes, .peak, .threads], hasRatios: false,
+            measures: [.cpuAboveBare, .cpu, .rate, .bytes, .peak, .threads], hasRatios: false,
             floors: costs + [sizeIndependence] + memory
         ) { _ in
-            sizes.flatMap { size in
-                CostOrder.Kind.allCases.map { kind in
-                    Contender(
-                        name: "\(kind)-\(size)", title: "\(kind.title), \(size)",
-                        order: .cost(
-                            CostOrder(
-                                kind: kind, operations: size,
-                                batches: max(1, (options.isQuick ? 20_000 : 200_000) / size))))
-                }
+            let contenders = sizes.map { (CostOrder.Kind.immediate, $0) } + [(.scripted, 100_000)]
+            return contenders.map { kind, size in
+                Contender(
+                    name: "\(kind)-\(size)", title: "\(kind.title), \(size)",
+                    order: .cost(
+                        CostOrder(
+                            kind: kind, operations: size, batches: max(1, (options.isQuick ? 20_000 : 500_000) / size))))
             }
         }
     }

@@ -6,6 +6,8 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
     case throughput
     /// Microseconds of processor time of the client's process, user and system, for each request or operation.
     case cpu
+    /// The same, above that of a bare operation in the same process.
+    case cpuAboveBare
     /// Seconds of processor time of the client's process.
     case cpuSeconds
     /// Microseconds from the making of a request to its checked response, the median.
@@ -49,6 +51,7 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
         case .rate: "per second"
         case .throughput: "MiB/s"
         case .cpu: "CPU µs each"
+        case .cpuAboveBare: "above bare"
         case .cpuSeconds: "CPU s"
         case .latency: "median µs"
         case .peak: "peak MB"
@@ -74,7 +77,7 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
     var digits: Int {
         switch self {
         case .rate, .throughput, .threads, .bytes, .descriptors, .lost, .failed, .unanswered: 0
-        case .peak, .growth, .latency, .cpu: 1
+        case .peak, .growth, .latency, .cpu, .cpuAboveBare: 1
         case .cpuSeconds, .lateness, .latenessOfMost, .delay, .outagePeak, .recoveryPeak: 2
         case .peakRatio, .floorRatio, .amplification: 3
         }

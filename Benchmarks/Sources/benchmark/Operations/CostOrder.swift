@@ -5,7 +5,7 @@ import RequestOperationsTesting
 /// What an operation costs, without a network.
 struct CostOrder: Codable, Sendable {
     /// What kind of operation.
-    enum Kind: String, Codable, CaseIterable {
+    enum Kind: String, Codable {
         /// An asynchronous operation that finishes from a dispatch queue.
         case bare
         /// A `URLRequestOperation` over a transport that answers at once.
@@ -14,32 +14,44 @@ struct CostOrder: Codable, Sendable {
         case scripted
     }
 
-    /// The kind.
+    /// The kind that is compared with the bare one.
     var kind: Kind
     /// How many are in the queue at a time.
     var operations: Int
-    /// How often so many are made and run.
+    /// How often so many of each kind are made and run.
     var batches: Int
 
     /// How many operations run at a time.
     static let width = 64
 
-    /// Makes, runs and releases the operations.
+    /// Makes, runs and releases the operations, in turn with bare ones, so that whatever else the machine does meets both.
     func carryOut() -> Sample {
-        let factory = OperationFactory(kind)
+        let (factory, bare) = (OperationFactory(kind), OperationFactory(.bare))
         var sample = Sample()
         // The first batch, which finds no memory that an earlier one has left, is measured for its memory: to ask for that
         // takes time of the processor. A small one would tell of the size of pages.
         let bytes = memoryOfBatch(operations, factory)
         sample.values[.bytes] = operations >= 100_000 ? bytes : nil
+        sample.values[.peak] = ProcessStatus.peak / 1e6
+        var (costs, bareCosts) = (Costs(), Costs())
+        let turns = min(batches, 10)
+        for _ in 0..<turns {
+            bareCosts.add(runBatches(batches / turns, bare))
+            costs.add(runBatches(batches / turns, factory))
+        }
+        let count = Double(operations * turns * (batches / turns))
+        sample.values[.cpu] = costs.cpuSeconds / count * 1e6
+        sample.values[.cpuAboveBare] = (costs.cpuSeconds - bareCosts.cpuSeconds) / count * 1e6
+        sample.values[.rate] = count / costs.seconds
+        return sample
+    }
+
+    /// Makes, runs and releases batches of operations; returns what that took.
+    private func runBatches(_ batches: Int, _ factory: OperationFactory) -> Costs {
         let before = Usage()
         for _ in 0..<batches { runBatch(operations, factory) }
         let after = Usage()
-        let count = Double(operations * batches)
-        sample.values[.cpu] = after.cpuSeconds(since: before) / count * 1e6
-        sample.values[.rate] = count / after.seconds(since: before)
-        sample.values[.peak] = ProcessStatus.peak / 1e6
-        return sample
+        return Costs(cpuSeconds: after.cpuSeconds(since: before), seconds: after.seconds(since: before))
     }
 
     /// Runs a number of operations; returns the bytes of memory that each took in the queue.
@@ -63,6 +75,17 @@ struct CostOrder: Codable, Sendable {
         factory.countDown.wait()
         // Those that were counted last are about to finish.
         queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+/// What batches of operations took.
+private struct Costs {
+    var cpuSeconds = 0.0
+    var seconds = 0.0
+
+    mutating func add(_ other: Costs) {
+        cpuSeconds += other.cpuSeconds
+        seconds += other.seconds
     }
 }
 
