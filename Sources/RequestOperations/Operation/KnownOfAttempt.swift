@@ -1,12 +1,12 @@
 /// What is known of an attempt, for its errors and for the decision about it.
 struct KnownOfAttempt: Sendable {
-    /// Whether a response redirected: the first request was processed, whatever happens to the next.
-    var wasRedirected = false
     var request: URLRequest?
-    var bodyIsReplayable = true
     var head: ResponseHead?
     /// The body while it is decoded; of a failed attempt its beginning.
     var body = Data()
+    /// Whether a response redirected: the first request was processed, whatever happens to the next.
+    var wasRedirected = false
+    var bodyIsReplayable = true
 
     /// The beginning of the body, copied: a part of it would keep the whole.
     var bodyPrefix: Data { Data(body.prefix(TransferLimits.keptErrorBody)) }

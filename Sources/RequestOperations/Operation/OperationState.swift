@@ -10,10 +10,10 @@ struct OperationState {
     /// The operation itself, where it hears of the finish of its dependencies in another way than through a queue of ours,
     /// which holds it.
     private var outsider: Outsider?
-    var readiness = Readiness.unknown
     /// What starts the operation once it is ready.
     private var starter: LinkStarter?
     var membership = QueueMembership()
+    var readiness = Readiness.unknown
 
     var standing: QueueMembership.Standing {
         QueueMembership.Standing(

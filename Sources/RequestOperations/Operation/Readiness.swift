@@ -7,14 +7,14 @@
 enum Readiness {
     case unknown
     case notReady
-    case ready(announcementsLeft: Int)
+    case ready(announcementsLeft: UInt8)
 
     struct Change {
         var isTurn = false
         var isToBeAnnounced = false
     }
 
-    private static let announcements = 8
+    private static let announcements: UInt8 = 8
 
     /// Notes what a reader is told.
     ///

@@ -1,48 +1,49 @@
 /// How far a request has come: what its errors tell, what ends with it. A pure value.
 struct RequestProgress: Sendable {
+    // In an order in which the small ones fill the gaps: all of this is kept for every operation that waits in a queue.
     var original: OriginalRequest
+    /// What is known of the running attempt.
+    var known = KnownOfAttempt()
     private(set) var attempts: [Attempt] = []
-    private var attemptCount = 0
-    /// How many of them were hedges.
-    private var hedgeCount = 0
-    /// The number of the attempt that the request goes on with, and that `stage`, `held` and `known` are of: the last, unless
-    /// hedges were sent beside it.
-    private var leader = 0
     /// The attempts that run, or have failed, beside the leading one, while that has no answer.
     private var contenders: [Contender] = []
+    @Compact private var attemptCount = 0
+    /// How many of them were hedges.
+    @Compact private var hedgeCount = 0
+    /// The number of the attempt that the request goes on with, and that `stage`, `held` and `known` are of: the last, unless
+    /// hedges were sent beside it.
+    @Compact private var leader = 0
     /// The attempt whose failure was decided upon last.
-    private var failedAttempt = 0
-    /// The stage that runs now.
-    private(set) var stage = RequestError.Stage.process
-    /// Whether the request was cancelled, its deadline passed or it has its result: it enters no stage any more.
-    private var isStopped = false
-    /// Whether it was told, since the request was stopped, that a stage was left behind.
-    private var isLeftBehind = false
-    /// When the operation became ready, on the request's timepiece.
-    private var readySince: Duration?
-    /// The operation's priority when the running attempt began.
-    var priority = Operation.QueuePriority.normal
-    /// The limiter of the `RequestQueue` in which the operation is.
-    var limiterOfQueue: RequestLimiter?
-    /// The place in that limiter's line that the first attempt has.
-    var firstPlaceInQueue: RequestLimiter.Place?
+    @Compact private var failedAttempt = 0
+    @Compact private var backoffStep = 0
+    /// The attempts that a circuit breaker refused.
+    @Compact private var refusals = 0
     /// What the running attempt holds.
     private var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
     private var draw: RetryBudget.Draw?
-    /// Whether that retry was sent, or is about to be.
+    /// The wait that is under way.
+    var wait: RetryWait?
+    /// The limiter of the `RequestQueue` in which the operation is.
+    var limiterOfQueue: RequestLimiter?
+    /// The place in that limiter's line that the first attempt has.
+    var firstPlaceInQueue: RequestLimiter.Place?
+    /// The operation's priority when the running attempt began.
+    var priority = Operation.QueuePriority.normal
+    /// The stage that runs now.
+    private(set) var stage = RequestError.Stage.process
+    /// When the operation became ready, on the request's timepiece.
+    private var readySince: Duration?
+    /// Whether the request was cancelled, its deadline passed or it has its result: it enters no stage any more.
+    private var isStopped = false
+    /// Whether it was told, since the request was stopped, that a stage was left behind.
+    private var isLeftBehind = false
+    /// Whether the retry for which something was drawn was sent, or is about to be.
     private var isDrawSpent = false
     /// Whether an attempt was sent, or was about to be.
     private var wasSent = false
-    /// The wait that is under way.
-    var wait: RetryWait?
     /// Rings at the deadline.
     private var alarm: Alarm?
-    /// What is known of the running attempt.
-    var known = KnownOfAttempt()
-    private var backoffStep = 0
-    /// The attempts that a circuit breaker refused.
-    private var refusals = 0
 
     /// An attempt beside the leading one, with what is known of it.
     private struct Contender: Sendable {

@@ -33,12 +33,12 @@ struct QueueMembership {
         case over
     }
 
-    private var state = State.none
     private var queue: RequestQueue?
     /// The operation itself, as long as the queue holds it too.
     private(set) var member: (any QueueMember)?
     /// The place that it holds, if its queue has a bound and it counts for it.
     private var slot: RequestLimiter.Slot?
+    private var state = State.none
 
     /// Whether a queue has the operation that has not let it into Foundation's yet.
     var isHeld: Bool {

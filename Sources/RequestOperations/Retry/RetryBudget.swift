@@ -39,8 +39,8 @@ public struct RetryBudget: Sendable {
         case refused
     }
 
-    /// What a retry drew.
-    struct Draw: Sendable {
+    /// What a retry drew. Few requests draw anything, and all have room for a draw; so that is a reference.
+    final class Draw: Sendable {
         enum Kind: Sendable {
             /// Room in a window, at a time on the ledger's clock.
             case room(at: Int64)
@@ -51,6 +51,10 @@ public struct RetryBudget: Sendable {
         /// Where it was drawn; a decision may send the retry elsewhere.
         let url: URL?
         let ledger: RetryLedger
+
+        init(kind: Kind, url: URL?, ledger: RetryLedger) {
+            (self.kind, self.url, self.ledger) = (kind, url, ledger)
+        }
 
         /// Gives it back: the retry is not made.
         func takeBack() {

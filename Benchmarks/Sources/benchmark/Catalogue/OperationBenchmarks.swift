@@ -23,13 +23,11 @@ extension Catalogue {
             measures: [.cpuAboveBare, .cpu, .rate, .bytes, .peak, .threads], hasRatios: false,
             floors: costs + [sizeIndependence] + memory
         ) { _ in
+            let (operations, leastBatches) = options.isQuick ? (20_000, 1) : (500_000, 2)
             let contenders = sizes.map { (CostOrder.Kind.immediate, $0) } + [(.scripted, 100_000)]
             return contenders.map { kind, size in
-                Contender(
-                    name: "\(kind)-\(size)", title: "\(kind.title), \(size)",
-                    order: .cost(
-                        CostOrder(
-                            kind: kind, operations: size, batches: max(1, (options.isQuick ? 20_000 : 500_000) / size))))
+                let order = CostOrder(kind: kind, operations: size, batches: max(leastBatches, operations / size))
+                return Contender(name: "\(kind)-\(size)", title: "\(kind.title), \(size)", order: .cost(order))
             }
         }
     }

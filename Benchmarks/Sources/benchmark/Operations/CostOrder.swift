@@ -1,3 +1,4 @@
+import CLimit
 import Foundation
 import RequestOperations
 import RequestOperationsTesting
@@ -46,8 +47,10 @@ struct CostOrder: Codable, Sendable {
         return sample
     }
 
-    /// Makes, runs and releases batches of operations; returns what that took.
+    /// Makes, runs and releases batches of operations; returns what that took. What operations of the other kind have left
+    /// of the heap would tell in that, so they leave nothing.
     private func runBatches(_ batches: Int, _ factory: OperationFactory) -> Costs {
+        climit_trim()
         let before = Usage()
         for _ in 0..<batches { runBatch(operations, factory) }
         let after = Usage()
