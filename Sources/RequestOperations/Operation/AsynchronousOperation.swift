@@ -296,29 +296,23 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if Announcement.precedesChange, isFinished { return }
         willChange("isExecuting")
         willChange("isFinished")
-        let (published, dependencies, dependents, departure) = state.withLock { state in
-            let published = state.lifecycle.finish(outcome)
-            guard published != nil else { return (published, [] as [Operation], Dependents(), nil as Departure?) }
-            return (published, state.takeDependencies(), state.takeDependents(), state.membership.leave())
-        }
-        if let published {
+        let finish = state.withLock { $0.finish(outcome) }
+        if let finish {
             if abandoningRun { runWasAbandoned() }
-            willAnnounce(published.ending)
-            departure?.giveBack(counting: published.wasExecuting)
+            willAnnounce(finish.published.ending)
+            finish.departure?.giveBack(counting: finish.published.wasExecuting)
         }
-        didChange("isExecuting", if: published?.wasExecuting == true)
-        didChange("isFinished", if: published != nil)
-        guard let published else { return }
-        departure?.end(for: self)
+        didChange("isExecuting", if: finish?.published.wasExecuting == true)
+        didChange("isFinished", if: finish != nil)
+        guard let finish else { return }
+        finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.
-        dependents.tell(of: ObjectIdentifier(self))
+        finish.dependents.tell(of: ObjectIdentifier(self))
         releaseCompletionBlock()
-        releaseChain(of: dependencies)
-        for awaiter in published.awaiters { awaiter() }
-        for subscriber in published.subscribers { subscriber() }
+        releaseChain(of: finish.dependencies)
+        for awaiter in finish.published.awaiters { awaiter() }
+        for subscriber in finish.published.subscribers { subscriber() }
     }
-
-    private typealias Departure = QueueMembership.Departure
 
     // MARK: Dependencies
 

@@ -1,8 +1,9 @@
 /// The state of one operation. Outside the generic class, so that it is compiled once.
 struct OperationState {
-    var lifecycle = OperationLifecycle()
+    // First what others read and write of an operation while it waits for them, and they for it.
     var dependencies = DependencyTable()
     private var dependents = Dependents()
+    var lifecycle = OperationLifecycle()
     /// The one dependency that Foundation knows of, which finishes when the table is satisfied: a queue asks every operation
     /// that has none whether it is ready whenever it starts another. An operation that no queue of Foundation's has seen does
     /// without.
@@ -127,6 +128,22 @@ struct OperationState {
         guard let operation = membership.member ?? outsider?.operation else { return nil }
         defer { gate = nil }
         return Opening(gate: gate, operation: operation)
+    }
+
+    /// What an operation that finished leaves to be done.
+    struct Finish {
+        let published: OperationLifecycle.Finish
+        let dependencies: [Operation]
+        let dependents: Dependents
+        let departure: QueueMembership.Departure?
+    }
+
+    /// The work ended, or is not waited for any longer. `nil` if the operation had finished before.
+    mutating func finish(_ outcome: OperationLifecycle.Ending) -> Finish? {
+        guard let published = lifecycle.finish(outcome) else { return nil }
+        return Finish(
+            published: published, dependencies: takeDependencies(), dependents: takeDependents(),
+            departure: membership.leave())
     }
 
     /// Takes what is left when the operation is freed, but for its dependencies; `nil` if it had finished.

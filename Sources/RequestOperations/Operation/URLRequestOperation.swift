@@ -179,7 +179,12 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
                 } else {
                     try await runner.transfer(admitted) { head in try self.validate(head) }
                 }
-            if try !decodesAtOnce(response) { try await keepDecoded(response) }
+            let isHere = try runner.entersHere(.decode)
+            if isHere, let decode = plainDecode {
+                keep(try decode(response))
+            } else {
+                try await keepDecoded(response, here: isHere)
+            }
             return runner.succeeded()
         }
     }
@@ -203,18 +208,15 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         return isPlain ? .data(request) : try await makeTask(for: request)
     }
 
-    /// Whether the decoder is all there is to call, and does not suspend: then it is done.
-    private func decodesAtOnce(_ response: TransportResponse) throws -> Bool {
-        guard isPlain, let decode = decoder.synchronous, try runner.entersHere(.decode) else { return false }
-        keep(try decode(response))
-        return true
-    }
+    /// The decoder's function, if that is all there is to call, and does not suspend.
+    private var plainDecode: (@Sendable (TransportResponse) throws -> Value)? { isPlain ? decoder.synchronous : nil }
 
     @inline(never)
-    private func keepDecoded(_ response: TransportResponse) async throws {
+    private func keepDecoded(_ response: TransportResponse, here isHere: Bool) async throws {
         keep(
-            try runner.entersHere(.decode)
-                ? await decode(response) : await runner.apart(.decode) { try await self.decode(response) })
+            isHere
+                ? try await decode(response)
+                : try await runner.apart(.decode) { try await self.decode(response) })
     }
 
     /// The override points that a hedge goes through.

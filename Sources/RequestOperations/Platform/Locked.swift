@@ -14,31 +14,31 @@
 
 /// A value that is reached only under its lock: the one lock that an object of this package has.
 ///
-/// The value and the lock share one allocation. `withLock` must stay short: no user code, no I/O, no second lock in it.
+/// The value and the lock share one allocation, the lock first: who takes it mostly reads the beginning of the value next.
+/// `withLock` must stay short: no user code, no I/O, no second lock in it.
 /// (`Synchronization.Mutex` would do, but needs macOS 15 and iOS 18.)
 // Unchecked: the value is touched in `withLock` only, whatever its own type says.
 package struct Locked<Value>: @unchecked Sendable {
-    private final class Storage: ManagedBuffer<Value, LockPrimitive> {
+    private final class Storage: ManagedBuffer<LockPrimitive, Value> {
         deinit {
-            #if !canImport(Darwin)
-                _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
-            #endif
+            withUnsafeMutablePointers { lock, value -> Void in
+                value.deinitialize(count: 1)
+                #if !canImport(Darwin)
+                    pthread_mutex_destroy(lock)
+                #endif
+            }
         }
     }
 
-    private let storage: ManagedBuffer<Value, LockPrimitive>
+    private let storage: ManagedBuffer<LockPrimitive, Value>
 
     package init(_ value: Value) {
-        storage = Storage.create(minimumCapacity: 1) { buffer in
-            buffer.withUnsafeMutablePointerToElements { lock in
-                #if canImport(Darwin)
-                    lock.initialize(to: os_unfair_lock())
-                #else
-                    lock.initialize(to: pthread_mutex_t())
-                    pthread_mutex_init(lock, nil)
-                #endif
-            }
-            return value
+        storage = Storage.create(minimumCapacity: 1) { _ in LockPrimitive() }
+        storage.withUnsafeMutablePointers { lock, place in
+            #if !canImport(Darwin)
+                pthread_mutex_init(lock, nil)
+            #endif
+            place.initialize(to: value)
         }
     }
 
@@ -47,7 +47,7 @@ package struct Locked<Value>: @unchecked Sendable {
 
     @inline(__always)
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        try storage.withUnsafeMutablePointers { value, lock in
+        try storage.withUnsafeMutablePointers { lock, value in
             #if canImport(Darwin)
                 os_unfair_lock_lock(lock)
                 defer { os_unfair_lock_unlock(lock) }

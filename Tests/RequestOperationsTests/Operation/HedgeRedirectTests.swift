@@ -31,6 +31,20 @@ import Testing
         return slots.count
     }
 
+    /// Starts an operation whose hedge then waits for a slot of the other host, where all are taken.
+    private func startToWait(
+        _ hedged: HedgedRequest
+    ) async -> (URLRequestOperation<Data>, RequestLimiter, taken: [RequestLimiter.Slot?]) {
+        var hedged = hedged
+        let limiter = RequestLimiter(perHost: 2)
+        let taken = (0..<2).map { _ in limiter.slotAtOnce(for: Origin(there)) }
+        hedged.configuration.limiter = limiter
+        let operation = operation(hedged)
+        await hedged.start(operation)
+        await eventually { limiter.waitingCount == 1 }
+        return (operation, limiter, taken)
+    }
+
     // MARK: Slots
 
     @Test func itHoldsASlotOfTheOtherHostAndNoneOfItsFirst() async throws {
@@ -49,35 +63,25 @@ import Testing
     }
 
     @Test func itWaitsForASlotOfTheOtherHostWithoutOneOfItsFirst() async throws {
-        var (hedged, transport) = redirected(behind: Door(), to: .body(body))
-        let limiter = RequestLimiter(perHost: 2)
-        let occupied = (0..<2).map { _ in limiter.slotAtOnce(for: Origin(there)) }
-        hedged.configuration.limiter = limiter
-        let operation = operation(hedged)
-        await hedged.start(operation)
-        await eventually { limiter.waitingCount == 1 }
+        let (hedged, transport) = redirected(behind: Door(), to: .body(body))
+        let (operation, limiter, taken) = await startToWait(hedged)
         #expect(transport.requests.count == 2 && free(limiter, for: here) == 1)
-        occupied[0]?.release()
+        taken[0]?.release()
         _ = try await operation.value
         #expect(transport.requests.count == 3)
-        occupied[1]?.release()
+        taken[1]?.release()
         await eventually { limiter.inFlightCount == 0 }
     }
 
     @Test func ifItLosesInTheLineOfTheOtherHostItLeavesThat() async throws {
         let door = Door()
-        var (hedged, transport) = redirected(behind: door, to: .body(body))
-        let limiter = RequestLimiter(perHost: 2)
-        let occupied = (0..<2).map { _ in limiter.slotAtOnce(for: Origin(there)) }
-        hedged.configuration.limiter = limiter
-        let operation = operation(hedged)
-        await hedged.start(operation)
-        await eventually { limiter.waitingCount == 1 }
+        let (hedged, transport) = redirected(behind: door, to: .body(body))
+        let (operation, limiter, taken) = await startToWait(hedged)
         door.open()
         _ = try await operation.value
         await eventually { limiter.waitingCount == 0 && limiter.inFlightCount == 2 }
         #expect(transport.requests.count == 2)
-        for slot in occupied { slot?.release() }
+        for slot in taken { slot?.release() }
     }
 
     @Test func ifItLosesAtTheOtherHostItGivesThatSlotBack() async throws {

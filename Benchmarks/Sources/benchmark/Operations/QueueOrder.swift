@@ -1,3 +1,4 @@
+import CLimit
 import Foundation
 import RequestOperations
 
@@ -69,6 +70,8 @@ struct QueueOrder: Codable, Sendable {
     ) -> (seconds: Double, processor: Double) {
         let (queue, otherQueue) = (makeQueue(), makeQueue())
         queue.isSuspended = true
+        // A large batch is the first to touch its memory; so is a small one then.
+        climit_trim()
         let root = BlockOperation {}
         for _ in 0..<blocked {
             let operation = factory.make()
