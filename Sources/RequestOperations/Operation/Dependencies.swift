@@ -67,16 +67,22 @@ private enum ForeignOperations {
         }
         if let crowd { sift(crowd, of: id) }
         guard !isWatched else { return }
-        let watcher = BlockOperation {
-            guard let all = listeners.withLock({ $0.removeValue(forKey: id) }) else { return }
-            all.dependents.tell(of: id)
-            for observer in all.observers { observer() }
-        }
+        let watcher = BlockOperation { tellListeners(of: id) }
         watcher.addDependency(operation)
         // A queue of its own, which what is in it keeps: one for all would ask every watcher whenever one of them is due.
         let queue = OperationQueue()
         queue.underlyingQueue = .global()
         queue.addOperation(watcher)
+        guard operation.isFinished else { return }
+        // A queue misses a finish that comes while it takes a watcher in. It starts what is cancelled.
+        tellListeners(of: id)
+        watcher.cancel()
+    }
+
+    private static func tellListeners(of id: ObjectIdentifier) {
+        guard let all = listeners.withLock({ $0.removeValue(forKey: id) }) else { return }
+        all.dependents.tell(of: id)
+        for observer in all.observers { observer() }
     }
 
     private static func sift(_ crowd: Dependents, of id: ObjectIdentifier) {
