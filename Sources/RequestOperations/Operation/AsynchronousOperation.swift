@@ -296,7 +296,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if Announcement.precedesChange, isFinished { return }
         willChange("isExecuting")
         willChange("isFinished")
-        let finish = state.withLock { $0.finish(outcome) }
+        let (finish, dependencies) = state.withLock { ($0.finish(outcome), $0.takeDependencies()) }
         if let finish {
             if abandoningRun { runWasAbandoned() }
             willAnnounce(finish.published.ending)
@@ -309,7 +309,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         // First, since others may be started by that while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
         releaseCompletionBlock()
-        releaseChain(of: finish.dependencies)
+        releaseChain(of: dependencies)
         for awaiter in finish.published.awaiters { awaiter() }
         for subscriber in finish.published.subscribers { subscriber() }
     }

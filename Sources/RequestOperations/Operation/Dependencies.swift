@@ -67,19 +67,23 @@ private enum ForeignOperations {
         }
         if let crowd { sift(crowd, of: id) }
         guard !isWatched else { return }
-        let watcher = BlockOperation { tellListeners(of: id) }
+        let watcher = BlockOperation { tellListeners(of: operation) }
         watcher.addDependency(operation)
         // A queue of its own, which what is in it keeps: one for all would ask every watcher whenever one of them is due.
         let queue = OperationQueue()
         queue.underlyingQueue = .global()
         queue.addOperation(watcher)
         guard operation.isFinished else { return }
-        // A queue misses a finish that comes while it takes a watcher in. It starts what is cancelled.
-        tellListeners(of: id)
+        // A queue misses a finish that comes while it takes a watcher in. What is cancelled it starts, and lets go: before,
+        // Foundation has to forget the watcher, which it does not keep, but may be about to tell.
+        watcher.removeDependency(operation)
         watcher.cancel()
+        DispatchQueue.global().async { tellListeners(of: operation) }
     }
 
-    private static func tellListeners(of id: ObjectIdentifier) {
+    /// Tells those who listen. Whoever is to call this keeps the operation, so that no other has its identity meanwhile.
+    private static func tellListeners(of operation: Operation) {
+        let id = ObjectIdentifier(operation)
         guard let all = listeners.withLock({ $0.removeValue(forKey: id) }) else { return }
         all.dependents.tell(of: id)
         for observer in all.observers { observer() }

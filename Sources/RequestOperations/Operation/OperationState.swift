@@ -133,7 +133,6 @@ struct OperationState {
     /// What an operation that finished leaves to be done.
     struct Finish {
         let published: OperationLifecycle.Finish
-        let dependencies: [Operation]
         let dependents: Dependents
         let departure: QueueMembership.Departure?
     }
@@ -141,9 +140,7 @@ struct OperationState {
     /// The work ended, or is not waited for any longer. `nil` if the operation had finished before.
     mutating func finish(_ outcome: OperationLifecycle.Ending) -> Finish? {
         guard let published = lifecycle.finish(outcome) else { return nil }
-        return Finish(
-            published: published, dependencies: takeDependencies(), dependents: takeDependents(),
-            departure: membership.leave())
+        return Finish(published: published, dependents: takeDependents(), departure: membership.leave())
     }
 
     /// Takes what is left when the operation is freed, but for its dependencies; `nil` if it had finished.

@@ -117,14 +117,20 @@ extension RequestAdapter {
         }
     }
 
-    /// Edits a request, if the adapter does no more than that.
+    /// Edits a request, as an adapter whose reach is not ``Reach/anything`` does.
     func edit(_ request: inout URLRequest, of id: RequestID) throws {
-        if case .edit(let edit) = work { try edit(&request, id) } else { setField(of: &request) }
+        switch work {
+        case .field: setField(of: &request)
+        case .edit(let edit): try edit(&request, id)
+        case .function: preconditionFailure("An adapter that does anything does not edit in place.")
+        }
     }
 
-    /// Sets the field, if the adapter does no more than that.
+    /// Sets the field, as an adapter whose reach is ``Reach/fields`` does.
     func setField(of request: inout URLRequest) {
-        guard case .field(let name, let value, let isDefault) = work else { return }
+        guard case .field(let name, let value, let isDefault) = work else {
+            preconditionFailure("An adapter that sets no field sets none.")
+        }
         if isDefault, request.value(forHTTPHeaderField: name) != nil { return }
         request.setField(name, to: value)
     }

@@ -34,15 +34,20 @@ struct OriginalRequestTests {
     @Test func eachAttemptGetsTheSameFields() {
         var original = OriginalRequest(Self.request(nil))
         let first = original.adapted(by: Self.adapters)
-        #expect(original.adapted(by: Self.adapters) == first)
+        #expect(original.adapted(by: Self.adapters).allHTTPHeaderFields == first.allHTTPHeaderFields)
+        #expect(first.allHTTPHeaderFields?.count == 2)
     }
 
-    @Test func whatATransportEditsDoesNotReachTheNextAttempt() {
-        var original = OriginalRequest(Self.request(nil))
-        var first = original.adapted(by: Self.adapters)
-        first.setValue("edited", forHTTPHeaderField: "Accept")
-        #expect(original.adapted(by: Self.adapters).value(forHTTPHeaderField: "Accept") == "text/plain")
-        #expect(original.value.value(forHTTPHeaderField: "Accept") == nil)
+    @Test func aHedgeHasTheFieldsToo() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: [.behind(Door(), .body(Data())), .body(Data())])
+        hedged.configuration.adapters = Self.adapters
+        let operation = hedged.operation(Self.request(["X-Kept": "own"]))
+        await hedged.start(operation)
+        _ = try await operation.value
+        #expect(
+            transport.requests.map(\.allHTTPHeaderFields)
+                == Array(repeating: ["Accept": "text/plain", "X-Kept": "own"], count: 2))
+        #expect(operation.request.allHTTPHeaderFields == ["X-Kept": "own"])
     }
 
     @Test func anOperationTellsTheRequestWithoutTheFieldsOfItsAdapters() async throws {
@@ -55,7 +60,7 @@ struct OriginalRequestTests {
         let operation = URLRequestOperation(request, configuration: configuration)
         OperationQueue().addOperation(operation)
         _ = try await operation.value
-        #expect(operation.request == request)
+        #expect(operation.request.allHTTPHeaderFields == request.allHTTPHeaderFields)
         #expect(
             transport.requests.map(\.allHTTPHeaderFields)
                 == Array(repeating: ["Accept": "text/plain", "X-Kept": "own"], count: 2))
@@ -73,7 +78,7 @@ struct OriginalRequestTests {
         let operation = URLRequestOperation(Self.request(nil), configuration: configuration)
         OperationQueue().addOperation(operation)
         _ = try await operation.value
-        #expect(operation.request == other)
+        #expect(operation.request.allHTTPHeaderFields == other.allHTTPHeaderFields)
         #expect(transport.requests.map { $0.value(forHTTPHeaderField: "X-Kept") } == ["adapted", "other"])
     }
 }

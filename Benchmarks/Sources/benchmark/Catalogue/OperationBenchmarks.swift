@@ -10,7 +10,9 @@ extension Catalogue {
         let sizeIndependence = Floor(name: "largest / smallest of these", bound: .atMost(1.3), isOfMedians: true) {
             round in
             let values = sizes.compactMap { round.value(.cpuAboveBare, of: "immediate-\($0)") }
-            guard let least = values.min(), let most = values.max() else { return nil }
+            guard values.count == sizes.count, let least = values.min(), let most = values.max(), least > 0 else {
+                return nil
+            }
             return most / least
         }
         let memory = sizes.filter { $0 >= 100_000 }.map { size in
@@ -19,8 +21,8 @@ extension Catalogue {
             }
         }
         return Benchmark(
-            name: "cost", title: "An operation without a network (64 at a time)",
-            measures: [.cpuAboveBare, .cpu, .rate, .bytes, .peak, .threads], hasRatios: false,
+            name: "cost", title: "An operation with one header adapter, without a network (64 at a time)",
+            measures: [.cpuAboveBare, .cpu, .bareCPU, .rate, .bytes, .peak], hasRatios: false,
             floors: costs + [sizeIndependence] + memory
         ) { _ in
             let (operations, leastBatches) = options.isQuick ? (20_000, 1) : (500_000, 2)

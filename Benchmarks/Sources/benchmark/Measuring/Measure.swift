@@ -8,6 +8,8 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
     case cpu
     /// The same, above that of a bare operation in the same process.
     case cpuAboveBare
+    /// The same of a bare operation.
+    case bareCPU
     /// Seconds of processor time of the client's process.
     case cpuSeconds
     /// Microseconds from the making of a request to its checked response, the median.
@@ -52,6 +54,7 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
         case .throughput: "MiB/s"
         case .cpu: "CPU µs each"
         case .cpuAboveBare: "above bare"
+        case .bareCPU: "bare"
         case .cpuSeconds: "CPU s"
         case .latency: "median µs"
         case .peak: "peak MB"
@@ -77,7 +80,7 @@ enum Measure: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
     var digits: Int {
         switch self {
         case .rate, .throughput, .threads, .bytes, .descriptors, .lost, .failed, .unanswered: 0
-        case .peak, .growth, .latency, .cpu, .cpuAboveBare: 1
+        case .peak, .growth, .latency, .cpu, .cpuAboveBare, .bareCPU: 1
         case .cpuSeconds, .lateness, .latenessOfMost, .delay, .outagePeak, .recoveryPeak: 2
         case .peakRatio, .floorRatio, .amplification: 3
         }

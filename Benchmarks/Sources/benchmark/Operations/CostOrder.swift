@@ -42,19 +42,24 @@ struct CostOrder: Codable, Sendable {
         }
         let count = Double(operations * turns * (batches / turns))
         sample.values[.cpu] = costs.cpuSeconds / count * 1e6
+        sample.values[.bareCPU] = bareCosts.cpuSeconds / count * 1e6
         sample.values[.cpuAboveBare] = (costs.cpuSeconds - bareCosts.cpuSeconds) / count * 1e6
         sample.values[.rate] = count / costs.seconds
         return sample
     }
 
-    /// Makes, runs and releases batches of operations; returns what that took. What operations of the other kind have left
-    /// of the heap would tell in that, so they leave nothing.
+    /// Makes, runs and releases batches of operations; returns what that took. Each begins with an empty heap: what others
+    /// have left of it, of the other kind or as many as it has itself, would tell.
     private func runBatches(_ batches: Int, _ factory: OperationFactory) -> Costs {
-        climit_trim()
-        let before = Usage()
-        for _ in 0..<batches { runBatch(operations, factory) }
-        let after = Usage()
-        return Costs(cpuSeconds: after.cpuSeconds(since: before), seconds: after.seconds(since: before))
+        var costs = Costs()
+        for _ in 0..<batches {
+            climit_trim()
+            let before = Usage()
+            runBatch(operations, factory)
+            let after = Usage()
+            costs.add(Costs(cpuSeconds: after.cpuSeconds(since: before), seconds: after.seconds(since: before)))
+        }
+        return costs
     }
 
     /// Runs a number of operations; returns the bytes of memory that each took in the queue.
