@@ -100,8 +100,10 @@ final class RunningTool: Sendable {
     }
 
     /// Waits until it has ended; kills it when the test's time is over.
-    func end() async throws -> Ended {
-        try? endInput()
+    ///
+    /// - Parameter endsInput: Whether its standard input is ended first.
+    func end(endingInput endsInput: Bool = true) async throws -> Ended {
+        if endsInput { try? endInput() }
         let status = await withTaskCancellationHandler {
             await process.status
         } onCancel: {
