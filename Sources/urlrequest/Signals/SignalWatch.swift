@@ -11,8 +11,8 @@ final class SignalWatch: @unchecked Sendable {
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - first: Called with the number of the first signal.
-    ///   - again: Called with that of each further one.
+    ///   - first: Called with the number of the first signal; it may take its time.
+    ///   - again: Called with that of each further one, which does not wait for the first.
     init(first: @escaping @Sendable (Int32) -> Void, again: @escaping @Sendable (Int32) -> Void) {
         sources = [SIGINT, SIGTERM].compactMap { number in
             // Else the process would end before the source hears of the signal.
@@ -22,7 +22,7 @@ final class SignalWatch: @unchecked Sendable {
             source.setEventHandler { [self] in
                 if hasHeard { return again(number) }
                 hasHeard = true
-                first(number)
+                DispatchQueue.global().async { first(number) }
             }
             source.activate()
             return source

@@ -53,7 +53,8 @@
             tool.send(SIGTERM)
             let ended = try await tool.end()
             #expect(ended.status == 143 || ended.status == 130)
-            #expect(ended.errors == "")
+            // It is not the end that a single signal leads to: that prints a summary.
+            #expect(!ended.errors.contains("succeeded"))
         }
 
         @Test func `A reader that stopped reading does not keep a signal from ending the run`() async throws {
