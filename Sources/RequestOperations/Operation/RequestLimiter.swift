@@ -74,15 +74,14 @@ public final class RequestLimiter: Sendable {
         limit.map { max($0, 0) } ?? .max
     }
 
-    private func change(_ edit: (inout SlotTable) -> Void) {
-        for waiter in admitted(after: edit) { waiter.wasAdmitted() }
-    }
-
-    private func admitted(after edit: (inout SlotTable) -> Void) -> [any SlotWaiter] {
-        state.withLock { state in
+    private func change(
+        telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable) -> Void
+    ) {
+        let admitted = state.withLock { state in
             edit(&state)
             return state.admit()
         }
+        for waiter in admitted { tell(waiter) }
     }
 
     /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
@@ -159,13 +158,14 @@ public final class RequestLimiter: Sendable {
 
     /// Gives a slot back for somebody who must not wait for the user's code: it is reached on another thread.
     func giveBackAtOnce(_ origin: Origin?) {
-        for waiter in admitted(after: { $0.release(origin) }) {
+        let tell = { (waiter: any SlotWaiter) in
             if waiter.reachesUserCode {
                 DispatchQueue.global().async { waiter.wasAdmitted() }
             } else {
                 waiter.wasAdmitted()
             }
         }
+        change(telling: tell) { $0.release(origin) }
     }
 
     /// The right to be in flight, given back once: by ``release()``, or when nobody holds it any longer.

@@ -91,28 +91,35 @@ extension OperationQueue {
         #expect(operation.isFinished && operation.isCancelled)
     }
 
-    @Test func oursWaitsForAForeignOperation() async throws {
+    /// Which of two operations ran first; the second depends on the first and is added before it.
+    private func order(of first: Kind, before second: Kind) async -> [Int] {
         let order = Collector<Int>()
-        let foreign = BlockOperation { order.append(1) }
-        let ours = Work { order.append(2) }
-        ours.addDependency(foreign)
+        let (first, second) = (first.operation { order.append(1) }, second.operation { order.append(2) })
+        second.addDependency(first)
         let queue = RequestQueue()
-        queue.addOperation(ours)
-        queue.addOperation(foreign)
-        try await ours.value
-        #expect(order.elements == [1, 2])
+        queue.addOperation(second)
+        queue.addOperation(first)
+        await queue.drained()
+        return order.elements
     }
 
-    @Test func aForeignOperationWaitsForOurs() async throws {
-        let order = Collector<Int>()
-        let ours = Work { order.append(1) }
-        let foreign = BlockOperation { order.append(2) }
-        foreign.addDependency(ours)
-        let queue = RequestQueue()
-        queue.addOperation(foreign)
-        queue.addOperation(ours)
-        await queue.drained()
-        #expect(order.elements == [1, 2])
+    private enum Kind {
+        case ours, foreign
+
+        func operation(_ work: @escaping @Sendable () -> Void) -> Operation {
+            switch self {
+            case .ours: Work(work)
+            case .foreign: BlockOperation(block: work)
+            }
+        }
+    }
+
+    @Test func oursWaitsForAForeignOperation() async {
+        #expect(await order(of: .foreign, before: .ours) == [1, 2])
+    }
+
+    @Test func aForeignOperationWaitsForOurs() async {
+        #expect(await order(of: .ours, before: .foreign) == [1, 2])
     }
 
     @Test func manyOfOursThatWaitForOneForeignOperationAllRun() async throws {

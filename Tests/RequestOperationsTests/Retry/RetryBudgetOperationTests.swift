@@ -103,13 +103,19 @@ import Testing
     @Test(arguments: [RetryBudget.Mode.delaying, .failing])
     func aRetryThatIsCancelledWhileItWaitsIsGivenBack(mode: RetryBudget.Mode) async throws {
         let budget = RetryBudget(ratio: 0, minimumPerSecond: 10, mode: mode, clock: clock)
-        let request = request("given-back")
+        #expect(try await balances(of: budget, aroundACancelOf: request("given-back")) == (99, 100))
+    }
+
+    /// What is left for a request while its retry waits, and when that was cancelled.
+    private func balances(
+        of budget: RetryBudget, aroundACancelOf request: URLRequest
+    ) async throws -> (waiting: Int, cancelled: Int) {
         let url = try #require(request.url)
         let operation = await waiting(request, budget)[0]
-        #expect(budget.balance(of: url) == 99)
+        let balance = budget.balance(of: url)
         operation.cancel()
         await eventually { operation.isFinished }
-        #expect(budget.balance(of: url) == 100)
+        return (balance, budget.balance(of: url))
     }
 
     @Test func manyThatAreCancelledHoldUpNobody() async throws {
@@ -140,14 +146,7 @@ import Testing
     }
 
     @Test func tokensForARetryThatIsNotMadeAreGivenBack() async throws {
-        let budget = RetryBudget.tokens()
-        let request = request("tokens-back")
-        let url = try #require(request.url)
-        let operation = await waiting(request, budget)[0]
-        #expect(budget.balance(of: url) == 495)
-        operation.cancel()
-        await eventually { operation.isFinished }
-        #expect(budget.balance(of: url) == 500)
+        #expect(try await balances(of: .tokens(), aroundACancelOf: request("tokens-back")) == (495, 500))
     }
 
     @Test func aRetryThatWasMadeIsNotGivenBack() async throws {
