@@ -254,10 +254,10 @@ public struct RequestConfiguration: Sendable {
         return decision
     }
 
-    /// Whether a stage, an adapter or a decider may run on an operation queue.
+    /// Whether a stage, an adapter, a decider or the transport may run something on an operation queue.
     var mayUseQueues: Bool {
         !values.value.stageQueues.isEmpty || !values.value.retryDeciders.isEmpty
-            || reachOfAdapters == .anything
+            || reachOfAdapters == .anything || values.value.hasForeignTransport
     }
 
     /// The most that any of the adapters can do.
@@ -291,7 +291,10 @@ extension Duration {
 
 extension RequestConfiguration {
     private struct Values: Sendable {
-        var transport: any Transport = PlatformTransport.shared
+        var transport: any Transport = PlatformTransport.shared {
+            didSet { hasForeignTransport = !(transport is any BuiltInTransport) }
+        }
+        private(set) var hasForeignTransport = false
         var adapters: [RequestAdapter] = [] {
             didSet { reachOfAdapters = adapters.map(\.reach).max() ?? .fields }
         }

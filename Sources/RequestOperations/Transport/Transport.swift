@@ -27,3 +27,6 @@ public protocol Transport: Sendable {
         onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse
 }
+
+/// A transport of this package. What it does is known: it runs nothing on an operation queue.
+protocol BuiltInTransport: Transport {}

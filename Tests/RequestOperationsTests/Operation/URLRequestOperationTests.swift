@@ -120,6 +120,16 @@ import Testing
         _ = try await operation.value
     }
 
+    @Test func theOperationsOwnQueueOfWidthOneCanRunWhatItsTransportRunsOnIt() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        var configuration = RequestConfiguration.default
+        configuration.transport = QueueTransport(queue: queue)
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        queue.addOperation(operation)
+        _ = try await operation.value
+    }
+
     @Test func anOperationMadeInAnotherOneHasNoPlaceInTheQueueOfThat() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -216,5 +226,23 @@ private final class Dependent: URLRequestOperation<Data>, @unchecked Sendable {
         var request = try await super.process(request)
         if case .success(let name) = first.result { request.url?.appendPathComponent(name) }
         return request
+    }
+}
+
+/// Adapts requests on a queue before it answers them.
+private struct QueueTransport: Transport {
+    let queue: OperationQueue
+    private let answers = ScriptedTransport([.body(Data("x".utf8))])
+
+    init(queue: OperationQueue) {
+        self.queue = queue
+    }
+
+    func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        var adapted = task
+        adapted.request = try await RequestAdapter { $0 }.on(queue).adapt(task.request)
+        return try await answers.perform(adapted, onHead: onHead)
     }
 }

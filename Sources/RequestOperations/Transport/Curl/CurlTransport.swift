@@ -32,7 +32,7 @@
     ///
     /// With HTTP/2 a transfer that is paused for its consumer may hold up others on the same connection once libcurl's
     /// window for it is full.
-    public final class CurlTransport: Transport {
+    public final class CurlTransport: BuiltInTransport {
         /// A transport with the default configuration, shared by all that name no other.
         public static let shared = CurlTransport()
 

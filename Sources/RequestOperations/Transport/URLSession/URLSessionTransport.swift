@@ -58,7 +58,7 @@
 /// - About 150 bytes leak for each request (`CFURLSessionCurlHostIsEqual`).
 ///
 /// `CurlTransport` has none of these limits.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: BuiltInTransport {
     /// The transport with a session of its own that keeps nothing: no cache, no cookies, no credentials.
     public static let shared = URLSessionTransport()
 
