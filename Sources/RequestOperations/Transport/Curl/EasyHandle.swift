@@ -121,7 +121,7 @@
                 set(CURLOPT_FRESH_CONNECT, 0)
                 asksForFreshConnection = false
             }
-            if self.connectLimit != connectLimit {
+            if self.connectLimit != connectLimit, !settings.countsWaitsAsConnecting {
                 // The driver keeps the limit itself, a little earlier.
                 let milliseconds = (connectLimit?.nanoseconds ?? .max) / 1_000_000
                 set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
