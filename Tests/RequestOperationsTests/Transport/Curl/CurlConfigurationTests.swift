@@ -105,6 +105,20 @@
             #expect(try await transport.text(url) == "here")
         }
 
+        @Test func `Addresses that refuse are passed over at once`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .text("here"))
+            let transport = CurlTransport.with {
+                $0.resolve = ["name.invalid:\(server.port):127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.1"]
+            }
+            var task = TransportTask(URLRequest(url: try #require(URL(string: "http://name.invalid:\(server.port)/"))))
+            // Of which libcurl gives each address its part.
+            task.limits.connect = .seconds(100)
+            let start = ContinuousClock.now
+            #expect(try await transport.perform(task) { _ in }.head.status == 200)
+            #expect(start.duration(to: .now) < .seconds(20))
+        }
+
         @Test func `Only addresses of the chosen family are connected to`() async throws {
             let server = try await LoopbackServer.start(includingIPv6: true)
             server.respond { _ in .text("here") }
