@@ -29,7 +29,10 @@
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
-            if transfer.phase == .connect { return transfer.deadlines.connect.map { ($0, .connectLimit) } }
+            if transfer.phase == .connect {
+                if transfer.hasSocket { looksAtConnecting() }
+                return transfer.deadlines.connect.map { ($0, .connectLimit) }
+            }
             // The time that a consumer takes is not idle; that of a source is.
             guard let idle = transfer.limits.idle, !transfer.isReceivingPaused else { return nil }
             if transfer.upload != nil, let easy = transfer.easy {
@@ -46,6 +49,12 @@
         }
 
         private static let shortestLook: Int64 = 5_000_000
+
+        /// Has libcurl run soon, and again as long as a transfer connects, where it would not go on with the next address of a
+        /// host otherwise.
+        func looksAtConnecting() {
+            if CurlLibrary.forgetsAddresses { sweep(by: CurlLibrary.now.adding(50_000_000)) }
+        }
 
         /// Tells the Task how far the transfer has come, but not too often.
         func progressed(_ transfer: CurlTransfer) {

@@ -8,7 +8,7 @@
     /// something to do, all together. The thread starts with the first transfer.
     ///
     /// libcurl waits for its sockets itself. With epoll and `curl_multi_socket_action` in its place a request took as much CPU
-    /// with 256 in flight, and some more with 64 and with one; besides, versions 7.88 to 8.3 then forget further addresses.
+    /// with 256 in flight, and some more with 64 and with one.
     // Unchecked: `inbox` is a lock; the constants do not change; `wakeDescriptor` is set before the thread starts, and used
     // by others only for one that sleeps. Everything below "The thread's own" is touched by the thread alone, and before
     // its start by the one that starts it.

@@ -47,6 +47,9 @@
             return ["GnuTLS", "NSS", "rustls", "BearSSL"].contains { name.hasPrefix($0) } ? name : nil
         }()
 
+        /// Whether the library, when an address of a host refuses, goes on with the next one only when it happens to be run.
+        static let forgetsAddresses = version >= Version(7, 88) && version < Version(8, 4)
+
         static func has(_ feature: Int32) -> Bool {
             _ = version
             return rocurl_features() & UInt32(bitPattern: feature) != 0

@@ -21,6 +21,7 @@
             isLookingUp = false
             hasSocket = true
             beginsToConnect()
+            driver.looksAtConnecting()
             driver.lookupEnded(for: self)
             return true
         }
