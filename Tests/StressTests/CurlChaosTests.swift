@@ -32,6 +32,7 @@
             try FileManager.default.removeItem(at: chaos.folder)
             // In a short run other tests share the process, and there is no warm-up.
             guard !Stress.isShortened, memory.count >= 30 else { return }
+            try #require(Stress.keepsNoErrors, "memory can only be told with SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0")
             let (warm, last) = (memory.median(of: 0.2..<0.4), memory.median(of: 0.8..<1))
             print(
                 "\(memory.count) waves, \(tally), resident \(warm >> 10) KiB after the warm-up, \(last >> 10) KiB at the end"

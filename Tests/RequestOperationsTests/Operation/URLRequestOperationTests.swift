@@ -232,11 +232,7 @@ private final class Dependent: URLRequestOperation<Data>, @unchecked Sendable {
 /// Adapts requests on a queue before it answers them.
 private struct QueueTransport: Transport {
     let queue: OperationQueue
-    private let answers = ScriptedTransport([.body(Data("x".utf8))])
-
-    init(queue: OperationQueue) {
-        self.queue = queue
-    }
+    let answers = ScriptedTransport([.body(Data("x".utf8))])
 
     func perform(
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void

@@ -165,7 +165,7 @@ import Testing
         clock.advance(by: .seconds(5))
         let transport = ScriptedTransport([
             .dynamic { _ in
-                try await Task.sleep(for: .seconds(3600))
+                try await ManualClock().sleep(for: .seconds(1))
                 return .body(Data())
             }
         ])

@@ -8,7 +8,7 @@ import Testing
     let url = URL(string: "https://a.example/x")!  // A literal that is a URL.
 
     private struct Unending: EarlyRetryObserver {
-        func wait(after failure: AttemptFailure) async throws { try await Task.sleep(for: .seconds(3600)) }
+        func wait(after failure: AttemptFailure) async throws { try await ManualClock().sleep(for: .seconds(1)) }
     }
 
     // MARK: A window

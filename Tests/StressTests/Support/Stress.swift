@@ -10,6 +10,10 @@ enum Stress {
     /// Whether nothing was asked for, as in a run of the whole suite.
     static let isShortened = choice == nil
 
+    /// Whether the test library keeps nothing of the errors that are thrown, as `.ci/stress` tells it. What it keeps of each,
+    /// some 200 bytes until the test ends, would count as memory of the code under test.
+    static let keepsNoErrors = ProcessInfo.processInfo.environment["SWT_SWIFT_ERROR_BACKTRACING_ENABLED"] == "0"
+
     static func rounds(_ full: Int, shortened: Int) -> Int {
         isFull ? full : shortened
     }

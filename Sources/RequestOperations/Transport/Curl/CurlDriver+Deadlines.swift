@@ -30,7 +30,7 @@
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
             if transfer.phase == .connect {
-                if transfer.hasSocket { looksAtConnecting() }
+                if transfer.hasSocket { runAgainWhileConnecting() }
                 return transfer.deadlines.connect.map { ($0, .connectLimit) }
             }
             // The time that a consumer takes is not idle; that of a source is.
@@ -49,11 +49,13 @@
         }
 
         private static let shortestLook: Int64 = 5_000_000
+        /// How long a connection waits for the next address of its host where libcurl does not go on by itself.
+        private static let nextAddressDelay: Int64 = 50_000_000
 
-        /// Has libcurl run soon, and again as long as a transfer connects, where it would not go on with the next address of a
-        /// host otherwise.
-        func looksAtConnecting() {
-            if CurlLibrary.forgetsAddresses { sweep(by: CurlLibrary.now.adding(50_000_000)) }
+        /// Has libcurl run soon where it would not go on with the next address of a host otherwise; each sweep that finds a
+        /// transfer connecting does so again.
+        func runAgainWhileConnecting() {
+            if CurlLibrary.forgetsAddresses { sweep(by: CurlLibrary.now.adding(Self.nextAddressDelay)) }
         }
 
         /// Tells the Task how far the transfer has come, but not too often.

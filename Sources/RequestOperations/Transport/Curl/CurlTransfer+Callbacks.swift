@@ -21,7 +21,7 @@
             isLookingUp = false
             hasSocket = true
             beginsToConnect()
-            driver.looksAtConnecting()
+            driver.runAgainWhileConnecting()
             driver.lookupEnded(for: self)
             return true
         }

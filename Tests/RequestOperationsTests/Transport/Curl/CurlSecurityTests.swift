@@ -181,7 +181,7 @@
                 try await transport.perform(
                     .stream(URLRequest(url: url)) { piece in
                         consumed.append(piece.count)
-                        try await Task.sleep(for: .seconds(60))
+                        try await ManualClock().sleep(for: .seconds(1))
                     }
                 ) { _ in }
             }

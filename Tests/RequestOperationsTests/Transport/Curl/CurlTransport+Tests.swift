@@ -64,5 +64,8 @@
         ) -> Row {
             Row(code: code, phase: phase, hasHead: phase == .body, number: number, bytes: bytes)
         }
+
+        /// Whether it is that of libcurl 7 or that of libcurl 8.
+        func isOneOf(_ ofVersion7: Row, _ ofVersion8: Row) -> Bool { self == ofVersion7 || self == ofVersion8 }
     }
 #endif
