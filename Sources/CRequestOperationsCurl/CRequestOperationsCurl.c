@@ -51,10 +51,6 @@ unsigned int rocurl_version_number(void) {
     return curl_version_info(CURLVERSION_FIRST)->version_num;
 }
 
-const char *rocurl_version_text(void) {
-    return curl_version_info(CURLVERSION_FIRST)->version;
-}
-
 unsigned int rocurl_features(void) {
     return (unsigned int)curl_version_info(CURLVERSION_FIRST)->features;
 }
@@ -252,15 +248,10 @@ void rocurl_measure(CURL *easy, struct rocurl_measures *measures) {
     measures->name_lookup = offset_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
     measures->connect = offset_info(easy, CURLINFO_CONNECT_TIME_T);
     measures->secure_connect = offset_info(easy, CURLINFO_APPCONNECT_TIME_T);
-    measures->pretransfer = offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
-    measures->first_byte = offset_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
-    measures->total = offset_info(easy, CURLINFO_TOTAL_TIME_T);
+    measures->request_sent = offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
     measures->sent = offset_info(easy, CURLINFO_SIZE_UPLOAD_T);
     measures->received = offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
     measures->new_connections = long_info(easy, CURLINFO_NUM_CONNECTS);
-    measures->request_size = long_info(easy, CURLINFO_REQUEST_SIZE);
-    measures->system_error = long_info(easy, CURLINFO_OS_ERRNO);
-    measures->connect_status = long_info(easy, CURLINFO_HTTP_CONNECTCODE);
     measures->address = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &measures->address);
 }
@@ -269,6 +260,10 @@ int64_t rocurl_content_length(CURL *easy) {
     curl_off_t length = -1;
     curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     return length;
+}
+
+long rocurl_system_error(CURL *easy) {
+    return long_info(easy, CURLINFO_OS_ERRNO);
 }
 
 int64_t rocurl_sent(CURL *easy) {

@@ -49,8 +49,6 @@ void rocurl_begin_work(void);
 void rocurl_end_work(void);
 /// The version of the library that runs, as 0xMMmmpp.
 unsigned int rocurl_version_number(void);
-/// Its version as text, such as "7.88.1".
-const char *rocurl_version_text(void);
 /// Its features, CURL_VERSION_… bits.
 unsigned int rocurl_features(void);
 /// The name and version of its TLS library, such as "OpenSSL/3.0.11"; NULL without one.
@@ -127,9 +125,9 @@ int rocurl_wake_create(void);
 
 /// What libcurl measured of one transfer; microseconds since it began.
 struct rocurl_measures {
-    int64_t name_lookup, connect, secure_connect, pretransfer, first_byte, total;
+    int64_t name_lookup, connect, secure_connect, request_sent;
     int64_t sent, received;
-    long new_connections, request_size, system_error, connect_status;
+    long new_connections;
     /// Valid until the handle is used again.
     const char *address;
 };
@@ -137,6 +135,8 @@ struct rocurl_measures {
 void rocurl_measure(CURL *easy, struct rocurl_measures *measures);
 /// The length of the body that the head declares, or -1.
 int64_t rocurl_content_length(CURL *easy);
+/// The last `errno` of its connecting.
+long rocurl_system_error(CURL *easy);
 /// The number of bytes of the body sent so far.
 int64_t rocurl_sent(CURL *easy);
 

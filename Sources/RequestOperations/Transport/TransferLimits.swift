@@ -31,7 +31,8 @@ public struct TransferLimits: Sendable, Hashable {
     }
 
     /// How many bytes of a rejected response are read at most, to keep the connection usable. 64 KiB by default; at 0 the
-    /// connection is closed at once.
+    /// connection is closed at once. What has arrived before the response is rejected, which with the default is at most
+    /// 256 KiB, has been read.
     public var errorBodyLimit: Int {
         get { ownErrorBodyLimit ?? 64 << 10 }
         set { ownErrorBodyLimit = newValue }

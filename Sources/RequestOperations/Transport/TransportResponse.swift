@@ -71,9 +71,9 @@ public struct TransportResponse: Sendable {
 public struct TransferTimings: Sendable, Hashable {
     /// Until the transport began the transfer.
     public var queue: Duration?
-    /// Until the name was resolved; `nil` on a connection that was reused.
+    /// Until the name was resolved; `nil` on a connection that was reused, and where the host is an address.
     public var nameLookup: Duration?
-    /// Until the connection (TCP) stood; `nil` on a connection that was reused.
+    /// Until the connection (TCP) stood; `nil` on a connection that was reused, and where TLS failed.
     public var connect: Duration?
     /// Until the TLS handshake was done; `nil` without TLS or on a connection that was reused.
     public var secureConnect: Duration?
@@ -81,13 +81,15 @@ public struct TransferTimings: Sendable, Hashable {
     public var requestSent: Duration?
     /// Until the first byte of the response arrived.
     public var firstByte: Duration?
-    /// Until the last byte of the response arrived.
+    /// Until the last byte of the response arrived, or the transfer ended without it.
     public var total: Duration?
     /// Whether the connection had served another request before.
     public var connectionWasReused: Bool?
     /// Whether the transport sent the request a second time, at no cost to the retry policy, since the connection that it
     /// had reused was dead before a byte of the response arrived.
     public var wasReplayed: Bool
+    /// The version of HTTP that the response came in; `nil` if none came.
+    public var httpVersion: HTTPVersion?
     /// The address of the server (or proxy), without a port.
     public var remoteAddress: String?
     /// Bytes of the request body sent.

@@ -15,15 +15,11 @@
         private static let patience: Int64 = 30_000_000_000
 
         func admit(_ transfer: CurlTransfer) {
-            if transfer.began == 0 {
-                transfer.began = now
-                if !configuration.boundsConnections, let limit = transfer.limits.connect {
-                    transfer.deadlines.connect = now.adding(limit)
-                    sweep(by: now.adding(limit))
-                }
-            }
+            transfer.beginsToConnect()
             if desk.admits(transfer, at: now) {
                 if transfer.stand == .trying { tried.append(transfer) }
+                // The wait for one of a bounded number of connections is none for the name, and has no limit.
+                if configuration.boundsConnections { transfer.deadlines.connect = nil }
                 begin(transfer)
             } else {
                 transfer.place = .held

@@ -122,6 +122,7 @@
                     // A transfer can be in the inbox twice.
                     guard !machine.isEnded else { return nil }
                     transfer.outcome = .stopped(machine.isAborting ? .aborted : .shortage(shortage))
+                    transfer.ended = CurlLibrary.now
                     machine.end()
                     return machine.wake()
                 }
@@ -187,6 +188,9 @@
             orphans = [:]
             curl_multi_cleanup(multi)
             self.multi = nil
+            // What was held until the end is kept by the driver, and keeps it.
+            desk = LookupDesk()
+            tried = []
             handles.removeAll()
             for waiter in inbox.withLock({ $0.end() }) { waiter.resume() }
         }
@@ -214,6 +218,7 @@
                 return end(transfer, .stopped(.aborted))
             }
             easy.transfer = transfer
+            transfer.began = now
             let code = curl_multi_add_handle(multi, easy.pointer)
             guard code == CURLM_OK else {
                 return end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
@@ -276,7 +281,8 @@
                 lookupFailed(for: transfer, code, transfer.easy?.message)
             }
             (transfer.upload as? StreamUpload)?.close()
-            deliver(transfer)
+            if !transfer.isForMemory { deliver(transfer) }
+            transfer.ended = CurlLibrary.now
             transfer.exchange.withLock { machine in
                 // A transfer that came to its end before the driver heard of the cancel counts as cancelled.
                 if machine.isAborting { transfer.outcome = .stopped(.aborted) }
@@ -286,8 +292,9 @@
         }
 
         private func stopAll() {
-            for transfer in active.reversed() { stop(transfer, .shutDown) }
+            // Those first that the end of another would let go.
             for transfer in desk.held { stop(transfer, .shutDown) }
+            for transfer in active.reversed() { stop(transfer, .shutDown) }
         }
 
         // MARK: Going on

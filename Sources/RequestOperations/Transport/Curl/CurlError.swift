@@ -40,17 +40,12 @@
         }
 
         private func failure(_ code: CURLcode) -> RequestError {
-            var measures = rocurl_measures()
-            if let easy { rocurl_measure(easy.pointer, &measures) }
             let message = easy?.message ?? String(cString: curl_easy_strerror(code))
             return RequestError(
-                meaning(of: code, message, measures), stage: .transfer, underlying: CurlError(code),
-                reason: message)
+                meaning(of: code, message), stage: .transfer, underlying: CurlError(code), reason: message)
         }
 
-        private func meaning(
-            of code: CURLcode, _ message: String, _ measures: rocurl_measures
-        ) -> RequestError.Code {
+        private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {
             switch code {
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
@@ -69,7 +64,7 @@
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
                 .cannotResolveHost
             case CURLE_COULDNT_CONNECT:
-                connectFailure(url, message, measures)
+                connectFailure(message)
             case CURLE_OPERATION_TIMEDOUT:
                 .timedOut
             case CURLE_SSL_CONNECT_ERROR:
@@ -104,15 +99,13 @@
         /// `CURLE_TOO_LARGE`, which older headers lack.
         private static let tooLarge = CURLcode(100)
 
-        private func connectFailure(
-            _ url: URL, _ message: String, _ measures: rocurl_measures
-        ) -> RequestError.Code {
+        private func connectFailure(_ message: String) -> RequestError.Code {
             // libcurl names the host and port that it could not reach: those of the proxy if there is one.
             let port = url.port ?? (isSecure ? 443 : 80)
             if driver.mayUseProxy, let host = url.host, !message.contains("to \(host) port \(port) ") {
                 return .proxyFailed
             }
-            return measures.system_error == Int(ENETUNREACH) ? .notConnected : .cannotConnect
+            return easy.map { rocurl_system_error($0.pointer) } == Int(ENETUNREACH) ? .notConnected : .cannotConnect
         }
 
         /// OpenSSL, GnuTLS and others name the alert of RFC 8446, section 6.2, in their own words, but with these in it.

@@ -26,8 +26,8 @@
             return true
         }
 
-        /// Where the number of connections is bounded, the time for connecting begins when the wait for a free one ends.
-        private func beginsToConnect() {
+        /// The time for connecting begins; where the number of connections is bounded, when the wait for a free one ends.
+        func beginsToConnect() {
             guard phase == .connect, deadlines.connect == nil, let limit = limits.connect else { return }
             deadlines.connect = driver.now.adding(limit)
             driver.sweep(by: driver.now.adding(limit))
@@ -39,6 +39,8 @@
             isLookingUp = false
             driver.lookupEnded(for: self)
             sends += 1
+            sent = CurlLibrary.now
+            firstByte = 0
             if sends == 1 {
                 // If libcurl finds the connection dead, what it sends again is the last time: not over another old one.
                 if !isSecure { easy?.askForFreshConnection() }
@@ -70,6 +72,7 @@
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             deadlines.activity = driver.now
             if phase == .request { phase = .head }
+            if firstByte == 0 { firstByte = CurlLibrary.now }
             switch head.add(line) {
             case .more:
                 return true
@@ -152,7 +155,9 @@
             let length = easy.map { rocurl_content_length($0.pointer) } ?? -1
             if limits.errorBody > 0 {
                 // A small body is never paused for; of a large one, or of one of unknown length, little is read in advance.
-                keptLimit = (0...256 << 10).contains(length) ? 256 << 10 : 64 << 10
+                keptLimit =
+                    limits.errorBody >= 64 << 10 && (0...256 << 10).contains(length)
+                    ? 256 << 10 : Int(min(limits.errorBody, 64 << 10))
             }
             let buffer = ReceiveBuffer(
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))

@@ -5,29 +5,30 @@
         /// What was measured; called when the transfer has ended, before its handle is used again.
         func timings() -> TransferTimings {
             var timings = TransferTimings()
+            timings.total = .nanoseconds(ended - submitted)
             if began > 0 { timings.queue = .nanoseconds(began - submitted) }
             timings.wasReplayed = wasReplayed
-            guard let easy, began > 0 else { return timings }
+            // What libcurl knows of a handle with which it did nothing is of an earlier transfer.
+            guard let easy, hasSocket || sends > 0 else { return timings }
             var measures = rocurl_measures()
             rocurl_measure(easy.pointer, &measures)
-            let queue = began - submitted
+            // libcurl measures from when it begins, or begins once more after a wait or a dead connection.
+            let start = max(began, sent - measures.request_sent * 1000) - submitted
             func time(_ microseconds: Int64) -> Duration? {
-                microseconds > 0 ? .nanoseconds(queue + microseconds * 1000) : nil
+                microseconds > 0 ? .nanoseconds(start + microseconds * 1000) : nil
+            }
+            if sends == 0 || measures.new_connections > 0 {
+                timings.nameLookup = lookupName == nil ? nil : time(measures.name_lookup)
+                timings.connect = time(measures.connect)
+                timings.secureConnect = time(measures.secure_connect)
             }
             if sends > 0 {
-                let isReused = measures.new_connections == 0
-                timings.connectionWasReused = isReused
-                timings.requestSent = time(measures.pretransfer)
-                if !isReused {
-                    timings.nameLookup = lookupName == nil ? nil : time(measures.name_lookup)
-                    timings.connect = time(measures.connect)
-                    timings.secureConnect = time(measures.secure_connect)
-                }
-                timings.firstByte = time(measures.first_byte)
+                timings.connectionWasReused = measures.new_connections == 0
+                timings.requestSent = .nanoseconds(sent - submitted)
+                timings.firstByte = firstByte > 0 ? .nanoseconds(firstByte - submitted) : nil
                 timings.bytesSent = measures.sent
                 timings.bytesReceived = measures.received
             }
-            timings.total = .nanoseconds(queue + measures.total * 1000)
             if let address = measures.address, address.pointee != 0 {
                 timings.remoteAddress = String(cString: address)
             }

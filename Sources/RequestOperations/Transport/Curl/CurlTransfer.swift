@@ -65,8 +65,13 @@
         var kept: ReceiveBuffer?
         /// Bytes of the body that arrived, after decompression.
         var received: Int64 = 0
-        /// When the driver began.
+        /// When libcurl was given it; 0 if it never was.
         var began: Int64 = 0
+        /// When the request was last sent.
+        var sent: Int64 = 0
+        /// When the first line of the response arrived; 0 before.
+        var firstByte: Int64 = 0
+        var ended: Int64 = 0
         /// How often the request was sent.
         var sends = 0
         var wasReplayed = false

@@ -96,7 +96,11 @@
         /// The thread has ended; those who waited for that.
         mutating func end() -> [CheckedContinuation<Void, Never>] {
             life = .over
-            defer { waiters = [] }
+            defer {
+                // They have ended, and keep the driver.
+                transfers = []
+                waiters = []
+            }
             return waiters
         }
     }

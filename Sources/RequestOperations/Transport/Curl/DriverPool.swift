@@ -99,8 +99,10 @@
             cookies?.save()
         }
 
-        /// Shuts all drivers down without waiting; no request is running.
+        /// Shuts all drivers down without waiting, unless they are; no request is running.
         func shutDownUnused() {
+            // The file of the cookies may be somebody else's by now.
+            guard !state.withLock({ $0.isShutDown }) else { return }
             for driver in drivers() { driver.askToEnd(.failing) }
             cookies?.save()
         }

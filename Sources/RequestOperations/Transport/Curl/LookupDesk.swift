@@ -204,31 +204,4 @@
             return name
         }
     }
-
-    /// A line of which the first comes out first.
-    private struct Line<Element> {
-        private var slots: [Element?] = []
-        private var first = 0
-
-        var isEmpty: Bool { first == slots.count }
-
-        var elements: [Element] { slots[first...].compactMap { $0 } }
-
-        mutating func append(_ element: Element) {
-            slots.append(element)
-        }
-
-        mutating func popFirst() -> Element? {
-            guard !isEmpty else { return nil }
-            defer {
-                slots[first] = nil
-                first += 1
-                if 2 * first > slots.count {
-                    slots.removeFirst(first)
-                    first = 0
-                }
-            }
-            return slots[first]
-        }
-    }
 #endif

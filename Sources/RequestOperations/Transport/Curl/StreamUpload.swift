@@ -6,7 +6,7 @@
     /// that it takes counts towards ``TransferLimits/idle``.
     final class StreamUpload: UploadSource {
         private struct State {
-            var pieces: [Data] = []
+            var pieces = Line<Data>()
             /// How much of the first piece has been taken.
             var offset = 0
             var count = 0
@@ -59,7 +59,7 @@
                 taken += count
                 state.offset += count
                 if state.offset == piece.count {
-                    state.pieces.removeFirst()
+                    state.pieces.popFirst()
                     state.offset = 0
                 }
             }
@@ -151,7 +151,7 @@
         func close() {
             let reader = state.withLock { state in
                 if state.end == nil { state.end = .closed }
-                state.pieces = []
+                state.pieces = Line()
                 state.count = 0
                 defer { state.reader = nil }
                 return state.reader

@@ -192,7 +192,8 @@
         }
 
         private func conclude(_ state: Progression) throws -> TransportResponse {
-            let timings = transfer.timings()
+            var timings = transfer.timings()
+            timings.httpVersion = state.head?.version
             let failure = transfer.failure()
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {

@@ -60,7 +60,8 @@
             guard url.isFileURL else {
                 throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's URL is not that of a file")
             }
-            file = open(url.path, O_RDONLY | O_CLOEXEC)
+            // A pipe would let nobody open it before there is a writer.
+            file = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard file >= 0 else { throw Self.error("cannot be opened") }
             var status = stat()
             guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -172,6 +172,20 @@
             #expect(server.requests.last?.field("Cookie") == "taste=sour")
         }
 
+        @Test func `A transport that was shut down writes no cookies when it is freed`() async throws {
+            let file = secure.file("cookies-\(UUID().uuidString)")
+            let later = Data("# what another transport has written since".utf8)
+            let server = try await LoopbackServer.start()
+            server.route("/", .status(200, fields: ["Set-Cookie": "taste=sour; Max-Age=1000"]))
+            do {
+                let transport = CurlTransport.with { $0.cookies = .file(file) }
+                _ = try await transport.get(server.url)
+                await transport.shutdown()
+                try later.write(to: file)
+            }
+            #expect(try Data(contentsOf: file) == later)
+        }
+
         @Test func `Cookies of a request and those of the jar are one field`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/", .status(200, fields: ["Set-Cookie": "a=1"]), .text("here"))

@@ -71,6 +71,37 @@
             }
         }
 
+        @Test(arguments: [64 << 10, 1000])
+        func `Of a rejected gibibyte no more is read than the limit and one buffer`(limit: Int) async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .large(byteCount: 1 << 30))
+            var task = TransportTask(URLRequest(url: server.url))
+            task.limits.errorBodyLimit = limit
+            let failure = await transport.failure(of: task) { _ in throw CocoaError(.featureUnsupported) }
+            #expect(try #require(failure).bodySize <= limit + 16 << 10)
+        }
+
+        @Test func `A pipe without a writer is no body, and is waited for by nobody`() async throws {
+            let path = TemporaryPath()
+            try #require(mkfifo(path.url.path, 0o600) == 0)
+            let port = try RefusingPort()
+            var request = URLRequest(url: port.url)
+            request.httpMethod = "POST"
+            #expect(await transport.row(.upload(request, from: .file(path.url))) == .unsent(.unencodableBody))
+        }
+
+        @Test func `More redirects than allowed are tooManyRedirects`() async throws {
+            let server = try await LoopbackServer.start()
+            for number in 0..<20 { server.route("/\(number)", .redirect(to: "/\(number + 1)")) }
+            var configuration = RequestConfiguration()
+            configuration.transport = transport
+            let operation = URLRequestOperation(server.url("/0"), configuration: configuration)
+            OperationQueue().addOperation(operation)
+            let error = await #expect(throws: RequestError.self) { try await operation.value }
+            #expect(error?.code == .tooManyRedirects)
+            #expect(server.requests.count == 11)
+        }
+
         @Test func `A server that never answers is timedOut after the idle limit`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/", .stall)

@@ -4,6 +4,7 @@
 
     @testable import RequestOperations
 
+    @Suite(.timeLimit(.minutes(15)))
     struct DriverPoolTests {
         private let pool = DriverPool(CurlTransport.Configuration())
 
@@ -43,6 +44,28 @@
                 }
                 for await isAlive in group { #expect(isAlive) }
             }
+        }
+
+        @Test func `A driver whose transfers waited for a look-up when they were given up is freed`() async throws {
+            let url = try #require(URL(string: "http://name.invalid/"))
+            weak var driver: CurlDriver?
+            do {
+                let pool = DriverPool(CurlTransport.Configuration())
+                let taken = try #require(pool.take(nil))
+                driver = taken
+                let transfers = (0..<3).map { _ in
+                    Task {
+                        try await TransferFlow(
+                            .data(URLRequest(url: url)), driver: taken, submitted: CurlLibrary.now, onHead: { _ in }
+                        ).run()
+                    }
+                }
+                for transfer in transfers { transfer.cancel() }
+                for transfer in transfers { _ = await transfer.result }
+                await pool.shutDown(.failing)
+            }
+            // Its thread lets go of it at the very last.
+            while driver != nil { await Task.yield() }
         }
 
         @Test func `A pool that was shut down has no driver for another policy`() async {

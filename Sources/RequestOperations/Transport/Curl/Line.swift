@@ -1,0 +1,30 @@
+/// A line of which the first comes out first, at a constant cost whatever its length.
+struct Line<Element> {
+    /// The places before `start` are empty.
+    private var slots: [Element?] = []
+    private var start = 0
+
+    var isEmpty: Bool { start == slots.count }
+
+    var first: Element? { isEmpty ? nil : slots[start] }
+
+    var elements: [Element] { slots[start...].compactMap { $0 } }
+
+    mutating func append(_ element: Element) {
+        slots.append(element)
+    }
+
+    @discardableResult
+    mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        defer {
+            slots[start] = nil
+            start += 1
+            if 2 * start > slots.count {
+                slots.removeFirst(start)
+                start = 0
+            }
+        }
+        return slots[start]
+    }
+}
