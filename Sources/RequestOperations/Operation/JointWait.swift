@@ -70,6 +70,10 @@ final class JointWait: SlotWaiter {
     /// The steps of all waits, taken one at a time: two that each held what the other looks for would both go on waiting.
     /// A step can admit another wait, so they are not nested either. All of a process take turns, so no step reaches code of
     /// the user's.
+    ///
+    /// The last that came is the next: a slot that is given back goes from one wait to the next, each of which then stands in
+    /// the line of the other limiter, until one of them needs no other or none is left. Were they taken in the order in which
+    /// they came, three waits could pass two slots round among themselves for ever.
     private struct Steps {
         var pending: [(wait: JointWait, holding: Side?)] = []
         var isRunning = false
@@ -80,11 +84,10 @@ final class JointWait: SlotWaiter {
             return !isRunning
         }
 
-        /// Takes all that have come so far, in their order; whoever gets none has run the last.
-        mutating func takeAll() -> [(wait: JointWait, holding: Side?)] {
+        /// Takes the next; whoever gets none has run the last.
+        mutating func next() -> (wait: JointWait, holding: Side?)? {
             isRunning = !pending.isEmpty
-            defer { pending = [] }
-            return pending
+            return pending.popLast()
         }
     }
 
@@ -92,9 +95,7 @@ final class JointWait: SlotWaiter {
 
     private func advance(holding side: Side?) {
         guard Self.steps.withLock({ $0.add(self, holding: side) }) else { return }
-        while case let steps = Self.steps.withLock({ $0.takeAll() }), !steps.isEmpty {
-            for step in steps { step.wait.step(holding: step.holding) }
-        }
+        while let step = Self.steps.withLock({ $0.next() }) { step.wait.step(holding: step.holding) }
     }
 
     /// Looks for the slot that is missing; alone among all waits.

@@ -161,6 +161,55 @@ import Testing
         try await waiter.value.release()
     }
 
+    /// Does something when it is admitted, and gives back what it got.
+    private final class Trigger: SlotWaiter {
+        private let limiter: RequestLimiter
+        private let action: @Sendable () -> Void
+
+        init(_ limiter: RequestLimiter, _ action: @escaping @Sendable () -> Void) {
+            self.limiter = limiter
+            self.action = action
+        }
+
+        func wasAdmitted() {
+            action()
+            limiter.giveBack(nil)
+        }
+    }
+
+    @Test func threeWaitsDoNotPassTwoSlotsRoundAmongThemselves() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldOther = try await Self.slot(of: other)
+        // One of them waits for the second limiter, two for the first.
+        let first = Task { try await Self.slot(of: one, other).release() }
+        await eventually { other.waitingCount == 1 }
+        let heldOne = try await Self.slot(of: one)
+        let rest = (0..<2).map { _ in Task { try await Self.slot(of: one, other).release() } }
+        await eventually { one.waitingCount == 2 }
+        // A step of yet another wait gives both slots back, so that nobody takes a step between the two.
+        let (third, fourth) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldFourth = try await Self.slot(of: fourth)
+        let heldThird = try await Self.slot(of: third)
+        let outsider = Task { try await Self.slot(of: third, fourth).release() }
+        await eventually { third.waitingCount == 1 }
+        let trigger = Trigger(third) {
+            heldOne.release()
+            heldOther.release()
+        }
+        #expect(third.enter(nil, at: third.newPlace(.normal), trigger) == .waits)
+        let areAdmitted = Door()
+        DispatchQueue.global().async { heldThird.release() }
+        let waiting = Task {
+            for waiter in [first] + rest { try await waiter.value }
+            areAdmitted.open()
+        }
+        #expect(await areAdmitted.isOpen(within: .seconds(60)))
+        waiting.cancel()
+        heldFourth.release()
+        try await outsider.value
+        #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+    }
+
     @Test func tenThousandWaitersAreAdmittedWithoutRecursion() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)

@@ -108,10 +108,10 @@
                 // The last piece of a declared length waits until the source has said that nothing follows: the server
                 // must not take a body for whole that is not.
                 if let length, total > length { throw wrongLength("more") }
-                if total == length { last = piece } else { await push(piece, callDriver) }
+                if total == length { last = piece } else { try await push(piece, callDriver) }
             }
             if let length, total < length { throw wrongLength("fewer") }
-            if let last { await push(last, callDriver) }
+            if let last { try await push(last, callDriver) }
         }
 
         private func wrongLength(_ word: String) -> RequestError {
@@ -119,9 +119,10 @@
                 .unencodableBody, stage: .transfer, reason: "the body's source gave \(word) bytes than it declared")
         }
 
-        private func push(_ piece: Data, _ callDriver: () -> Void) async {
-            let callsDriver = state.withLock { state in
-                guard state.end == nil else { return false }
+        /// - Throws: `CancellationError` if the transfer is over, which nobody hears of.
+        private func push(_ piece: Data, _ callDriver: () -> Void) async throws {
+            let callsDriver = try state.withLock { state in
+                guard state.end == nil else { throw CancellationError() }
                 state.pieces.append(piece)
                 state.count += piece.count
                 defer { state.isDriverWaiting = false }
