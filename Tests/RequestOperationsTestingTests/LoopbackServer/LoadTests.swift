@@ -44,9 +44,9 @@ import Testing
         #expect(curl.text.hasPrefix("again again "))
         let ended = try await server.connectionsClosed(atLeast: 1)[0]
         #expect([.closedByPeer, .resetByPeer].contains(ended.end))
-        // The reader takes some 100 KiB a second, and the buffers of the system some megabytes. Nobody who did not wait would
-        // send as little in five seconds.
-        #expect(ended.bytesSent < 200_000_000)
+        // The reader has taken 500 KiB; the rest lay in the buffers of the system, which grow to 32 MiB for receiving and 4 MiB
+        // for sending where Linux may let them.
+        #expect(ended.bytesSent < 40_000_000)
     }
 
     @Test func aThousandConnectionsAreServedAtATime() async throws {

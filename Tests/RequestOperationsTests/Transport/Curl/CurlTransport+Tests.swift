@@ -1,6 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
-    import RequestOperations
+
+    @testable import RequestOperations
 
     extension CurlTransport {
         /// A transport of its own with a changed configuration.
@@ -65,7 +66,10 @@
             Row(code: code, phase: phase, hasHead: phase == .body, number: number, bytes: bytes)
         }
 
-        /// Whether it is that of libcurl 7 or that of libcurl 8.
-        func isOneOf(_ ofVersion7: Row, _ ofVersion8: Row) -> Bool { self == ofVersion7 || self == ofVersion8 }
+        /// Whether it is that of libcurl 7 where that runs. With version 8 it may be another, as it came to be in the course of
+        /// that version.
+        func isRow(_ ofVersion7: Row, orSinceVersion8 ofVersion8: Row) -> Bool {
+            self == ofVersion7 || CurlLibrary.version >= CurlLibrary.Version(8, 0) && self == ofVersion8
+        }
     }
 #endif

@@ -65,7 +65,7 @@
                 await pool.shutDown(.failing)
             }
             // Its thread lets go of it at the very last.
-            while driver != nil { await Task.yield() }
+            await eventually { driver == nil }
         }
 
         @Test func `A pool that was shut down has no driver for another policy`() async {

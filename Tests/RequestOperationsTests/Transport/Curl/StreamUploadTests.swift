@@ -23,7 +23,7 @@
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             var taken = 0
             // All of them are read ahead before the first is taken.
-            while left.withLock({ $0 > 1 }) { await Task.yield() }
+            await eventually { left.withLock { $0 <= 1 } }
             while taken < count {
                 switch buffer.withUnsafeMutableBytes({ upload.read(into: $0) }) {
                 case .bytes(let count): taken += count
