@@ -23,14 +23,15 @@
 ///
 /// ## Order
 ///
-/// The result is stored, then `isExecuting` and `isFinished` are announced, then completions run: awaiting tasks resume,
-/// `whenFinished` closures are called on the ``completionQueue``. All of that happens once.
+/// The result is stored, then `isFinished` is announced (on Apple platforms with `isExecuting`), then completions run: awaiting
+/// tasks resume, `whenFinished` closures are called on the ``completionQueue``. All of that happens once.
 // Unchecked as Foundation's own Operation is: all state of this class is in `state`, and `success` is written once, by the
-// Task of the work, before the lifecycle says so.
+// Task of the work, before the lifecycle says so. (A pointer, since Swift looks the type of an optional value up at every use,
+// which takes longer than to allocate.)
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
     final let state = Locked(OperationState())
     private let context = TaskContext.current()
-    private var success: Success?
+    @exclusivity(unchecked) private var success: UnsafeMutablePointer<Success>?
 
     /// Makes an operation that is ready to be started.
     public override init() {
@@ -38,10 +39,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     deinit {
-        // What it depends on may hold the state for a while.
-        let rest = state.withLock { $0.takeRest() }
-        releaseChain(of: state.withLock { $0.dependencies.removeAll() })
-        withExtendedLifetime(rest) {}
+        success?.deinitialize(count: 1)
+        success?.deallocate()
+        // What it depends on may hold the state for a while. One that has finished has left nothing there.
+        guard var rest = state.withLock({ $0.takeRest() }) else { return }
+        releaseChain(of: rest.dependencies.removeAll())
     }
 
     /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before.
@@ -59,11 +61,14 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// The outcome, or `nil` while there is none.
     public final var result: Result<Success, any Error>? {
-        switch state.withLock({ $0.lifecycle.ending }) {
+        state.withLock({ $0.lifecycle.ending }).map(outcome)
+    }
+
+    private func outcome(of ending: OperationLifecycle.Ending) -> Result<Success, any Error> {
+        switch ending {
         // A lifecycle that says so has a value.
-        case .succeeded: .success(success!)
+        case .succeeded: .success(success!.pointee)
         case .failed(let error): .failure(error)
-        case nil: nil
         }
     }
 
@@ -97,10 +102,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Calls a closure with the result, once, on the ``completionQueue``; at once if there is a result already.
     public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         let queue = completionQueue
-        // Subscribers are called by the operation itself, which has a result then.
+        // Subscribers are called by the operation itself, which has ended then.
         subscribeToFinish { [unowned self] in
             let finished: AsynchronousOperation = self
-            queue.async { completion(finished.result!) }
+            queue.async { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
         }
     }
 
@@ -141,13 +146,14 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     private func start(by starter: LinkStarter?) {
         if Announcement.precedesChange, isExecuting || isFinished { return }
-        willChange("isExecuting")
+        willChange(.isExecuting)
         let action = state.withLock { $0.start(by: starter) }
-        didChange("isExecuting", if: action == .run)
+        didChange(.isExecuting, if: action == .run)
         switch action {
         case .run:
             if let queue = starter?.operationQueue as? RequestQueue { willRun(in: queue) }
-            launch(on: mayUseQueues ? .current ?? starter?.operationQueue : nil)
+            let queue = mayUseQueues ? .current ?? starter?.operationQueue : nil
+            self.start(nil, on: queue, in: context, or: Task.startHere)
         case .finish: finish(.failed(CancellationError()))
         case .ignore: break
         }
@@ -184,16 +190,20 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Keeps the value of the work for the result.
     final func keep(_ value: Success) {
+        let place = UnsafeMutablePointer<Success>.allocate(capacity: 1)
+        place.initialize(to: value)
         // An operation that has finished without it drops it.
-        state.withLock { state in if state.lifecycle.ending == nil { success = value } }
+        let dropped = state.withLock { state in
+            guard state.lifecycle.ending == nil else { return Optional(place) }
+            defer { success = place }
+            return success
+        }
+        dropped?.deinitialize(count: 1)
+        dropped?.deallocate()
     }
 
     /// The value that was kept; `nil` if the operation has finished without one.
-    final var kept: Success? { state.withLock { _ in success } }
-
-    private func launch(on queue: OperationQueue?) {
-        start(nil, on: queue, in: context, or: Task.startHere)
-    }
+    final var kept: Success? { state.withLock { _ in success?.pointee } }
 
     /// Goes on with another part when that is due; the Task that runs ends.
     private func goOn(with next: WorkPart, on queue: OperationQueue?) {
@@ -263,6 +273,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Called once, when the result is stored and before anybody hears of it.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
+    @inline(__always)
     private func execute(_ part: WorkPart?, on queue: OperationQueue?) async {
         let task = RunningTask.current()
         if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
@@ -282,7 +293,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     /// Runs a part where something else is bound: what was at the place where the operation was made is over by now.
-    @inline(never)
+    @inline(__always)
     private func run(_ part: WorkPart?, on queue: OperationQueue?) async throws -> WorkPart? {
         try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run(part) }
     }
@@ -294,24 +305,26 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     private func finish(_ outcome: OperationLifecycle.Ending, abandoningRun: Bool = false) {
         if Announcement.precedesChange, isFinished { return }
-        willChange("isExecuting")
-        willChange("isFinished")
-        let (finish, dependencies) = state.withLock { ($0.finish(outcome), $0.takeDependencies()) }
-        if let finish {
-            if abandoningRun { runWasAbandoned() }
-            willAnnounce(finish.published.ending)
-            finish.departure?.giveBack(counting: finish.published.wasExecuting)
+        willChange(.isExecuting)
+        willChange(.isFinished)
+        guard var finish = state.withLock({ $0.finish(outcome) }) else {
+            didChange(.isExecuting, if: false)
+            didChange(.isFinished, if: false)
+            return
         }
-        didChange("isExecuting", if: finish?.published.wasExecuting == true)
-        didChange("isFinished", if: finish != nil)
-        guard let finish else { return }
+        if abandoningRun { runWasAbandoned() }
+        willAnnounce(finish.published.ending)
+        finish.departure?.giveBack(counting: finish.published.wasExecuting)
+        // Foundation on Linux learns the one from the other.
+        if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
+        didChange(.isFinished, if: true)
         finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
         releaseCompletionBlock()
-        releaseChain(of: dependencies)
+        releaseChain(of: finish.takeDependencies())
         for awaiter in finish.published.awaiters { awaiter() }
-        for subscriber in finish.published.subscribers { subscriber() }
+        finish.published.subscribers.callAll()
     }
 
     // MARK: Dependencies
@@ -328,7 +341,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
             let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
             let isWaiting = state.lifecycle.isPending && !isOwnRead
             let change = state.readiness.update(to: answer, isWaiting: isWaiting, isHeld: state.membership.isHeld)
-            return (answer, change, state.gateForReader(of: self))
+            // To pass on what the operation is takes longer than all of this.
+            return (answer, change, state.needsGateForReader ? state.makeGate(of: self) : nil)
         }
         if change.isTurn { answer ? becameReady() : becameUnready() }
         if change.isToBeAnnounced { readinessQueue.async { self.announceReadiness() } }

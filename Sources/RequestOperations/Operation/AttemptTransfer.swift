@@ -1,7 +1,7 @@
 /// The transfer of one attempt: hop after hop, as redirects lead.
 ///
 /// It may be left behind by the attempt's time limit; whatever it does then ends at its next step.
-struct AttemptTransfer: Sendable {
+final class AttemptTransfer: Sendable {
     private let runner: RequestRunner
     private let attempt: Int
     private let first: TransportTask
@@ -65,7 +65,7 @@ struct AttemptTransfer: Sendable {
 
     @inline(never)
     private func follow(within limit: Duration) async throws -> TransportResponse {
-        try await runner.stageRunner.run(.transfer, limit: limit) { try await follow() }
+        try await runner.stageRunner.run(.transfer, limit: limit) { try await self.follow() }
     }
 
     /// Sends the request, and what redirects make of it.
@@ -126,7 +126,7 @@ struct AttemptTransfer: Sendable {
     @inline(never)
     private func judgement(of task: TransportTask) -> @Sendable (ResponseHead) throws -> Void {
         let isHEAD = task.request.httpMethod == "HEAD"
-        return { head in try judge(head, isHEAD: isHEAD) }
+        return { head in try self.judge(head, isHEAD: isHEAD) }
     }
 
     /// Accepts the head of a hop by returning.

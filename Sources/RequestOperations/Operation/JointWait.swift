@@ -1,8 +1,8 @@
 /// The wait of one attempt for a slot of each of two limiters: it gets both, or it holds none.
 ///
 /// It stands in one line at a time, that of a limiter that has no slot for it. When it is admitted there it asks the other
-/// limiter. If that has none either, the first slot goes on to whoever comes next, and the wait goes on in the line of the
-/// other, at the place that it took in the beginning.
+/// limiter. If that has none, the slot goes on to whoever comes next, and the wait goes on in the line of the other, at the
+/// place that it took in the beginning.
 final class JointWait: SlotWaiter {
     private enum Side {
         case first
@@ -67,13 +67,15 @@ final class JointWait: SlotWaiter {
 
     // MARK: Steps
 
-    /// The steps of all waits, taken one at a time: two that each held what the other looks for would both go on waiting.
+    /// The steps of all waits, taken one at a time: two at the same time could each hold what the other looks for.
     /// A step can admit another wait, so they are not nested either. All of a process take turns, so no step reaches code of
     /// the user's.
     ///
-    /// The last that came is the next: a slot that is given back goes from one wait to the next, each of which then stands in
-    /// the line of the other limiter, until one of them needs no other or none is left. Were they taken in the order in which
-    /// they came, three waits could pass two slots round among themselves for ever.
+    /// The last that came is the next. Whoever does not find the other slot stands in the line of the other limiter, so the
+    /// line of the slot that it gives on only becomes shorter, until somebody keeps that slot or it is free; only then comes the
+    /// step below. A slot given back admits one at most, so of themselves the steps never become more. In the order in which
+    /// they come, three waits could pass two slots round among themselves for ever. (Of those that others add meanwhile, on
+    /// their threads, the last is the next as well.)
     private struct Steps {
         var pending: [(wait: JointWait, holding: Side?)] = []
         var isRunning = false

@@ -13,6 +13,22 @@
 struct OperationLifecycle: Sendable {
     typealias Subscriber = @Sendable () -> Void
 
+    /// Who is told of the finish: mostly one at most, for whom an array would be an object more.
+    struct Subscribers: Sendable {
+        private var first: Subscriber?
+        private var others: [Subscriber] = []
+
+        mutating func append(_ subscriber: @escaping Subscriber) {
+            if first == nil { first = subscriber } else { others.append(subscriber) }
+        }
+
+        /// In the order in which they came.
+        func callAll() {
+            first?()
+            for subscriber in others { subscriber() }
+        }
+    }
+
     /// How an operation ended.
     enum Ending: Sendable {
         case succeeded
@@ -31,7 +47,7 @@ struct OperationLifecycle: Sendable {
     }
 
     private var state = State.pending
-    private var subscribers: [Subscriber] = []
+    private var subscribers = Subscribers()
     /// Who waits for the outcome, and for the finish only if it comes: a cancel before the start settles the outcome.
     private var awaiters: [Subscriber] = []
 
@@ -153,7 +169,7 @@ struct OperationLifecycle: Sendable {
     struct Finish {
         let ending: Ending
         let wasExecuting: Bool
-        let subscribers: [Subscriber]
+        let subscribers: Subscribers
         let awaiters: [Subscriber]
     }
 
@@ -168,7 +184,7 @@ struct OperationLifecycle: Sendable {
         case .finished: return nil
         }
         state = .finished(ending)
-        defer { (subscribers, awaiters) = ([], []) }
+        defer { (subscribers, awaiters) = (Subscribers(), []) }
         return Finish(ending: ending, wasExecuting: wasExecuting, subscribers: subscribers, awaiters: awaiters)
     }
 

@@ -49,10 +49,9 @@ struct OperationState {
         return (true, isSeenByFoundation ? makeGate(of: operation) : nil)
     }
 
-    /// The gate that Foundation must know of when it asks whether the operation is ready, if it does not know it.
-    mutating func gateForReader(of operation: any QueueMember) -> Operation? {
-        guard lifecycle.isPending, !dependencies.isSatisfied, !membership.isHeld else { return nil }
-        return makeGate(of: operation)
+    /// Whether Foundation must know of the gate when it asks whether the operation is ready.
+    var needsGateForReader: Bool {
+        lifecycle.isPending && !dependencies.isSatisfied && !membership.isHeld
     }
 
     /// Whether a queue of Foundation's may have the operation. It asks whether an operation is ready when it takes it in. Where
@@ -67,7 +66,8 @@ struct OperationState {
         }
     }
 
-    private mutating func makeGate(of operation: any QueueMember) -> Operation? {
+    /// Makes the gate; `nil` if there is one.
+    mutating func makeGate(of operation: any QueueMember) -> Operation? {
         guard gate == nil else { return nil }
         gate = Operation()
         noteOutsider(operation)
@@ -134,21 +134,29 @@ struct OperationState {
     struct Finish {
         let published: OperationLifecycle.Finish
         let dependents: Dependents
+        fileprivate var dependencies: [Operation]
         let departure: QueueMembership.Departure?
+
+        /// Gives up what the operation depended on, to be released.
+        mutating func takeDependencies() -> [Operation] {
+            defer { dependencies = [] }
+            return dependencies
+        }
     }
 
     /// The work ended, or is not waited for any longer. `nil` if the operation had finished before.
     mutating func finish(_ outcome: OperationLifecycle.Ending) -> Finish? {
         guard let published = lifecycle.finish(outcome) else { return nil }
-        return Finish(published: published, dependents: takeDependents(), departure: membership.leave())
+        return Finish(
+            published: published, dependents: takeDependents(), dependencies: takeDependencies(),
+            departure: membership.leave())
     }
 
-    /// Takes what is left when the operation is freed, but for its dependencies; `nil` if it had finished.
+    /// Takes what is left when the operation is freed; `nil` if it had finished.
     mutating func takeRest() -> OperationState? {
         guard lifecycle.ending == nil else { return nil }
         var rest = OperationState()
         swap(&self, &rest)
-        swap(&dependencies, &rest.dependencies)
         return rest
     }
 

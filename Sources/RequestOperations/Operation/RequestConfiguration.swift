@@ -6,7 +6,7 @@
 /// configuration.retryPolicy.maximumRetries = 5
 /// ```
 public struct RequestConfiguration: Sendable {
-    /// All values, in one object that never changes: every operation holds a configuration.
+    /// All values, in one object: every operation holds a configuration.
     private var values = Box(Values())
 
     // MARK: What to send, and how
@@ -14,25 +14,25 @@ public struct RequestConfiguration: Sendable {
     /// Carries requests over the network. ``PlatformTransport/shared`` by default.
     public var transport: any Transport {
         get { values.value.transport }
-        set { values = values.edited { $0.transport = newValue } }
+        set { values.edit { $0.transport = newValue } }
     }
 
     /// Change each request before it is sent, in order, at every attempt. None by default.
     public var adapters: [RequestAdapter] {
         get { values.value.adapters }
-        set { values = values.edited { $0.adapters = newValue } }
+        set { values.edit { $0.adapters = newValue } }
     }
 
     /// Judges the head of each response. ``ResponseValidation/successfulStatus`` by default.
     public var validation: ResponseValidation {
         get { values.value.validation }
-        set { values = values.edited { $0.validation = newValue } }
+        set { values.edit { $0.validation = newValue } }
     }
 
     /// How redirects are followed. At most 10 by default, never from https to http.
     public var redirects: RedirectPolicy {
         get { values.value.redirects }
-        set { values = values.edited { $0.redirects = newValue } }
+        set { values.edit { $0.redirects = newValue } }
     }
 
     /// Which servers are trusted, and how this side identifies itself to them; for a task that brings a
@@ -42,7 +42,7 @@ public struct RequestConfiguration: Sendable {
     /// requests fail as ``RequestError/Code/unsupported``.
     public var trust: TrustPolicy? {
         get { boxedTrust?.value }
-        set { values = values.edited { $0.trust = newValue.map(Box.init) } }
+        set { values.edit { $0.trust = newValue.map(Box.init) } }
     }
 
     var boxedTrust: Box<TrustPolicy>? { values.value.trust }
@@ -51,14 +51,14 @@ public struct RequestConfiguration: Sendable {
     /// by default. In a ``RequestQueue`` an attempt takes a slot of this and one of the queue's limiter together, or none.
     public var limiter: RequestLimiter? {
         get { values.value.limiter }
-        set { values = values.edited { $0.limiter = newValue } }
+        set { values.edit { $0.limiter = newValue } }
     }
 
     /// A request that waited for its slot longer than this is processed again, lest its token be stale, and keeps its place
     /// in the line; once for each attempt. 30 s by default.
     public var freshness: Duration {
         get { values.value.freshness }
-        set { values = values.edited { $0.freshness = newValue } }
+        set { values.edit { $0.freshness = newValue } }
     }
 
     // MARK: Retry
@@ -66,19 +66,19 @@ public struct RequestConfiguration: Sendable {
     /// Whether and when a failed attempt is followed by another. Three retries with backoff by default.
     public var retryPolicy: RetryPolicy {
         get { values.value.retryPolicy }
-        set { values = values.edited { $0.retryPolicy = newValue } }
+        set { values.edit { $0.retryPolicy = newValue } }
     }
 
     /// Have the last word about what follows a failed attempt, in order, after the policy. None by default.
     public var retryDeciders: [RetryDecider] {
         get { values.value.retryDeciders }
-        set { values = values.edited { $0.retryDeciders = newValue } }
+        set { values.edit { $0.retryDeciders = newValue } }
     }
 
     /// Whether an attempt that is not answered in time is helped by another beside it. `nil`, never, by default.
     public var hedging: Hedging? {
         get { values.value.hedging }
-        set { values = values.edited { $0.hedging = newValue } }
+        set { values.edit { $0.hedging = newValue } }
     }
 
     /// Whether a request waits with its first attempt while the machine is connected to no network, as the
@@ -94,13 +94,13 @@ public struct RequestConfiguration: Sendable {
     /// first fails as ``RequestError/Code/notConnected``.
     public var waitsForConnectivity: Bool {
         get { values.value.waitsForConnectivity }
-        set { values = values.edited { $0.waitsForConnectivity = newValue } }
+        set { values.edit { $0.waitsForConnectivity = newValue } }
     }
 
     /// The network that is waited for if ``waitsForConnectivity`` is set. ``NetworkPath/shared`` by default.
     public var networkPath: NetworkPath {
         get { values.value.networkPath ?? .shared }
-        set { values = values.edited { $0.networkPath = newValue } }
+        set { values.edit { $0.networkPath = newValue } }
     }
 
     /// The parts of the policy that every request asks, without a copy of the whole.
@@ -114,14 +114,14 @@ public struct RequestConfiguration: Sendable {
     /// Where the jitter comes from, shared by all operations that are given it. The system's generator by default.
     public var randomSource: RandomSource {
         get { values.value.randomSource }
-        set { values = values.edited { $0.randomSource = newValue } }
+        set { values.edit { $0.randomSource = newValue } }
     }
 
     /// The clock of all waits and of the limits that the operation keeps; those of a transport run in real time. The
     /// continuous clock by default.
     public var clock: any Clock<Duration> {
         get { values.value.clock }
-        set { values = values.edited { $0.clock = newValue } }
+        set { values.edit { $0.clock = newValue } }
     }
 
     // MARK: Time limits
@@ -129,21 +129,21 @@ public struct RequestConfiguration: Sendable {
     /// The longest time for name look-up, connection and TLS handshake of an attempt. 15 s by default; `nil` is none.
     public var connectTimeLimit: Duration? {
         get { values.value.connectTimeLimit }
-        set { values = values.edited { $0.connectTimeLimit = newValue } }
+        set { values.edit { $0.connectTimeLimit = newValue } }
     }
 
     /// The longest time of an attempt without a byte in either direction. 60 s by default; `nil` is none. A
     /// `timeoutInterval` that a request sets itself, other than Foundation's default of 60 s, takes its place.
     public var idleTimeLimit: Duration? {
         get { values.value.idleTimeLimit }
-        set { values = values.edited { $0.idleTimeLimit = newValue } }
+        set { values.edit { $0.idleTimeLimit = newValue } }
     }
 
     /// The longest time of an attempt, from its slot to the last byte, redirects included; the attempt then fails as
     /// ``RequestError/Code/timedOut`` and can be retried. `nil`, none, by default.
     public var attemptTimeLimit: Duration? {
         get { values.value.attemptTimeLimit }
-        set { values = values.edited { $0.attemptTimeLimit = newValue } }
+        set { values.edit { $0.attemptTimeLimit = newValue } }
     }
 
     /// The longest time of the whole request, all attempts and waits included; then it fails as
@@ -155,7 +155,7 @@ public struct RequestConfiguration: Sendable {
     /// sends nothing.
     public var deadline: Duration? {
         get { values.value.deadline }
-        set { values = values.edited { $0.deadline = newValue } }
+        set { values.edit { $0.deadline = newValue } }
     }
 
     /// The longest time of a stage of your own code, `process`, `makeTask`, `decode` or `retryDecision`: beyond it the
@@ -167,7 +167,7 @@ public struct RequestConfiguration: Sendable {
         set {
             let isOfUserCode = newValue.keys.allSatisfy(Self.stagesOfUserCode.contains)
             precondition(isOfUserCode, "Only process, makeTask, decode and retryDecision can be given a time limit.")
-            values = values.edited { $0.stageTimeLimits = newValue }
+            values.edit { $0.stageTimeLimits = newValue }
         }
     }
 
@@ -179,21 +179,21 @@ public struct RequestConfiguration: Sendable {
     /// go to a file or to a consumer are not bounded by it.
     public var maximumBodySize: Int? {
         get { values.value.maximumBodySize }
-        set { values = values.edited { $0.maximumBodySize = newValue } }
+        set { values.edit { $0.maximumBodySize = newValue } }
     }
 
     /// How many bytes of a rejected response are read to keep its connection usable. 64 KiB by default; at 0 the
     /// connection is closed at once. 4 KiB of them are kept in the error.
     public var errorBodyLimit: Int {
         get { values.value.errorBodyLimit }
-        set { values = values.edited { $0.errorBodyLimit = newValue } }
+        set { values.edit { $0.errorBodyLimit = newValue } }
     }
 
     /// Makes an error of the body of a response whose status was refused: the cause of the ``RequestError``. `nil`, none, by
     /// default.
     public var errorBodyDecoder: ErrorBodyDecoder? {
         get { values.value.errorBodyDecoder }
-        set { values = values.edited { $0.errorBodyDecoder = newValue } }
+        set { values.edit { $0.errorBodyDecoder = newValue } }
     }
 
     // MARK: Where code runs, and what it hears
@@ -201,7 +201,7 @@ public struct RequestConfiguration: Sendable {
     /// The queue on which `whenFinished` closures run. A global concurrent one by default.
     public var completionQueue: DispatchQueue {
         get { values.value.completionQueue }
-        set { values = values.edited { $0.completionQueue = newValue } }
+        set { values.edit { $0.completionQueue = newValue } }
     }
 
     /// Hears of every step of every request; it must return soon. `nil` by default.
@@ -211,7 +211,7 @@ public struct RequestConfiguration: Sendable {
     /// happens while another of the same request is being told is told after it, by the same thread.
     public var onEvent: (@Sendable (RequestEvent) -> Void)? {
         get { values.value.onEvent }
-        set { values = values.edited { $0.onEvent = newValue } }
+        set { values.edit { $0.onEvent = newValue } }
     }
 
     /// Hears of bytes sent and received, on the Task that carries out the transfer (the operation's, unless an
@@ -219,7 +219,7 @@ public struct RequestConfiguration: Sendable {
     /// `nil` by default.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get { values.value.onProgress }
-        set { values = values.edited { $0.onProgress = newValue } }
+        set { values.edit { $0.onProgress = newValue } }
     }
 
     /// Makes a configuration with the defaults given at each property.
@@ -244,7 +244,7 @@ public struct RequestConfiguration: Sendable {
     public mutating func setQueue(_ queue: OperationQueue?, for stage: RequestError.Stage) {
         precondition(
             stage == .process || stage == .retryDecision, "Only process and retryDecision can be given a queue.")
-        values = values.edited { $0.stageQueues[stage] = queue }
+        values.edit { $0.stageQueues[stage] = queue }
     }
 
     /// What the policy and the deciders decide.

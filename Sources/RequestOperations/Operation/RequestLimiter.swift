@@ -2,8 +2,8 @@
 ///
 /// A limiter admits *attempts*, not operations: a request that waits for its next attempt holds no slot. (That of a
 /// ``RequestQueue`` admits what else the queue executes, too.) Among equals the line is first come, first served; a priority is
-/// worth a head start of ten seconds a step, so that nothing starves. A host that is full never keeps a request to another
-/// one waiting.
+/// worth a head start of ten seconds a step, so that nothing starves but, maybe, an attempt that needs slots of two limiters
+/// which others keep full. A host that is full never keeps a request to another one waiting.
 public final class RequestLimiter: Sendable {
     typealias Place = SlotTable.Place
 
@@ -49,7 +49,8 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// How many attempts wait at most, 0 for none; `nil` is no bound. One more fails as ``RequestError/Code/slotRejected``.
+    /// How many attempts wait at most, 0 for none; `nil` is no bound. One more fails as ``RequestError/Code/slotRejected``,
+    /// but for one that had a slot here already and waits for that of another limiter.
     /// Lowering it rejects nobody who waits already. In a ``RequestQueue`` only requests are ever rejected.
     public var maximumWaiting: Int? {
         get { state.withLock { $0.maximumWaiting == .max ? nil : $0.maximumWaiting } }
@@ -77,11 +78,15 @@ public final class RequestLimiter: Sendable {
     private func change(
         telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable) -> Void
     ) {
-        let admitted = state.withLock { state in
+        for waiter in waitersAdmitted(by: edit) { tell(waiter) }
+    }
+
+    /// Those who are admitted by a change; they are to be told.
+    private func waitersAdmitted(by edit: (inout SlotTable) -> Void) -> [any SlotWaiter] {
+        state.withLock { state in
             edit(&state)
             return state.admit()
         }
-        for waiter in admitted { tell(waiter) }
     }
 
     /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
@@ -105,7 +110,7 @@ public final class RequestLimiter: Sendable {
     ) async throws -> Slot {
         let answer = Answer<Void>()
         let taken = place
-        let now = stopwatch.elapsed.nanoseconds
+        let now = stopwatch.nanoseconds
         let (mine, outcome) = state.withLock { state in
             let mine = taken ?? state.newPlace(priority, now: now)
             return (mine, state.enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil))
@@ -136,7 +141,7 @@ public final class RequestLimiter: Sendable {
     // MARK: For those who wait without a Task
 
     func newPlace(_ priority: Operation.QueuePriority) -> Place {
-        let now = stopwatch.elapsed.nanoseconds
+        let now = stopwatch.nanoseconds
         return state.withLock { $0.newPlace(priority, now: now) }
     }
 
@@ -187,13 +192,18 @@ public final class RequestLimiter: Sendable {
 
         /// Gives the slot back, and that which was taken with it; a second call does nothing.
         func release() {
+            for waiter in giveUp() { waiter.wasAdmitted() }
+        }
+
+        /// Gives back both before anybody is told of either: who needs both finds both.
+        private func giveUp() -> [any SlotWaiter] {
             let wasHeld = isHeld.withLock { isHeld in
                 defer { isHeld = false }
                 return isHeld
             }
-            guard wasHeld else { return }
-            limiter.giveBack(origin)
-            partner?.release()
+            guard wasHeld else { return [] }
+            let admitted = limiter.waitersAdmitted { $0.release(origin) }
+            return partner.map { admitted + $0.giveUp() } ?? admitted
         }
     }
 }

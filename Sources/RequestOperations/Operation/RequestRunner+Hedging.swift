@@ -39,9 +39,10 @@ extension RequestRunner {
         do {
             let request = try await apart(.process) { [self] in try await stages.process(original) }
             try Task.checkCancellation()
-            let task = try await apart(.makeTask) { try await stages.makeTask(request) }
+            var task = try await apart(.makeTask) { try await stages.makeTask(request) }
             try Task.checkCancellation()
-            let entered = race.entered(task.completed(from: configuration), as: id)
+            task.complete(from: configuration)
+            let entered = race.entered(task, as: id)
             let held = try take(for: entered)
             guard let number = try begin(entered, as: id, holding: held, beside: attempt, in: race) else { return }
             let transfer = AttemptTransfer(

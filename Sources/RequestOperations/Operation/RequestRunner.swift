@@ -287,6 +287,9 @@ final class RequestRunner: Sendable {
 
     /// Lets an attempt in: waits until its host is not to be left alone any longer, and for a slot.
     ///
+    /// - Parameters:
+    ///   - task: What it is to send, completed from the configuration.
+    ///   - admission: The attempt on its way.
     /// - Returns: `nil` if that took so long that the request is to be processed again. It keeps its place in the line.
     func admit(_ task: TransportTask, _ admission: inout Admission) async throws -> Admission.Ticket? {
         let (attempt, freshness) = (admission.attempt, configuration.freshness)
@@ -307,7 +310,7 @@ final class RequestRunner: Sendable {
             }
             slot = free
         }
-        return Admission.Ticket(attempt: attempt, task: task.completed(from: configuration), slot: slot)
+        return Admission.Ticket(attempt: attempt, task: task, slot: slot)
     }
 
     /// The limiters that every attempt has to pass.
@@ -350,6 +353,7 @@ final class RequestRunner: Sendable {
     // MARK: Transfer
 
     /// Sends the request and reads its response, following redirects.
+    @inline(__always)
     func transfer(
         _ ticket: Admission.Ticket, validate: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {

@@ -108,7 +108,9 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     /// Makes the value from an accepted response. Called when the slot has been given back.
     open func decode(_ response: TransportResponse) async throws -> Value {
-        try await decoder.decode(response)
+        // The other function would be a further call that may suspend.
+        if let decode = decoder.synchronous { return try decode(response) }
+        return try await decoder.decode(response)
     }
 
     /// Decides what follows a failed attempt. Not called for a cancelled one.
@@ -171,7 +173,8 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         var admission = try runner.beginAttempt(after: wake, priority: queuePriority)
         if admission.attempt == 1 { try await runner.awaitConnectivity() }
         while true {
-            let task = try await task(for: try await processed())
+            var task = try await task(for: try await processed())
+            task.complete(from: runner.configuration)
             guard let admitted = try await runner.admit(task, &admission) else { continue }
             let response =
                 if let hedging = runner.configuration.hedging {
@@ -179,11 +182,12 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
                 } else {
                     try await runner.transfer(admitted) { head in try self.validate(head) }
                 }
-            let isHere = try runner.entersHere(.decode)
-            if isHere, let decode = plainDecode {
+            if try !runner.entersHere(.decode) {
+                try await keepDecodedApart(response)
+            } else if let decode = plainDecode {
                 keep(try decode(response))
             } else {
-                try await keepDecoded(response, here: isHere)
+                keep(try await decode(response))
             }
             return runner.succeeded()
         }
@@ -211,12 +215,10 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     /// The decoder's function, if that is all there is to call, and does not suspend.
     private var plainDecode: (@Sendable (TransportResponse) throws -> Value)? { isPlain ? decoder.synchronous : nil }
 
+    /// Decodes on a queue or within a time limit.
     @inline(never)
-    private func keepDecoded(_ response: TransportResponse, here isHere: Bool) async throws {
-        keep(
-            isHere
-                ? try await decode(response)
-                : try await runner.apart(.decode) { try await self.decode(response) })
+    private func keepDecodedApart(_ response: TransportResponse) async throws {
+        keep(try await runner.apart(.decode) { try await self.decode(response) })
     }
 
     /// The override points that a hedge goes through.

@@ -12,15 +12,21 @@ enum Announcement {
             true
         #endif
     }
+
+    /// The properties that are announced.
+    enum Property: String {
+        case isExecuting
+        case isFinished
+    }
 }
 
 extension Operation {
-    func willChange(_ key: String) {
-        if Announcement.precedesChange { willChangeValue(forKey: key) }
+    func willChange(_ property: Announcement.Property) {
+        if Announcement.precedesChange { willChangeValue(forKey: property.rawValue) }
     }
 
     /// Ends what ``willChange(_:)`` began.
-    func didChange(_ key: String, if hasChanged: Bool) {
-        if hasChanged || Announcement.precedesChange { didChangeValue(forKey: key) }
+    func didChange(_ property: Announcement.Property, if hasChanged: Bool) {
+        if hasChanged || Announcement.precedesChange { didChangeValue(forKey: property.rawValue) }
     }
 }

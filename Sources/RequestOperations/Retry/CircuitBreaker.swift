@@ -116,7 +116,7 @@ public final class CircuitBreaker: Sendable {
 
     /// How long attempts to a URL's host are surely refused.
     func timeLeft(for url: URL?) -> Duration {
-        let now = stopwatch.elapsed.nanoseconds
+        let now = stopwatch.nanoseconds
         return .nanoseconds(circuits.withLock { $0.table.entry(of: url)?.timeLeft(at: now) } ?? 0)
     }
 
@@ -145,7 +145,7 @@ public final class CircuitBreaker: Sendable {
 
     /// Changes a circuit and tells who watches it.
     private func change<Result>(_ url: URL?, _ change: (inout CircuitState, Int64) -> Result) -> Result {
-        let now = stopwatch.elapsed.nanoseconds
+        let now = stopwatch.nanoseconds
         let (result, news) = circuits.withLock { circuits in
             let (result, state, isNews) = circuits.table.change(
                 url, initially: CircuitState(terms), isIdle: { $0.isIdle(at: now) },

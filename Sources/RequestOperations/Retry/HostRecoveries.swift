@@ -26,6 +26,6 @@ struct HostRecoveries: Sendable {
     /// asked: that may be under a lock.)
     var isIdle: Bool {
         guard case .real(let start)? = last else { return true }
-        return Stopwatch.now - start >= pause * 2
+        return .nanoseconds(ContinuousTime.nanoseconds - start) >= pause * 2
     }
 }

@@ -107,7 +107,7 @@ public final class RetryAfterTable: Sendable {
     }
 
     private func note(_ asked: Duration, for url: URL?, keeping longest: Duration) {
-        let now = stopwatch.elapsed.nanoseconds
+        let now = stopwatch.nanoseconds
         func end(after time: Duration) -> Int64 {
             let (sum, overflow) = now.addingReportingOverflow(time.nanoseconds)
             return overflow ? .max : sum
@@ -126,13 +126,13 @@ public final class RetryAfterTable: Sendable {
 
     private func ownTimeLeft(for url: URL?) -> Duration {
         let end = ownEnd(for: url)
-        return end > 0 ? .nanoseconds(max(end - stopwatch.elapsed.nanoseconds, 0)) : .zero
+        return end > 0 ? .nanoseconds(max(end - stopwatch.nanoseconds, 0)) : .zero
     }
 
     private func ownEnd(for url: @autoclosure () -> URL?) -> Int64 {
         // Every request asks, and mostly there is nothing: the clock need not be read for that.
         guard state.withLock({ $0.latestEnd > 0 }) else { return 0 }
-        let (now, url) = (stopwatch.elapsed.nanoseconds, url())
+        let (now, url) = (stopwatch.nanoseconds, url())
         return state.withLock { state in
             if state.latestEnd <= now { state.latestEnd = 0 }
             guard state.latestEnd > 0, let wait = state.waits.entry(of: url), wait.keptUntil > now else { return 0 }

@@ -41,7 +41,7 @@ final class RetryLedger: Sendable {
     /// How many origins something is kept for.
     var count: Int { state.withLock { $0.windows.count + $0.quotas.count } }
 
-    private var now: Int64 { stopwatch.elapsed.nanoseconds }
+    private var now: Int64 { stopwatch.nanoseconds }
 
     /// Counts a request.
     func countRequest(to url: URL?) {

@@ -41,8 +41,9 @@ struct OriginTable<Entry> {
     }
 
     private mutating func place(of url: URL?) -> Int? {
-        let spelling = url.flatMap { OriginSpelling($0.absoluteString) }
-        if let spelling, let latest, latest.spelling == spelling { return latest.place }
+        let text = url?.absoluteString
+        if let text, let latest, latest.spelling.begins(text) { return latest.place }
+        let spelling = text.flatMap(OriginSpelling.init)
         if let spelling, let index = spellings.index(forKey: spelling) {
             // The key does not keep the rest of the URL.
             latest = (spellings[index].key, spellings[index].value)
@@ -103,6 +104,17 @@ struct OriginSpelling: Hashable {
         OriginSpelling(text: String(decoding: text.utf8.prefix(length), as: UTF8.self), length: length)
     }
 
+    /// Whether the text of a URL spells its origin so.
+    func begins(_ text: String) -> Bool {
+        let answer = text.utf8.withContiguousStorageIfAvailable { text in
+            guard text.count >= length else { return false }
+            let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<length])
+            guard text.count == length || text[length].endsAuthority else { return false }
+            return withBytes { $0.hasSameBytes(as: bytes) } ?? false
+        }
+        return answer ?? false
+    }
+
     private static func length(of text: UnsafeBufferPointer<UInt8>) -> Int? {
         var slashes = 0
         for (index, byte) in text.enumerated() {
@@ -134,6 +146,13 @@ struct OriginSpelling: Hashable {
 
     func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: $0) }
+    }
+}
+
+extension UInt8 {
+    /// Whether this ends the authority of a URL (RFC 3986, section 3.2).
+    var endsAuthority: Bool {
+        self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
     }
 }
 

@@ -1,23 +1,27 @@
 /// Measures the time since it was made, on the clock of a configuration.
 enum Stopwatch: Sendable {
-    /// An instant of the clock would do, but its size is known only when the program runs.
-    case real(since: Duration)
+    /// Since a moment of ``ContinuousTime``. An instant of the clock would do, but its size is known only when the program runs.
+    case real(since: Int64)
     case injected(@Sendable () -> Duration)
 
     init(_ clock: any Clock<Duration>) {
-        self = clock is ContinuousClock ? .real(since: Self.now) : .injected(Self.elapsed(on: clock))
+        self = clock is ContinuousClock ? .real(since: ContinuousTime.nanoseconds) : .injected(Self.elapsed(on: clock))
     }
 
     var elapsed: Duration {
         switch self {
-        case .real(let start): Self.now - start
+        case .real(let start): .nanoseconds(ContinuousTime.nanoseconds - start)
         case .injected(let elapsed): elapsed()
         }
     }
 
-    /// The continuous clock, as time since the first use.
-    static var now: Duration { origin.duration(to: .now) }
-    private static let origin = ContinuousClock.now
+    /// The time that has elapsed, in nanoseconds.
+    var nanoseconds: Int64 {
+        switch self {
+        case .real(let start): ContinuousTime.nanoseconds - start
+        case .injected(let elapsed): elapsed().nanoseconds
+        }
+    }
 
     private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let start = clock.now

@@ -25,7 +25,7 @@ enum Timepiece: Sendable {
         /// The time since some beginning, the same for all moments of one timepiece.
         var time: Duration {
             switch self {
-            case .now: Stopwatch.now
+            case .now: .nanoseconds(ContinuousTime.nanoseconds)
             case .read(let time): time
             }
         }

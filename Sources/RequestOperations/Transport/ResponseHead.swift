@@ -4,22 +4,30 @@
 /// `HTTPURLResponse` is made only by ``httpURLResponse``: on Linux that object and its dictionary cost as much as a whole
 /// small transfer.
 public struct ResponseHead: Sendable {
-    /// The status code (RFC 9110, section 15), or 0 for a response that is not HTTP, such as that of a `data:` URL.
-    public let status: Int
-
-    /// The URL that this head came from: after redirects the last one.
-    public let url: URL
-
-    /// The version of the protocol that the response came by, where the transport knows it.
-    public let version: HTTPVersion?
+    /// All values but one, in one object: a head is passed on at every step of an attempt.
+    private let values: Box<Values>
 
     /// Whether the request had the method HEAD, whose responses have no content (RFC 9110, section 9.3.2); the operation
     /// says so before it validates.
     var answersHEAD = false
 
-    private let storage: Storage
+    /// The status code (RFC 9110, section 15), or 0 for a response that is not HTTP, such as that of a `data:` URL.
+    public var status: Int { values.value.status }
 
-    private enum Storage: Sendable {
+    /// The URL that this head came from: after redirects the last one.
+    public var url: URL { values.value.url }
+
+    /// The version of the protocol that the response came by, where the transport knows it.
+    public var version: HTTPVersion? { values.value.version }
+
+    private struct Values: Sendable {
+        let status: Int
+        let url: URL
+        let version: HTTPVersion?
+        let fields: Fields
+    }
+
+    private enum Fields: Sendable {
         case list([(name: String, value: String)])
         case block(HeaderBlock)
         case response(HTTPURLResponse)
@@ -35,27 +43,19 @@ public struct ResponseHead: Sendable {
     public init(
         status: Int, url: URL, fields: [(name: String, value: String)] = [], version: HTTPVersion? = nil
     ) {
-        self.status = status
-        self.url = url
-        self.version = version
-        storage = .list(fields)
+        values = Box(Values(status: status, url: url, version: version, fields: .list(fields)))
     }
 
     /// Makes a head over the bytes of a header block, which are parsed when a field is asked for.
     package init(status: Int, url: URL, block: HeaderBlock, version: HTTPVersion?) {
-        self.status = status
-        self.url = url
-        self.version = version
-        storage = .block(block)
+        values = Box(Values(status: status, url: url, version: version, fields: .block(block)))
     }
 
     /// Makes a head over a response of Foundation's, whose fields stay there until they are asked for.
     package init(_ response: HTTPURLResponse) {
-        status = response.statusCode
         // Only a response that was made without a URL has none; Foundation makes none such.
-        url = response.url ?? URL(fileURLWithPath: "/")
-        version = nil
-        storage = .response(response)
+        let url = response.url ?? URL(fileURLWithPath: "/")
+        values = Box(Values(status: response.statusCode, url: url, version: nil, fields: .response(response)))
     }
 
     /// Whether this is the head of an HTTP response.
@@ -65,7 +65,7 @@ public struct ResponseHead: Sendable {
     ///
     /// Parsed afresh at each call. Bytes that are not UTF-8 are read as ISO 8859-1 (RFC 9110, section 5.5).
     public var fields: [(name: String, value: String)] {
-        switch storage {
+        switch values.value.fields {
         case .list(let fields): fields
         case .block(let block): block.fields
         case .response(let response): response.fieldList
@@ -78,10 +78,10 @@ public struct ResponseHead: Sendable {
     ///
     /// - Parameter name: The name, such as `"Content-Type"`.
     public func field(_ name: String) -> String? {
-        switch storage {
+        switch values.value.fields {
         case .list(let fields):
-            let values = fields.lazy.filter { $0.name.utf8.isSameFieldName(as: name.utf8) }.map(\.value)
-            return values.isEmpty ? nil : values.joined(separator: ", ")
+            let found = fields.lazy.filter { $0.name.utf8.isSameFieldName(as: name.utf8) }.map(\.value)
+            return found.isEmpty ? nil : found.joined(separator: ", ")
         case .block(let block):
             return block.value(of: name)
         case .response(let response):
@@ -93,7 +93,7 @@ public struct ResponseHead: Sendable {
     /// are joined by `", "` under the spelling of the first.
     public var httpURLResponse: HTTPURLResponse? {
         guard isHTTP else { return nil }
-        if case .response(let response) = storage { return response }
+        if case .response(let response) = values.value.fields { return response }
         var dictionary: [String: String] = [:]
         var spellings: [String: String] = [:]
         for (name, value) in fields {

@@ -1,19 +1,19 @@
 /// A whole response, as a transport delivers it.
 public struct TransportResponse: Sendable {
-    /// All values, in one object that never changes: a response is passed on at every step of an attempt.
+    /// All values, in one object: a response is passed on at every step of an attempt.
     private var values: Box<Values>
 
     /// The head that `onHead` accepted.
     public var head: ResponseHead {
         get { values.value.head }
-        set { values = values.edited { $0.head = newValue } }
+        set { values.edit { $0.head = newValue } }
     }
 
     /// The body if it went to memory, else empty. Setting it sets ``bodySize``.
     public var body: Data {
         get { values.value.body }
         set {
-            values = values.edited {
+            values.edit {
                 $0.body = newValue
                 $0.bodySize = Int64(newValue.count)
             }
@@ -23,19 +23,19 @@ public struct TransportResponse: Sendable {
     /// The file that holds the body, if it went to one.
     public var file: URL? {
         get { values.value.file }
-        set { values = values.edited { $0.file = newValue } }
+        set { values.edit { $0.file = newValue } }
     }
 
     /// The length of the body in bytes, after decompression, wherever it went.
     public var bodySize: Int64 {
         get { values.value.bodySize }
-        set { values = values.edited { $0.bodySize = newValue } }
+        set { values.edit { $0.bodySize = newValue } }
     }
 
     /// When the parts of the transfer took place, where the transport measures them.
     public var timings: TransferTimings? {
         get { boxedTimings?.value }
-        set { values = values.edited { $0.timings = newValue.map(Box.init) } }
+        set { values.edit { $0.timings = newValue.map(Box.init) } }
     }
 
     var boxedTimings: Box<TransferTimings>? { values.value.timings }

@@ -3,39 +3,39 @@
 /// The result of the override point `makeTask(for:)`. The operation fills in from its configuration each of the ``limits``,
 /// the ``trust`` and ``onProgress`` that is left as it is.
 public struct TransportTask: Sendable {
-    /// All values, in one object that never changes: a task is passed on at every step of an attempt.
+    /// All values, in one object: a task is passed on at every step of an attempt.
     private var values: Box<Values>
 
     /// The request whose method, URL and fields are sent. Its `httpBody` and `httpBodyStream` do not count: ``body`` does.
     public var request: URLRequest {
         get { values.value.request }
-        set { values = values.edited { $0.request = newValue } }
+        set { values.edit { $0.request = newValue } }
     }
 
     /// The body to send.
     public var body: RequestBody {
         get { values.value.body }
-        set { values = values.edited { $0.body = newValue } }
+        set { values.edit { $0.body = newValue } }
     }
 
     /// Where the bytes of an accepted response go. ``Destination/memory`` by default.
     public var destination: Destination {
         get { values.value.destination }
-        set { values = values.edited { $0.destination = newValue } }
+        set { values.edit { $0.destination = newValue } }
     }
 
     /// The limits of this task. Each that is set takes the place of the configuration's (and of the request's
     /// `timeoutInterval`), the others are those of the configuration; none is set by default.
     public var limits: TransferLimits {
         get { values.value.limits }
-        set { values = values.edited { $0.limits = newValue } }
+        set { values.edit { $0.limits = newValue } }
     }
 
     /// Called as bytes are sent and arrive, on the Task of the operation, at most about 20 times a second and once at the
     /// end; `nil`, the default, takes that of the configuration.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get { values.value.onProgress }
-        set { values = values.edited { $0.onProgress = newValue } }
+        set { values.edit { $0.onProgress = newValue } }
     }
 
     /// Which servers are trusted, and how this side identifies itself to them, for this task and its redirects; `nil`, the
@@ -44,19 +44,19 @@ public struct TransportTask: Sendable {
     /// A transport that cannot keep to it fails the task as ``RequestError/Code/unsupported``.
     public var trust: TrustPolicy? {
         get { values.value.trust?.value }
-        set { values = values.edited { $0.trust = newValue.map(Box.init) } }
+        set { values.edit { $0.trust = newValue.map(Box.init) } }
     }
 
     /// Where a transport of this package notes how far it came, should the task be cancelled.
     var trace: TransferTrace? {
         get { values.value.trace }
-        set { values = values.edited { $0.trace = newValue } }
+        set { values.edit { $0.trace = newValue } }
     }
 
     /// How the task is carried out; the transport's own way unless it was made by one of the `custom` functions.
     public var execution: Execution {
         get { values.value.execution }
-        set { values = values.edited { $0.execution = newValue } }
+        set { values.edit { $0.execution = newValue } }
     }
 
     /// Where the body of an accepted response goes.
@@ -173,17 +173,16 @@ extension TransportTask {
         var trace: TransferTrace?
     }
 
-    /// The task with what it does not bring itself taken from a configuration.
+    /// Takes what the task does not bring itself from a configuration.
     // Inlined, its temporaries would be part of what every waiting operation keeps.
     @inline(never)
-    func completed(from configuration: RequestConfiguration) -> TransportTask {
-        var task = self
-        task.values = values.edited { values in
-            values.limits = values.limits.filled(from: configuration.limits(for: self))
+    mutating func complete(from configuration: RequestConfiguration) {
+        let limits = configuration.limits(for: self)
+        values.edit { values in
+            values.limits = values.limits.filled(from: limits)
             values.trust = values.trust ?? configuration.boxedTrust
             values.onProgress = values.onProgress ?? configuration.onProgress
         }
-        return task
     }
 }
 

@@ -246,9 +246,15 @@ import Testing
     }
 
     @Test func anOperationMadeOutsideOfTasksHasNoTaskLocalValues() async throws {
-        let operation = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: Work { Place.name }) }
+        // By way of a lock: ThreadSanitizer does not always see that what comes before a resumption comes before what follows.
+        let made = Locked<Work<String>?>(nil)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                made.withLock { $0 = Work { Place.name } }
+                continuation.resume()
+            }
         }
+        let operation = try #require(made.withLock { $0 })
         let value = try await Place.$name.withValue("here") { try await run(operation) }
         #expect(value == "nowhere")
     }

@@ -47,8 +47,7 @@ import Testing
         let (full, free) = isFirstFull ? (one, other) : (other, one)
         let held = try await Self.slot(of: full)
         let waiter = Task { try await Self.slot(of: one, other) }
-        await eventually { full.waitingCount == 1 }
-        #expect(free.inFlightCount == 0)
+        await eventually { full.waitingCount == 1 && free.inFlightCount == 0 }
         try await Self.slot(of: free).release()
         held.release()
         try await waiter.value.release()
@@ -177,6 +176,25 @@ import Testing
         }
     }
 
+    /// Does something in a step of a wait for two further limiters, so that nobody else takes a step meanwhile; returns what
+    /// ends that wait.
+    private static func inAStepOfAnotherWait(
+        _ action: @escaping @Sendable () -> Void
+    ) async throws -> @Sendable () async throws -> Void {
+        let (third, fourth) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldFourth = try await slot(of: fourth)
+        let heldThird = try await slot(of: third)
+        let outsider = Task { try await slot(of: third, fourth).release() }
+        await eventually { third.waitingCount == 1 }
+        #expect(third.enter(nil, at: third.newPlace(.normal), Trigger(third, action)) == .waits)
+        // Whoever takes the step may go on for ever.
+        DispatchQueue.global().async { heldThird.release() }
+        return {
+            heldFourth.release()
+            try await outsider.value
+        }
+    }
+
     @Test func threeWaitsDoNotPassTwoSlotsRoundAmongThemselves() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOther = try await Self.slot(of: other)
@@ -186,28 +204,58 @@ import Testing
         let heldOne = try await Self.slot(of: one)
         let rest = (0..<2).map { _ in Task { try await Self.slot(of: one, other).release() } }
         await eventually { one.waitingCount == 2 }
-        // A step of yet another wait gives both slots back, so that nobody takes a step between the two.
-        let (third, fourth) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
-        let heldFourth = try await Self.slot(of: fourth)
-        let heldThird = try await Self.slot(of: third)
-        let outsider = Task { try await Self.slot(of: third, fourth).release() }
-        await eventually { third.waitingCount == 1 }
-        let trigger = Trigger(third) {
+        let endOther = try await Self.inAStepOfAnotherWait {
             heldOne.release()
             heldOther.release()
         }
-        #expect(third.enter(nil, at: third.newPlace(.normal), trigger) == .waits)
         let areAdmitted = Door()
-        DispatchQueue.global().async { heldThird.release() }
-        let waiting = Task {
+        Task {
             for waiter in [first] + rest { try await waiter.value }
             areAdmitted.open()
         }
         #expect(await areAdmitted.isOpen(within: .seconds(60)))
-        waiting.cancel()
-        heldFourth.release()
-        try await outsider.value
+        // Were they not, they must not go on for ever.
+        for waiter in [first] + rest { waiter.cancel() }
+        try await endOther()
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+    }
+
+    @Test func aWaitThatIsCancelledBeforeItsStepGivesBackWhatItHasGot() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let heldOne = try await Self.slot(of: one)
+        let wait = JointWait(for: Self.origin(0), of: one, other, priority: .normal, places: .init())
+        wait.begin()
+        // A thread that takes a step for another test may take this one too.
+        await eventually { one.waitingCount == 1 }
+        let endOther = try await Self.inAStepOfAnotherWait {
+            heldOne.release()
+            wait.cancel()
+        }
+        await #expect(throws: CancellationError.self) { try await wait.answer.value }
+        #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+        try await endOther()
+    }
+
+    @Test func whoNeedsBothComesBeforeALaterOneWhenBothAreGivenBackTogether() async throws {
+        let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
+        let held = try await Self.slot(of: one, other)
+        let order = Collector<String>()
+        let early = Task {
+            let slot = try await Self.slot(of: one, other)
+            order.append("both")
+            slot.release()
+        }
+        await eventually { one.waitingCount == 1 }
+        let late = Task {
+            let slot = try await Self.slot(of: one)
+            order.append("one")
+            slot.release()
+        }
+        await eventually { one.waitingCount == 2 }
+        held.release()
+        try await early.value
+        try await late.value
+        #expect(order.elements == ["both", "one"])
     }
 
     @Test func tenThousandWaitersAreAdmittedWithoutRecursion() async throws {

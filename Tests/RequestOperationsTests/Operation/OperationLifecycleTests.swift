@@ -1,3 +1,4 @@
+import RequestOperationsTesting
 import Testing
 
 @testable import RequestOperations
@@ -192,9 +193,12 @@ import Testing
 
     @Test func subscribersComeOutOnceWithTheFinish() {
         var lifecycle = Self.lifecycle(.executing)
-        #expect(lifecycle.subscribe {} == false)
-        #expect(lifecycle.subscribe {} == false)
-        #expect(lifecycle.finish(.succeeded)?.subscribers.count == 2)
+        let order = Collector<Int>()
+        for number in 1...3 { #expect(lifecycle.subscribe { order.append(number) } == false) }
+        let finish = lifecycle.finish(.succeeded)
+        #expect(order.elements.isEmpty)
+        finish?.subscribers.callAll()
+        #expect(order.elements == [1, 2, 3])
         #expect(lifecycle.finish(.succeeded) == nil)
     }
 
@@ -208,7 +212,8 @@ import Testing
 
     @Test func whoAwaitsACancelledStartCanGiveItUpOnceAndSubscribersWaitOn() {
         var lifecycle = OperationLifecycle()
-        #expect(lifecycle.subscribe {} == false)
+        let calls = Collector<Void>()
+        #expect(lifecycle.subscribe { calls.append(()) } == false)
         #expect(lifecycle.addAwaiter {} == .wait)
         guard case .markCancelled(waitsForStart: true) = lifecycle.cancel() else {
             Issue.record("not cancelled")
@@ -218,7 +223,8 @@ import Testing
         #expect(lifecycle.giveUpStart().count == 2)
         #expect(lifecycle.giveUpStart().isEmpty)
         let finish = lifecycle.finish(.succeeded)
-        #expect(finish?.awaiters.isEmpty == true && finish?.subscribers.count == 1)
+        finish?.subscribers.callAll()
+        #expect(finish?.awaiters.isEmpty == true && calls.elements.count == 1)
     }
 
     @Test(arguments: [State.cancelled, .starting, .executing, .cancelling, .failing])

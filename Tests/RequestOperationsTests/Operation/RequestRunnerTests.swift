@@ -199,19 +199,6 @@ import Testing
 
     // MARK: Admission
 
-    @Test func theTaskHasTheLimitsOfTheConfigurationUnlessItHasItsOwn() async throws {
-        var configuration = RequestConfiguration()
-        configuration.maximumBodySize = 7
-        let runner = runner(configuration)
-        var admission = try runner.beginAttempt()
-        let filled = try #require(try await runner.admit(.data(anyRequest), &admission))
-        #expect(filled.task.limits.maximumBodySize == 7)
-        var task = TransportTask.data(anyRequest)
-        task.limits.maximumBodySize = 9
-        let kept = try #require(try await runner.admit(task, &admission))
-        #expect(kept.task.limits.maximumBodySize == 9)
-    }
-
     @Test func aSlotThatCameWithTheCancelIsGivenBack() async throws {
         let limiter = RequestLimiter(total: 1)
         var configuration = RequestConfiguration()

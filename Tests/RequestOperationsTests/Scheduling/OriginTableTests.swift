@@ -28,6 +28,8 @@ import Testing
     func anotherOriginHasAnotherEntry(text: String) {
         var table = OriginTable<Int>()
         table.change(url("http://a.example/"), initially: 1, isIdle: { _ in false }, by: { _ in })
+        // From now on it is the one that was looked up last.
+        #expect(table.entry(of: url("http://a.example/")) == 1)
         #expect(table.entry(of: url(text)) == nil)
         table.change(url(text), initially: 2, isIdle: { _ in false }, by: { _ in })
         #expect(table.entry(of: url(text)) == 2 && table.entry(of: url("http://a.example/")) == 1)

@@ -18,7 +18,8 @@ import Testing
         request.timeoutInterval = timeout
         var task = TransportTask(request, destination: destination)
         edit(&task.limits)
-        return task.completed(from: configuration).effectiveLimits
+        task.complete(from: configuration)
+        return task.effectiveLimits
     }
 
     @Test func theLimitsHaveTheirDocumentedDefaults() {
@@ -51,6 +52,11 @@ import Testing
         }
         #expect(limits.connect == .seconds(1) && limits.idle == .seconds(2))
         #expect(limits.maximumBodySize == 9 && limits.errorBodyLimit == 4)
+    }
+
+    @Test func theBoundOfTheConfigurationHoldsUnlessTheTaskHasItsOwn() {
+        #expect(Self.completed({ $0.maximumBodySize = 7 }, limits: { _ in }).maximumBodySize == 7)
+        #expect(Self.completed({ $0.maximumBodySize = 7 }, limits: { $0.maximumBodySize = 9 }).maximumBodySize == 9)
     }
 
     @Test func aLimitOfATaskLeavesTheTimeoutOfItsRequest() {

@@ -333,7 +333,7 @@
             guard transfer.limits.errorBody > 0, transfer.received <= transfer.limits.errorBody else {
                 return stop(transfer, .drained)
             }
-            let deadline = now.adding(transfer.limits.errorBodyTime)
+            let deadline = now.adding(transfer.limits.errorBodyTime.nanoseconds)
             transfer.deadlines.drain = deadline
             sweep(by: deadline)
             resume(transfer)

@@ -1,20 +1,14 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// A request that has been checked and taken apart into what libcurl is told.
-    struct CurlRequest {
+    /// A request that has been checked and taken apart into what libcurl is told. (A class, since to copy all of it takes
+    /// longer than to make an object.)
+    final class CurlRequest: Sendable {
         let url: URL
         let text: String
         let isSecure: Bool
         /// Host and port as they stand in the URL, unless the host is an address: what has to be looked up.
         let lookupName: String?
         let method: String
-        /// The fields of the request as lines for libcurl.
-        private(set) var lines: [String] = []
-        /// Whether the library asks for compressed bodies and decodes them, which a request does that does not say itself
-        /// what it accepts.
-        private(set) var decodesBody = true
-        private(set) var hasContentType = false
-        private(set) var hasExpectation = false
-        private(set) var hasUserAgent = false
+        let fields: Fields
 
         /// libcurl takes no longer text.
         private static let longestURL = 8_000_000
@@ -39,43 +33,55 @@
                 throw Self.error(.invalidField, "the method is not a token")
             }
             guard method != "CONNECT" else { throw Self.error(.unsupported, "CONNECT is no request for a resource") }
-            if let fields = request.allHTTPHeaderFields, !fields.isEmpty { try add(fields) }
+            fields = try Fields(request.allHTTPHeaderFields ?? [:])
         }
 
-        private mutating func add(_ fields: [String: String]) throws {
-            var isRange = false
-            for (name, value) in fields {
-                guard RequestPreflight.isToken(name) else {
-                    throw Self.error(.invalidField, "the name of a field is not a token")
+        /// The fields of a request.
+        struct Fields: Sendable {
+            /// As lines for libcurl.
+            private(set) var lines: [String] = []
+            /// Whether the library asks for compressed bodies and decodes them, which a request does that does not say itself
+            /// what it accepts.
+            private(set) var decodesBody = true
+            private(set) var hasContentType = false
+            private(set) var hasExpectation = false
+            private(set) var hasUserAgent = false
+
+            init(_ fields: [String: String]) throws {
+                var isRange = false
+                for (name, value) in fields {
+                    guard RequestPreflight.isToken(name) else {
+                        throw CurlRequest.error(.invalidField, "the name of a field is not a token")
+                    }
+                    guard RequestPreflight.isFieldValue(value) else {
+                        throw CurlRequest.error(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
+                    }
+                    switch name.utf8.count {
+                    case 14 where name.utf8.isSameFieldName(as: "content-length".utf8),
+                        17 where name.utf8.isSameFieldName(as: "transfer-encoding".utf8):
+                        // What is really sent decides; two answers to where a body ends are an attack.
+                        continue
+                    case 15 where name.utf8.isSameFieldName(as: "accept-encoding".utf8):
+                        decodesBody = false
+                    case 10 where name.utf8.isSameFieldName(as: "user-agent".utf8):
+                        hasUserAgent = true
+                    case 12 where name.utf8.isSameFieldName(as: "content-type".utf8):
+                        hasContentType = true
+                    case 6 where name.utf8.isSameFieldName(as: "expect".utf8):
+                        hasExpectation = true
+                    case 5 where name.utf8.isSameFieldName(as: "range".utf8):
+                        isRange = true
+                    default:
+                        break
+                    }
+                    // A line without a value after the colon would remove the field.
+                    lines.append(value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "\(name);" : "\(name): \(value)")
                 }
-                guard RequestPreflight.isFieldValue(value) else {
-                    throw Self.error(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
-                }
-                switch name.utf8.count {
-                case 14 where name.utf8.isSameFieldName(as: "content-length".utf8),
-                    17 where name.utf8.isSameFieldName(as: "transfer-encoding".utf8):
-                    // What is really sent decides; two answers to where a body ends are an attack.
-                    continue
-                case 15 where name.utf8.isSameFieldName(as: "accept-encoding".utf8):
+                if isRange, decodesBody {
+                    // A part of a compressed body cannot be decompressed.
                     decodesBody = false
-                case 10 where name.utf8.isSameFieldName(as: "user-agent".utf8):
-                    hasUserAgent = true
-                case 12 where name.utf8.isSameFieldName(as: "content-type".utf8):
-                    hasContentType = true
-                case 6 where name.utf8.isSameFieldName(as: "expect".utf8):
-                    hasExpectation = true
-                case 5 where name.utf8.isSameFieldName(as: "range".utf8):
-                    isRange = true
-                default:
-                    break
+                    lines.append("Accept-Encoding: identity")
                 }
-                // A line without a value after the colon would remove the field.
-                lines.append(value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "\(name);" : "\(name): \(value)")
-            }
-            if isRange, decodesBody {
-                // A part of a compressed body cannot be decompressed.
-                decodesBody = false
-                lines.append("Accept-Encoding: identity")
             }
         }
 
@@ -132,10 +138,6 @@
     }
 
     extension UInt8 {
-        fileprivate var endsAuthority: Bool {
-            self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
-        }
-
         fileprivate var isInIPv4Address: Bool {
             (0x30...0x39).contains(self) || self == UInt8(ascii: ".") || self == UInt8(ascii: ":")
         }

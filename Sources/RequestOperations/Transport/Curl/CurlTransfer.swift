@@ -111,7 +111,7 @@
             let idle: Int64?
             let body: Int64?
             let errorBody: Int64
-            let errorBodyTime: Int64
+            let errorBodyTime: Duration
             let keptErrorBody: Int
 
             init(_ limits: TransferLimits) {
@@ -119,7 +119,7 @@
                 idle = limits.idle.map { max($0.nanoseconds, 0) }
                 body = limits.maximumBodySize.map { Int64(max($0, 0)) }
                 errorBody = Int64(max(limits.errorBodyLimit, 0))
-                errorBodyTime = max(limits.errorBodyTimeLimit.nanoseconds, 0)
+                errorBodyTime = max(limits.errorBodyTimeLimit, .zero)
                 keptErrorBody = max(limits.keptErrorBody, 0)
             }
         }

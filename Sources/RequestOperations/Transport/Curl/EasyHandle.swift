@@ -127,20 +127,20 @@
                 set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
                 self.connectLimit = connectLimit
             }
-            var lines = request.lines
-            if !request.decodesBody {
+            var lines = request.fields.lines
+            if !request.fields.decodesBody {
                 set(CURLOPT_ACCEPT_ENCODING, nil)
                 isSpecial = true
             }
             if isLarge {
                 // What a whole buffer becomes when it is decompressed libcurl may have to keep while it is paused.
-                set(CURLOPT_BUFFERSIZE, request.decodesBody ? 64 << 10 : 512 << 10)
+                set(CURLOPT_BUFFERSIZE, request.fields.decodesBody ? 64 << 10 : 512 << 10)
                 isSpecial = true
             }
             setMethod(request, body: body, smallBody: smallBody, &lines)
-            guard !lines.isEmpty || !request.decodesBody else { return }
-            if !request.hasUserAgent, let line = settings.userAgentLine { lines.append(line) }
-            if request.decodesBody, let line = HandleSettings.codingsLine { lines.append(line) }
+            guard !lines.isEmpty || !request.fields.decodesBody else { return }
+            if !request.fields.hasUserAgent, let line = settings.userAgentLine { lines.append(line) }
+            if request.fields.decodesBody, let line = HandleSettings.codingsLine { lines.append(line) }
             for line in lines {
                 if settings.keepsCookies, let cookies = CurlRequest.cookies(in: line) {
                     // libcurl joins them with those of its jar: two fields would be one too many (RFC 6265, section 5.4).
@@ -162,7 +162,7 @@
                 set(CURLOPT_INFILESIZE_LARGE, size: body.length ?? -1)
                 if (body.length ?? 0) >= 1 << 20 { set(CURLOPT_UPLOAD_BUFFERSIZE, 512 << 10) }
                 // libcurl would wait for a `100 Continue` before every body sent this way.
-                if !request.hasExpectation, (body.length ?? 0) <= 1 << 20 { lines.append("Expect:") }
+                if !request.fields.hasExpectation, (body.length ?? 0) <= 1 << 20 { lines.append("Expect:") }
                 if request.method != "PUT" { set(CURLOPT_CUSTOMREQUEST, request.method) }
             } else if let smallBody {
                 isSpecial = true
@@ -176,7 +176,7 @@
                         set(CURLOPT_COPYPOSTFIELDS, pointer: start ?? UnsafeMutableRawPointer(nothing))
                     }
                 }
-                if !request.hasContentType { lines.append("Content-Type:") }
+                if !request.fields.hasContentType { lines.append("Content-Type:") }
                 if request.method != "POST" { set(CURLOPT_CUSTOMREQUEST, request.method) }
             } else if request.method == "HEAD" {
                 isSpecial = true

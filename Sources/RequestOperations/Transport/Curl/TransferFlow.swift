@@ -75,6 +75,7 @@
             }
         }
 
+        @inline(__always)
         private func carryOut() async throws -> TransportResponse {
             let reader = try submit()
             defer { reader?.cancel() }
