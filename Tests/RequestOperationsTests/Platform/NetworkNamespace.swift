@@ -8,7 +8,10 @@
         import Musl
     #endif
 
-    /// A thread in a network of its own, which nothing else shares: network_namespaces(7). What it starts is in it as well.
+    /// A thread in a network of its own, which nothing else shares: network_namespaces(7).
+    ///
+    /// A thread that this one starts stays in that network. So nothing that runs here may give Dispatch a job, nor resume a
+    /// Task: for that Dispatch may start a thread, which serves everybody, and whose sockets would reach nobody.
     final class NetworkNamespace: Sendable {
         struct CommandFailed: Error {
             let arguments: [String]
@@ -49,22 +52,24 @@
             news.signal()
         }
 
-        /// Runs a function on the thread.
+        /// Runs a function on the thread, while another waits for it.
         func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-            // By way of a lock: ThreadSanitizer does not see that what the thread did comes before the Task that it resumes.
-            let result = Locked<Result<Value, any Error>?>(nil)
-            await withCheckedContinuation { continuation in
+            try await onBlockingThread { [jobs, news] in
+                // By way of a lock: ThreadSanitizer does not see that a semaphore orders what the two threads do.
+                let result = Locked<Result<Value, any Error>?>(nil)
+                let isDone = DispatchSemaphore(value: 0)
                 jobs.withLock { jobs in
                     jobs?.append {
                         let answer = Result(catching: body)
                         result.withLock { $0 = answer }
-                        continuation.resume()
+                        isDone.signal()
                     }
                 }
                 news.signal()
+                isDone.wait()
+                // The job has run.
+                return try result.withLock { $0! }.get()
             }
-            // The job has run.
-            return try result.withLock { $0! }.get()
         }
 
         /// Runs ip(8) with arguments that blanks separate.
@@ -74,6 +79,19 @@
                 let status = try ChildProcess("/usr/sbin/ip", arguments).waitUntilExit()
                 guard status == 0 else { throw CommandFailed(arguments: arguments, status: status) }
             }
+        }
+
+        /// How many threads of this process are in the network.
+        func threadCount() async throws -> Int {
+            let network = try await run { try Self.network(ofThread: "/proc/thread-self") }
+            return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
+                // A thread that has ended since is nowhere.
+                (try? Self.network(ofThread: "/proc/self/task/\(thread)")) == network
+            }
+        }
+
+        private static func network(ofThread path: String) throws -> String {
+            try FileManager.default.destinationOfSymbolicLink(atPath: path + "/ns/net")
         }
 
         private static func leaveNetwork() -> Bool {

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import RequestOperationsTesting
     import Testing
 
@@ -20,15 +21,34 @@
         }
 
         private func watched() async throws -> NetworkPath {
-            try await namespace.run {
-                let monitor = try #require(RouteMonitor())
-                return NetworkPath(watching: monitor)
-            }
+            NetworkPath(watching: try await monitor())
+        }
+
+        /// A monitor whose sockets are in the namespace. What it asks of Dispatch must not be asked there.
+        private func monitor() async throws -> RouteMonitor {
+            try await namespace.run { try #require(RouteMonitor()) }
         }
 
         /// Waits for a value of a path.
         private func reached(_ reachability: Reachability, _ path: NetworkPath) async {
             for await next in path.changes where next == reachability { return }
+        }
+
+        @Test func noThreadThatServesOthersIsInTheNamespace() async throws {
+            // In a process where Dispatch has no threads yet, and starts them.
+            await #expect(processExitsWith: .success) {
+                let tests = RouteMonitorTests()
+                let path = try await tests.path()
+                try await tests.namespace.ip("link set test0 up")
+                await tests.reached(.reachable(.wired), path)
+                // Besides its own there are those that waited for ip(8), which end. One of Dispatch's stays for five seconds.
+                let end = ContinuousClock.now + .seconds(3)
+                var isLate = false
+                while try await tests.namespace.threadCount() > 1 {
+                    if isLate { exit(EXIT_FAILURE) }
+                    isLate = ContinuousClock.now > end
+                }
+            }
         }
 
         @Test func theLinkThatGoesUpAndDownIsSeen() async throws {
@@ -126,12 +146,7 @@
             _ = try await path()
             try await namespace.ip("link set test0 up")
             try await namespace.ip("route add default via 10.201.0.2")
-            let initial = try await namespace.run {
-                let monitor = try #require(RouteMonitor())
-                monitor.start { _ in }
-                defer { monitor.stop() }
-                return monitor.initial
-            }
+            let initial = try await monitor().initial
             #expect(initial == NetworkPath.Reading(level: .routed, interface: .wired))
         }
 
