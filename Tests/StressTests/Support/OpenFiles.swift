@@ -3,8 +3,16 @@
 
     /// The descriptors of this process, told apart by what they are of: other tests have some as well.
     enum OpenFiles {
+        /// How many sockets of these ports are still open after a minute, or 0 as soon as none is: a thread of a stopped server
+        /// may not have closed its own yet, and another test may have been given the port meanwhile.
+        static func socketsThatStay(ofPorts ports: Set<Int>) async -> Int {
+            let end = ContinuousClock.now + .seconds(60)
+            while sockets(ofPorts: ports) > 0, ContinuousClock.now < end { await Task.yield() }
+            return sockets(ofPorts: ports)
+        }
+
         /// How many sockets are connected to one of these ports, or listen on it.
-        static func sockets(ofPorts ports: Set<Int>) -> Int {
+        private static func sockets(ofPorts ports: Set<Int>) -> Int {
             let own = Set(targets.compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
             let table = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
                 .compactMap { try? String(contentsOfFile: $0, encoding: .ascii) }
