@@ -25,6 +25,7 @@
         private(set) var now: Int64 = 0
         private(set) var multi: UnsafeMutableRawPointer?
         private(set) var active: [CurlTransfer] = []
+        /// Those whose Task may have something to do.
         private var ready: [CurlTransfer] = []
         var desk = LookupDesk()
         /// What was given to libcurl in this turn and may need a look-up.
@@ -179,6 +180,7 @@
         private var hasTransfers: Bool { !active.isEmpty || desk.heldCount > 0 }
 
         private var millisecondsToSleep: Int32 {
+            guard ready.isEmpty else { return 1 }
             guard nextSweep != .max else { return 60_000 }
             return Int32(clamping: min((nextSweep - CurlLibrary.now + 999_999) / 1_000_000, 60_000).clampedToZero)
         }
@@ -340,20 +342,35 @@
         }
 
         /// Remembers that the Task of a transfer may have something to do at the end of this turn.
-        func becomesReady(_ transfer: CurlTransfer) {
-            guard !transfer.isReady else { return }
+        ///
+        /// - Parameter untilMore: Whether that can wait for what comes next, if that comes soon.
+        func becomesReady(_ transfer: CurlTransfer, untilMore: Bool = false) {
+            guard !transfer.isReady else {
+                if !untilMore { transfer.waitsForMore = false }
+                return
+            }
             transfer.isReady = true
+            transfer.waitsForMore = untilMore
             ready.append(transfer)
         }
 
         private func wakeTasks() {
-            guard !ready.isEmpty else { return }
-            for transfer in ready {
-                transfer.isReady = false
-                transfer.exchange.withLock { $0.wake() }?.resume()
+            var waiting = 0
+            for index in ready.indices {
+                let transfer = ready[index]
+                if transfer.waitsForMore, now < transfer.firstByte + Self.longestWaitForMore {
+                    ready.swapAt(waiting, index)
+                    waiting += 1
+                } else {
+                    transfer.isReady = false
+                    transfer.exchange.withLock { $0.wake() }?.resume()
+                }
             }
-            ready.removeAll(keepingCapacity: true)
+            ready.removeLast(ready.count - waiting)
         }
+
+        /// After the first byte of a response.
+        private static let longestWaitForMore: Int64 = 2_000_000
     }
 
     extension Int64 {

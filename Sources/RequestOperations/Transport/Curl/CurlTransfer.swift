@@ -38,6 +38,8 @@
         var place = Place.nowhere
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
+        /// Whether it is there for a head alone that can wait for what follows.
+        var waitsForMore = false
         var deadlines = TransferDeadlines()
         var isLookingUp = false
         /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
