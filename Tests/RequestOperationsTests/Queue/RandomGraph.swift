@@ -238,8 +238,8 @@ struct GraphRun {
 
     /// Whether both happened, in this order.
     private func happened(_ earlier: Event, before later: Event) -> Bool {
-        guard let first = events.firstIndex(of: earlier), let second = events.firstIndex(of: later) else { return false }
-        return first < second
+        guard let first = events.firstIndex(of: earlier) else { return false }
+        return events[first...].contains(later)
     }
 
     /// The dependencies that hold from beginning to end.
