@@ -1,9 +1,22 @@
+import Dispatch
 import Testing
 
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct DeadlineHeapTests {
     private final class Held: Sendable {}
+
+    /// Has a heap run nothing until a semaphore is signalled.
+    private static func hold(_ heap: DeadlineHeap) async throws -> DispatchSemaphore {
+        let begun = Answer<Void>()
+        let mayGoOn = DispatchSemaphore(value: 0)
+        _ = heap.schedule(at: .now) {
+            begun.resume(with: .success(()))
+            mayGoOn.wait()
+        }
+        try await begun.value
+        return mayGoOn
+    }
 
     @Test func anActionRunsAtItsTimeAndNeverBefore() async throws {
         let heap = DeadlineHeap()
@@ -36,6 +49,7 @@ import Testing
         let start = ContinuousClock.now + .milliseconds(20)
         let order = Locked<[Int]>([])
         let done = Answer<Void>()
+        let allAreThere = try await Self.hold(heap)
         // Numbered by their times, several at each, scheduled out of order.
         let numbers = (0..<200).sorted { ($0 % 7, $0) < ($1 % 7, $1) }
         for number in numbers {
@@ -44,6 +58,7 @@ import Testing
             }
         }
         _ = heap.schedule(at: start + .milliseconds(25)) { done.resume(with: .success(())) }
+        allAreThere.signal()
         try await done.value
         let times = order.withLock { $0 }
         #expect(times.map { $0 / 10 } == (0..<200).map { $0 / 10 })
@@ -64,11 +79,13 @@ import Testing
     @Test func aCancelledActionDoesNotRun() async throws {
         let heap = DeadlineHeap()
         let answer = Answer<Void>()
+        let isCancelled = try await Self.hold(heap)
         let deadline = ContinuousClock.now + .milliseconds(10)
         let entry = heap.schedule(at: deadline) { Issue.record("a cancelled action ran") }
         _ = heap.schedule(at: deadline + .milliseconds(2)) { answer.resume(with: .success(())) }
         heap.cancel(entry)
         heap.cancel(entry)
+        isCancelled.signal()
         try await answer.value
     }
 
