@@ -18,18 +18,20 @@ extension Operation {
     }
 }
 
-/// Calls a closure once when all of these have finished; at once if they have.
-func announceFinish(of operations: [Operation], to observer: @escaping @Sendable () -> Void) {
-    let unfinished = Locked(operations.count + 1)
-    let countOne: @Sendable () -> Void = {
-        let isLast = unfinished.withLock { unfinished in
-            unfinished -= 1
-            return unfinished == 0
+extension [Operation] {
+    /// Calls a closure once when all of these have finished; at once if they have.
+    func announceFinish(to observer: @escaping @Sendable () -> Void) {
+        let unfinished = Locked(count + 1)
+        let countOne: @Sendable () -> Void = {
+            let isLast = unfinished.withLock { unfinished in
+                unfinished -= 1
+                return unfinished == 0
+            }
+            if isLast { observer() }
         }
-        if isLast { observer() }
+        for operation in self { operation.announceFinish(to: countOne) }
+        countOne()
     }
-    for operation in operations { operation.announceFinish(to: countOne) }
-    countOne()
 }
 
 /// An operation of ours, whatever its value.

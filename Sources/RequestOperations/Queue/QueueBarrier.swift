@@ -4,8 +4,6 @@
 final class QueueBarrier: Operation, @unchecked Sendable {
     private struct State {
         var block: (@Sendable () -> Void)?
-        /// How many operations it still waits for.
-        var unfinished = 1
         var phase = Phase.waits
     }
 
@@ -35,33 +33,10 @@ final class QueueBarrier: Operation, @unchecked Sendable {
     }
 
     /// Waits for these; called once, when all barriers before this one are over.
+    ///
+    /// It has no dependencies, as Foundation knows them: while it got them, one that finishes could let it pass the next.
     func wait(for operations: [Operation]) {
-        state.withLock { $0.unfinished += operations.count }
-        for operation in operations {
-            if let ours = operation as? any FinishAnnouncing {
-                ours.subscribeToFinish { self.countOne() }
-            } else {
-                // Foundation watches its own best.
-                addDependency(operation)
-                countOne()
-            }
-        }
-        // Whoever cancelled the barrier meanwhile may have started it, and has removed what was added before that.
-        if state.withLock({ $0.phase != .waits }) { removeDependencies() }
-        countOne()
-    }
-
-    private func countOne() {
-        let isDue = state.withLock { state in
-            state.unfinished -= 1
-            return state.unfinished == 0
-        }
-        if isDue { whenDue(self) }
-    }
-
-    /// Foundation on Linux keeps no reference to those that it tells of a finish, and a cancelled one may be gone by then.
-    private func removeDependencies() {
-        for dependency in dependencies { removeDependency(dependency) }
+        operations.announceFinish { [self] in whenDue(self) }
     }
 
     override var isAsynchronous: Bool { true }
@@ -77,11 +52,7 @@ final class QueueBarrier: Operation, @unchecked Sendable {
             return state.block
         }
         didChangeValue(forKey: "isExecuting")
-        if isCancelled {
-            removeDependencies()
-        } else {
-            block?()
-        }
+        if !isCancelled { block?() }
         willChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")
         state.withLock { $0.phase = .finished }

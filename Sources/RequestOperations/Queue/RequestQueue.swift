@@ -254,7 +254,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         guard hasLine, !operation.isCancelled else { return enter(foreign: operation) }
         let unfinished = operation.dependencies.filter { !$0.isFinished }
         guard unfinished.isEmpty else {
-            return announceFinish(of: unfinished) { [self] in advance(operation) }
+            return unfinished.announceFinish { [self] in advance(operation) }
         }
         standInLine(operation)
     }

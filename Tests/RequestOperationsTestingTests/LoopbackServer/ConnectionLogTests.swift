@@ -42,7 +42,8 @@ import Testing
         var delays: [Duration] = []
         while delays.count < 30, delays.last.map({ $0 >= .milliseconds(100) }) ?? true {
             let curl = try Curl.start([server.url.absoluteString])
-            try await server.requests(atLeast: delays.count + 1)
+            // To start a program takes its time then.
+            try await server.requests(atLeast: delays.count + 1, timeout: .seconds(120))
             let instant = ContinuousClock.now
             curl.send(SIGKILL)
             let connection = try await server.connectionsClosed(atLeast: delays.count + 1)[delays.count]
@@ -66,7 +67,7 @@ import Testing
         let gate = LoopbackServer.Gate()
         let server = try await LoopbackServer.start { _ in .held(by: gate, then: .empty()) }
         let curl = try Curl.start(["--parallel", "--parallel-immediate", "--parallel-max", "7", "\(server.url)/[1-30]"])
-        try await server.requests(atLeast: 7)
+        try await server.requests(atLeast: 7, timeout: .seconds(120))
         #expect(server.openConnectionCount == 7)
         gate.open()
         #expect(await curl.status == 0)

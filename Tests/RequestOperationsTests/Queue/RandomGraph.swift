@@ -188,8 +188,8 @@ struct GraphRun {
     /// What should not have happened, ``overtakenBarriers`` apart.
     var violations: [String] {
         var found: [String] = []
-        for (event, count) in Dictionary(grouping: events) { $0 }.mapValues(\.count) where count > 1 {
-            found.append("\(event) \(count) times")
+        for (event, times) in Dictionary(grouping: events, by: \.self) where times.count > 1 {
+            found.append("\(event) \(times.count) times")
         }
         for (node, dependencies) in dependencies.enumerated() {
             for dependency in dependencies where happened(.began(node), before: .ended(dependency)) {

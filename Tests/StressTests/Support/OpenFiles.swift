@@ -7,8 +7,11 @@
         /// may not have closed its own yet, and another test may have been given the port meanwhile.
         static func socketsThatStay(ofPorts ports: Set<Int>) async -> Int {
             let end = ContinuousClock.now + .seconds(60)
-            while sockets(ofPorts: ports) > 0, ContinuousClock.now < end { await Task.yield() }
-            return sockets(ofPorts: ports)
+            while true {
+                let count = sockets(ofPorts: ports)
+                if count == 0 || ContinuousClock.now >= end { return count }
+                try? await Task.sleep(for: .milliseconds(50))
+            }
         }
 
         /// How many sockets are connected to one of these ports, or listen on it.

@@ -5,7 +5,8 @@
     /// The thread of a transport: it owns the multi handle and runs no code of the user.
     ///
     /// Each turn takes the inbox, lets libcurl work, ends what is finished or overdue, and then resumes the Tasks that have
-    /// something to do, all together. The thread starts with the first transfer.
+    /// something to do, all together. A head of a body for memory is told together with what follows it, if that comes soon.
+    /// The thread starts with the first transfer.
     ///
     /// libcurl waits for its sockets itself. With epoll and `curl_multi_socket_action` in its place a request took as much CPU
     /// with 256 in flight, and some more with 64 and with one.
@@ -27,6 +28,8 @@
         private(set) var active: [CurlTransfer] = []
         /// Those whose Task may have something to do.
         private var ready: [CurlTransfer] = []
+        /// When one of them can wait no longer.
+        private var nextTelling = Int64.max
         var desk = LookupDesk()
         /// What was given to libcurl in this turn and may need a look-up.
         var tried: [CurlTransfer] = []
@@ -180,9 +183,9 @@
         private var hasTransfers: Bool { !active.isEmpty || desk.heldCount > 0 }
 
         private var millisecondsToSleep: Int32 {
-            guard ready.isEmpty else { return 1 }
-            guard nextSweep != .max else { return 60_000 }
-            return Int32(clamping: min((nextSweep - CurlLibrary.now + 999_999) / 1_000_000, 60_000).clampedToZero)
+            let next = min(nextSweep, nextTelling)
+            guard next != .max else { return 60_000 }
+            return Int32(clamping: min((next - CurlLibrary.now + 999_999) / 1_000_000, 60_000).clampedToZero)
         }
 
         private func end(_ multi: UnsafeMutableRawPointer) {
@@ -343,22 +346,23 @@
 
         /// Remembers that the Task of a transfer may have something to do at the end of this turn.
         ///
-        /// - Parameter untilMore: Whether that can wait for what comes next, if that comes soon.
-        func becomesReady(_ transfer: CurlTransfer, untilMore: Bool = false) {
+        /// - Parameter canWait: Whether that can wait for what comes next, if that comes soon.
+        func becomesReady(_ transfer: CurlTransfer, canWait: Bool = false) {
             guard !transfer.isReady else {
-                if !untilMore { transfer.waitsForMore = false }
+                if !canWait { transfer.canWait = false }
                 return
             }
             transfer.isReady = true
-            transfer.waitsForMore = untilMore
+            transfer.canWait = canWait
             ready.append(transfer)
         }
 
         private func wakeTasks() {
+            nextTelling = .max
             var waiting = 0
             for index in ready.indices {
                 let transfer = ready[index]
-                if transfer.waitsForMore, now < transfer.firstByte + Self.longestWaitForMore {
+                if transfer.canWait, waits(transfer) {
                     ready.swapAt(waiting, index)
                     waiting += 1
                 } else {
@@ -367,6 +371,14 @@
                 }
             }
             ready.removeLast(ready.count - waiting)
+        }
+
+        /// Whether the news of a transfer wait for more; if they do, until when at the latest.
+        private func waits(_ transfer: CurlTransfer) -> Bool {
+            let deadline = transfer.firstByte.adding(Self.longestWaitForMore)
+            guard CurlLibrary.now < deadline else { return false }
+            nextTelling = min(nextTelling, deadline)
+            return true
         }
 
         /// After the first byte of a response.

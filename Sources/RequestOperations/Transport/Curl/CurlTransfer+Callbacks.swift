@@ -99,7 +99,7 @@
             let received = head.received
             exchange.withLock { $0.headArrived(received) }
             // Most bodies for memory are whole soon, and the Task, which has nothing to do with a piece, is resumed once.
-            driver.becomesReady(self, untilMore: isForMemory)
+            driver.becomesReady(self, canWait: isForMemory)
         }
 
         enum Receipt {
@@ -152,18 +152,16 @@
             return .taken
         }
 
-        /// The longest body of a known length that is never paused while its head is unanswered.
-        private static let smallBody: Int64 = 256 << 10
-
         private func makeBuffer() -> ReceiveBuffer {
             let length = easy.map { rocurl_content_length($0.pointer) } ?? -1
-            // Whether it is wanted has to be known before all of it is there.
-            if length > Self.smallBody { driver.becomesReady(self) }
             if limits.errorBody > 0 {
                 // A small body is never paused for; of a large one, or of one of unknown length, little is read in advance.
-                let isSmall = (0...Self.smallBody).contains(length) && limits.errorBody >= 64 << 10
-                keptLimit = Int(isSmall ? Self.smallBody : min(limits.errorBody, 64 << 10))
+                keptLimit =
+                    limits.errorBody >= 64 << 10 && (0...256 << 10).contains(length)
+                    ? 256 << 10 : Int(min(limits.errorBody, 64 << 10))
             }
+            // What may be more than that is better not paused for.
+            if length < 0 || length > keptLimit { driver.becomesReady(self) }
             let buffer = ReceiveBuffer(
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))
             kept = buffer

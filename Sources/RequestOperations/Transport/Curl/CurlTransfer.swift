@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps of it while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The variables are touched by
     // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice;
-    // but `stand` and `name` are the driver's for ever.
+    // but `isReady`, `canWait`, `stand` and `name` are the driver's for ever.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL
@@ -38,8 +38,8 @@
         var place = Place.nowhere
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
-        /// Whether it is there for a head alone that can wait for what follows.
-        var waitsForMore = false
+        /// Whether it is there for a head alone, which can wait for what follows.
+        var canWait = false
         var deadlines = TransferDeadlines()
         var isLookingUp = false
         /// Whether a socket was made for it; behind a proxy there may be a look-up even then.

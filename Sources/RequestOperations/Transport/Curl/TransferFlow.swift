@@ -140,6 +140,8 @@
             let head = ResponseHead(
                 status: received.status, url: transfer.url, block: received.block, version: received.version)
             state.head = head
+            // One that was given up is nobody's to judge.
+            guard !Task.isCancelled else { return }
             do {
                 try onHead(head)
                 let delivery: TransferMachine.Delivery

@@ -20,8 +20,8 @@
             case accepted(Delivery)
             /// The Task did not want the response: what still comes is read to keep the connection.
             case rejected
-            /// Cancelled, or given up by the Task; the driver has not taken notice yet.
-            case aborting
+            /// Cancelled, or given up by the Task; the driver has not taken notice yet. The head that the Task has not taken.
+            case aborting(ReceivedHead?)
             /// The driver will never touch the transfer again. What the Task has not taken yet is here.
             case ended(ReceivedHead?, ReceiveBuffer?)
         }
@@ -165,11 +165,11 @@
         /// The driver is done with the transfer, which it will never touch again.
         mutating func end() {
             switch state {
-            case .unanswered(let head, _):
+            case .unanswered(let head, _), .aborting(let head):
                 state = .ended(head, nil)
             case .accepted(.stream(let buffer, _)):
                 state = .ended(nil, buffer.isEmpty ? nil : buffer)
-            case .queued, .awaitingHead, .accepted, .rejected, .aborting:
+            case .queued, .awaitingHead, .accepted, .rejected:
                 state = .ended(nil, nil)
             case .ended:
                 break
@@ -247,8 +247,11 @@
             switch state {
             case .aborting, .ended:
                 return false
-            case .queued, .awaitingHead, .unanswered, .accepted, .rejected:
-                state = .aborting
+            case .unanswered(let head, _):
+                state = .aborting(head)
+                return true
+            case .queued, .awaitingHead, .accepted, .rejected:
+                state = .aborting(nil)
                 return true
             }
         }

@@ -135,6 +135,18 @@
             }
         }
 
+        @Test mutating func `The head of an aborted transfer that was not taken is not lost`() {
+            begin()
+            #expect(machine.abort() == true)
+            #expect(machine.take() == nil)
+            machine.end()
+            takeHead()
+            guard case (.ended, false)? = machine.take() else {
+                Issue.record("The end is not taken.")
+                return
+            }
+        }
+
         @Test mutating func `An abort after the end changes nothing`() {
             begin()
             machine.end()
