@@ -25,6 +25,9 @@
     /// a new connection; with it, where one connection serves many requests, over any that is left.
     /// A request with another method is never sent twice.
     ///
+    /// The head of a response whose body goes into memory is told when the body is whole, and some 2 ms after its first byte at
+    /// the latest; that of any other, and that of a body of more than 256 KiB or of unknown length, at once.
+    ///
     /// A body over TLS without a length counts as whole when its connection ends, also without the end that TLS has for that
     /// (RFC 9112, section 9.8): libcurl does not tell.
     ///
