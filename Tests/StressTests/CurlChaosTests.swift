@@ -27,7 +27,7 @@
             } while ContinuousClock.now < end
             await chaos.transport.shutdown()
             #expect(tally.responses > 0 && tally.failures > 0 && tally.cancels > 0)
-            #expect(await OpenFiles.socketsThatStay(ofPorts: ports) == 0)
+            #expect(try await OpenFiles.socketsThatStay(ofPorts: ports) == 0)
             #expect(OpenFiles.files(in: chaos.folder) == 0)
             try FileManager.default.removeItem(at: chaos.folder)
             // In a short run other tests share the process, and there is no warm-up.

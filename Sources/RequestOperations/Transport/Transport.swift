@@ -13,9 +13,9 @@ public protocol Transport: Sendable {
     ///   - task: What to send, where the response body goes, the limits to keep (``TransportTask/effectiveLimits``), and
     ///     whom to trust. A transport that cannot keep to a task's ``TransportTask/trust`` fails as
     ///     ``RequestError/Code/unsupported``, with the phase `connect`; it never goes on without.
-    ///   - onHead: To be called exactly once, before any byte of the body is delivered, on the Task that called
-    ///     `perform` and never on a thread that serves other transfers: it runs user code. Heads of informational
-    ///     responses (1xx) are not reported. If it throws, the response is rejected: nothing of the body is delivered, the
+    ///   - onHead: To be called exactly once (not at all when the Task was cancelled before), before any byte of the body is
+    ///     delivered, on the Task that called `perform` and never on a thread that serves other transfers: it runs user code.
+    ///     Heads of informational responses (1xx) are not reported. If it throws, the response is rejected: nothing of the body is delivered, the
     ///     transport reads on within ``TransferLimits/errorBodyLimit`` and ``TransferLimits/errorBodyTimeLimit``
     ///     to keep the connection usable, and throws a ``TransferFailure`` whose `error` is the one that `onHead` threw.
     /// - Returns: The response, when its last byte has arrived and been delivered.

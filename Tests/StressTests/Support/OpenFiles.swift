@@ -5,12 +5,12 @@
     enum OpenFiles {
         /// How many sockets of these ports are still open after a minute, or 0 as soon as none is: a thread of a stopped server
         /// may not have closed its own yet, and another test may have been given the port meanwhile.
-        static func socketsThatStay(ofPorts ports: Set<Int>) async -> Int {
+        static func socketsThatStay(ofPorts ports: Set<Int>) async throws -> Int {
             let end = ContinuousClock.now + .seconds(60)
             while true {
                 let count = sockets(ofPorts: ports)
                 if count == 0 || ContinuousClock.now >= end { return count }
-                try? await Task.sleep(for: .milliseconds(50))
+                try await Task.sleep(for: .milliseconds(50))
             }
         }
 

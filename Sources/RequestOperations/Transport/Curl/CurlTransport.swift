@@ -25,8 +25,8 @@
     /// a new connection; with it, where one connection serves many requests, over any that is left.
     /// A request with another method is never sent twice.
     ///
-    /// The head of a response whose body goes into memory is told when the body is whole, and some 2 ms after its first byte at
-    /// the latest; that of any other, and that of a body of more than 256 KiB or of unknown length, at once.
+    /// The head of a response whose body goes into memory is told when the body is whole or its first bytes show that it is
+    /// large or of unknown length, and some 2 ms after the first byte of the response at the latest; that of any other at once.
     ///
     /// A body over TLS without a length counts as whole when its connection ends, also without the end that TLS has for that
     /// (RFC 9112, section 9.8): libcurl does not tell.

@@ -140,8 +140,11 @@
             let head = ResponseHead(
                 status: received.status, url: transfer.url, block: received.block, version: received.version)
             state.head = head
-            // One that was given up is nobody's to judge.
-            guard !Task.isCancelled else { return }
+            guard !Task.isCancelled else {
+                // Whatever came of it, nobody judges it any more.
+                state.rejection = CancellationError()
+                return
+            }
             do {
                 try onHead(head)
                 let delivery: TransferMachine.Delivery

@@ -1,4 +1,5 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
     import RequestOperations
     import Testing
 
@@ -55,6 +56,47 @@
             #expect(response.body.count == 1 << 20)
         }
 
+        @Test(arguments: [false, true])
+        func `A response that is whole is nobody's if the Task is cancelled before it takes the head`(
+            isForFile: Bool
+        ) async throws {
+            let server = try await LoopbackServer.start { _ in .status(204) }
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            var task = TransportTask.data(server.request())
+            if isForFile { task.destination = .file(file) }
+            let executor = HoldingExecutor()
+            let heads = Collector<Void>()
+            let transfer = Task(executorPreference: executor) { [task] in
+                try await transport.perform(task) { _ in heads.append(()) }
+            }
+            await executor.arrived.count(1)
+            executor.runOne()
+            // The driver is done, and the Task does not know it yet.
+            await executor.arrived.count(2)
+            transfer.cancel()
+            executor.runOne()
+            await #expect(throws: CancellationError.self) { try await transfer.value }
+            #expect(heads.count == 0)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+
         private struct Rejected: Error {}
+    }
+
+    /// Runs a part of a Task only when told to.
+    private final class HoldingExecutor: TaskExecutor {
+        let arrived = Collector<Void>()
+        private let held = Locked<[UnownedJob]>([])
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            held.withLock { $0.append(job) }
+            arrived.append(())
+        }
+
+        func runOne() {
+            let job = held.withLock { $0.removeFirst() }
+            DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
     }
 #endif
