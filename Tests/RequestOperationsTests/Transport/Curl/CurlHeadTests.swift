@@ -60,7 +60,8 @@
         func `A response that is whole is nobody's if the Task is cancelled before it takes the head`(
             isForFile: Bool
         ) async throws {
-            let server = try await LoopbackServer.start { _ in .status(204) }
+            let gate = LoopbackServer.Gate()
+            let server = try await LoopbackServer.start { _ in .held(by: gate, then: .status(204)) }
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             var task = TransportTask.data(server.request())
             if isForFile { task.destination = .file(file) }
@@ -70,11 +71,13 @@
                 try await transport.perform(task) { _ in heads.append(()) }
             }
             await executor.arrived.count(1)
-            executor.runOne()
+            // Until it waits for the driver.
+            await executor.runOne()
+            gate.open()
             // The driver is done, and the Task does not know it yet.
             await executor.arrived.count(2)
             transfer.cancel()
-            executor.runOne()
+            await executor.runOne()
             await #expect(throws: CancellationError.self) { try await transfer.value }
             #expect(heads.count == 0)
             #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -94,9 +97,15 @@
             arrived.append(())
         }
 
-        func runOne() {
+        /// Runs the part that arrived first; returns when it has ended.
+        func runOne() async {
             let job = held.withLock { $0.removeFirst() }
-            DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    job.runSynchronously(on: self.asUnownedTaskExecutor())
+                    continuation.resume()
+                }
+            }
         }
     }
 #endif
