@@ -15,9 +15,10 @@ public protocol Transport: Sendable {
     ///     ``RequestError/Code/unsupported``, with the phase `connect`; it never goes on without.
     ///   - onHead: To be called exactly once (not at all when the Task was cancelled before), before any byte of the body is
     ///     delivered, on the Task that called `perform` and never on a thread that serves other transfers: it runs user code.
-    ///     Heads of informational responses (1xx) are not reported. If it throws, the response is rejected: nothing of the body is delivered, the
-    ///     transport reads on within ``TransferLimits/errorBodyLimit`` and ``TransferLimits/errorBodyTimeLimit``
-    ///     to keep the connection usable, and throws a ``TransferFailure`` whose `error` is the one that `onHead` threw.
+    ///     Heads of informational responses (1xx) are not reported. If it throws, the response is rejected: nothing of the
+    ///     body is delivered, the transport reads on within ``TransferLimits/errorBodyLimit`` and
+    ///     ``TransferLimits/errorBodyTimeLimit`` to keep the connection usable, and throws a ``TransferFailure`` whose
+    ///     `error` is the one that `onHead` threw.
     /// - Returns: The response, when its last byte has arrived and been delivered.
     /// - Throws: A ``TransferFailure``, or `CancellationError` if the Task was cancelled; then the connection (with HTTP/2
     ///   the stream) is closed at once and nothing more is sent. A failure whose `error` is a `CancellationError` is as

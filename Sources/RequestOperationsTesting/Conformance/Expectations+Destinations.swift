@@ -141,6 +141,7 @@ extension TransportExpectation {
             }
             let failure = try await trial.failure(of: task)
             guard failure.error is Rejection else { throw failure.error }
+            try await trial.expectGivenUp()
         },
         TransportExpectation("A slow consumer loses nothing", .streamedBodies) { trial in
             trial.server.route("/", .large(byteCount: 6_000_003))

@@ -49,7 +49,7 @@ extension TransportExpectation {
 
 extension TransportTrial {
     /// Expects that the connection ended, with no more sent than the buffers of two sockets hold.
-    fileprivate func expectGivenUp() async throws {
+    func expectGivenUp() async throws {
         let sent = try await closedConnections().map(\.bytesSent).reduce(0, +)
         try expect(sent < 24 << 20, "\(sent >> 20) MiB of the body were taken.")
     }
