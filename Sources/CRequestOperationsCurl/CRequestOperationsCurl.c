@@ -222,6 +222,21 @@ CURLMcode rocurl_wait(CURLM *multi, int wake, int milliseconds) {
     return code;
 }
 
+bool rocurl_is_ready(CURLM *multi) {
+    long milliseconds = -1;
+    int ready = 0;
+    curl_multi_timeout(multi, &milliseconds);
+    return milliseconds == 0 || curl_multi_wait(multi, NULL, 0, 0, &ready) != CURLM_OK || ready > 0;
+}
+
+void rocurl_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 void rocurl_wake(int wake) {
     uint64_t one = 1;
     ssize_t ignored = write(wake, &one, sizeof one);

@@ -4,6 +4,7 @@
 #if defined(__linux__)
 
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 // libcurl's functions that take options are variadic, which Swift cannot call: each has a typed form here. The rest saves
@@ -118,6 +119,10 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
 /// Waits for the sockets of the multi handle, for its timers, for `wake` to be readable, or for the time to pass; what made
 /// `wake` readable is taken out.
 CURLMcode rocurl_wait(CURLM *multi, int wake, int milliseconds);
+/// Whether a socket or a timer of the multi handle has something to do right now.
+bool rocurl_is_ready(CURLM *multi);
+/// Tells the processor that this thread is looking out for something.
+void rocurl_pause(void);
 /// Makes a descriptor readable that another thread waits for.
 void rocurl_wake(int wake);
 /// A descriptor for the two functions above, or -1.

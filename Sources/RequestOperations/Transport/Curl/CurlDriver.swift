@@ -14,8 +14,8 @@
     // by others only for one that sleeps. Everything below "The thread's own" is touched by the thread alone, and before
     // its start by the one that starts it.
     final class CurlDriver: @unchecked Sendable {
-        private let inbox = Locked(DriverInbox())
-        private var wakeDescriptor: Int32 = -1
+        let inbox = Locked(DriverInbox())
+        private(set) var wakeDescriptor: Int32 = -1
         private let settings: HandleSettings
         let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
@@ -29,11 +29,13 @@
         /// Those whose Task may have something to do.
         private var ready: [CurlTransfer] = []
         /// When one of them can wait no longer.
-        private var nextTelling = Int64.max
+        private(set) var nextTelling = Int64.max
         var desk = LookupDesk()
         /// What was given to libcurl in this turn and may need a look-up.
         var tried: [CurlTransfer] = []
         var nextSweep = Int64.max
+        var responsePolling: BusyPolling
+        var requestPolling: BusyPolling
         /// Look-ups whose transfers have ended, by the context of their handles.
         var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
         private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
@@ -41,6 +43,8 @@
         init(_ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil) {
             self.configuration = configuration
             settings = HandleSettings(configuration, cookies: cookies)
+            responsePolling = BusyPolling(limit: configuration.busyPolling)
+            requestPolling = responsePolling
             handles = EasyHandlePool(settings)
         }
 
@@ -158,9 +162,7 @@
                 wakeTasks()
                 // The process may exit in between.
                 rocurl_end_work()
-                if inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) {
-                    rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
-                }
+                waitForWork(multi)
                 rocurl_begin_work()
             }
             end(multi)
@@ -180,13 +182,7 @@
         }
 
         /// Whether there is a transfer that has not ended.
-        private var hasTransfers: Bool { !active.isEmpty || desk.heldCount > 0 }
-
-        private var millisecondsToSleep: Int32 {
-            let next = min(nextSweep, nextTelling)
-            guard next != .max else { return 60_000 }
-            return Int32(clamping: min((next - CurlLibrary.now + 999_999) / 1_000_000, 60_000).clampedToZero)
-        }
+        var hasTransfers: Bool { !active.isEmpty || desk.heldCount > 0 }
 
         private func end(_ multi: UnsafeMutableRawPointer) {
             for orphan in orphans.values { curl_multi_remove_handle(multi, orphan.easy.pointer) }
@@ -383,9 +379,5 @@
 
         /// After the first byte of a response.
         private static let longestWaitForMore: Int64 = 2_000_000
-    }
-
-    extension Int64 {
-        fileprivate var clampedToZero: Int64 { self < 0 ? 0 : self }
     }
 #endif

@@ -81,14 +81,19 @@
             return ending
         }
 
-        /// Whether the thread may wait. Not if that were for ever: nobody calls one that has only its own end left to do.
-        mutating func fallsAsleep(hasTransfers: Bool) -> Bool {
-            guard transfers.isEmpty else { return false }
-            switch ending {
-            case nil: break
-            case .draining where hasTransfers: break
-            case .draining, .failing: return false
+        /// Whether there is something for the thread to do. Its own end is: nobody calls a thread that has only that left.
+        func keepsAwake(hasTransfers: Bool) -> Bool {
+            guard transfers.isEmpty else { return true }
+            return switch ending {
+            case nil: false
+            case .draining: !hasTransfers
+            case .failing: true
             }
+        }
+
+        /// Whether the thread may sleep; if it may, it is taken to do so.
+        mutating func fallsAsleep(hasTransfers: Bool) -> Bool {
+            guard !keepsAwake(hasTransfers: hasTransfers) else { return false }
             life = .asleep
             return true
         }

@@ -141,6 +141,7 @@
         /// A library that refuses this knows no proxies.
         private func useNoProxy(_ handle: EasyHandle) {
             _ = rocurl_set_string(handle.pointer, CURLOPT_PROXY, "")
+            _ = rocurl_set_string(handle.pointer, CURLOPT_NOPROXY, "")
         }
 
         private func applyTrust(to handle: EasyHandle) {
