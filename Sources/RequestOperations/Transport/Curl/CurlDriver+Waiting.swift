@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
+    import Synchronization
 
     /// How the thread of a driver waits until there is something to do.
     extension CurlDriver {
@@ -12,22 +13,34 @@
             {
                 rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
             }
-            let length = CurlLibrary.now - began
-            if awaitsResponse { responsePolling.waited(for: length) } else { requestPolling.waited(for: length) }
+            learn(from: CurlLibrary.now - began, awaitsResponse: awaitsResponse)
         }
 
         /// Looks out for work without sleeping, if that is worthwhile; whether there is some.
-        ///
-        /// Several transfers are in no such hurry: what comes for them meanwhile is done in one turn.
         private func looksOut(_ multi: UnsafeMutableRawPointer, _ polling: BusyPolling, since began: Int64) -> Bool {
             guard polling.isWorthwhile, active.count <= 1 else { return false }
             let end = min(began.adding(polling.limit), nextDeadline)
+            let known = callCount.load(ordering: .relaxed)
+            if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
             repeat {
-                if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
+                // (Who calls would have to wait for a thread that asks under the lock each time.)
+                if callCount.load(ordering: .relaxed) != known { return true }
                 if !active.isEmpty, rocurl_is_ready(multi) { return true }
                 rocurl_pause()
             } while CurlLibrary.now < end
             return false
+        }
+
+        /// Several transfers are in no hurry: what comes for them during a wait is done in one turn.
+        private func learn(from length: Int64, awaitsResponse: Bool) {
+            if active.count > 1 {
+                responsePolling.startOver()
+                requestPolling.startOver()
+            } else if awaitsResponse {
+                responsePolling.waited(for: length)
+            } else {
+                requestPolling.waited(for: length)
+            }
         }
 
         private var nextDeadline: Int64 { min(nextSweep, nextTelling) }

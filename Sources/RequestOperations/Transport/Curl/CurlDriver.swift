@@ -1,6 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
     import Glibc
+    import Synchronization
 
     /// The thread of a transport: it owns the multi handle and runs no code of the user.
     ///
@@ -10,11 +11,13 @@
     ///
     /// libcurl waits for its sockets itself. With epoll and `curl_multi_socket_action` in its place a request took as much CPU
     /// with 256 in flight, and some more with 64 and with one.
-    // Unchecked: `inbox` is a lock; the constants do not change; `wakeDescriptor` is set before the thread starts, and used
-    // by others only for one that sleeps. Everything below "The thread's own" is touched by the thread alone, and before
-    // its start by the one that starts it.
+    // Unchecked: `inbox` is a lock, `callCount` atomic; the constants do not change; `wakeDescriptor` is set before the thread
+    // starts, and used by others only for one that sleeps. Everything below "The thread's own" is touched by the thread
+    // alone, and before its start by the one that starts it.
     final class CurlDriver: @unchecked Sendable {
         let inbox = Locked(DriverInbox())
+        /// How often something was put in, for a thread that looks out.
+        let callCount = Atomic(0)
         private(set) var wakeDescriptor: Int32 = -1
         private let settings: HandleSettings
         let configuration: CurlTransport.Configuration
@@ -63,7 +66,9 @@
         /// shut down, for a new one.
         @discardableResult
         func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
-            switch inbox.withLock({ $0.add(transfer, isNew: isNew) }) {
+            let effect = inbox.withLock { $0.add(transfer, isNew: isNew) }
+            callCount.wrappingAdd(1, ordering: .relaxed)
+            switch effect {
             case .startThread: start()
             case .wakeThread: rocurl_wake(wakeDescriptor)
             case .refuse: return false
@@ -84,7 +89,9 @@
 
         /// Shuts the transport down without waiting.
         func askToEnd(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
-            switch inbox.withLock({ $0.shutDown(mode, waiter) }) {
+            let effect = inbox.withLock { $0.shutDown(mode, waiter) }
+            callCount.wrappingAdd(1, ordering: .relaxed)
+            switch effect {
             case .wakeThread:
                 rocurl_wake(wakeDescriptor)
             case .isOver:

@@ -42,9 +42,9 @@
 
             /// How long the transport's thread looks out for a response, or for the next request, before it sleeps.
             ///
-            /// It looks out only while no more than one request is in flight and the last wait of the kind was not longer. That
-            /// saves the time to be woken, twice for each of several requests in a row to a server near by, and takes
-            /// processor time. 200 µs by default; with zero the thread always sleeps, as it does where there is one processor.
+            /// It looks out only while no more than one request is in flight and the last waits of the kind were not longer. That
+            /// saves the time to be woken, twice for each of many requests in a row to a server near by, and takes processor
+            /// time. 200 µs by default; with zero the thread always sleeps, as it does where there is one processor.
             public var busyPolling = Duration.microseconds(200)
 
             /// Makes a configuration with the defaults given at each property.

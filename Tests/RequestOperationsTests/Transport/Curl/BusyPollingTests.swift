@@ -8,22 +8,42 @@
     struct BusyPollingTests {
         private var polling = BusyPolling(limit: .microseconds(200), processors: 2)
 
-        @Test func `The first wait begins with sleep`() {
-            #expect(!polling.isWorthwhile)
+        /// Has waited so often for so many nanoseconds.
+        private mutating func wait(_ count: Int, for length: Int64) {
+            for _ in 0..<count { polling.waited(for: length) }
         }
 
-        @Test mutating func `A wait begins by looking out after a short one, and with sleep after a long one`() {
-            let followers = [199_999, 200_000, 0].map { (length: Int64) in
-                polling.waited(for: length)
-                return polling.isWorthwhile
-            }
-            #expect(followers == [true, false, true])
+        @Test mutating func `A wait begins by looking out after eight short ones in a row, and no earlier`() {
+            wait(7, for: 199_999)
+            let early = polling.isWorthwhile
+            wait(1, for: 199_999)
+            #expect(!early && polling.isWorthwhile)
+            wait(1000, for: 0)
+            #expect(polling.isWorthwhile)
+        }
+
+        @Test mutating func `A long wait starts the count anew`() {
+            wait(8, for: 0)
+            wait(1, for: 200_000)
+            let afterLong = polling.isWorthwhile
+            wait(7, for: 0)
+            let afterSeven = polling.isWorthwhile
+            wait(1, for: 0)
+            #expect(!afterLong && !afterSeven && polling.isWorthwhile)
+        }
+
+        @Test mutating func `Several transfers at a time start the count anew`() {
+            wait(8, for: 0)
+            polling.startOver()
+            let after = polling.isWorthwhile
+            wait(8, for: 0)
+            #expect(!after && polling.isWorthwhile)
         }
 
         @Test(arguments: [(Duration.zero, 2), (.seconds(-1), 2), (.microseconds(200), 1)])
         func `Without a limit, or with one processor, every wait begins with sleep`(limit: Duration, processors: Int) {
             var polling = BusyPolling(limit: limit, processors: processors)
-            polling.waited(for: 0)
+            for _ in 1...20 { polling.waited(for: 0) }
             #expect(!polling.isWorthwhile)
         }
     }
@@ -33,12 +53,14 @@
     struct BusyDriverTests {
         private let transport = CurlTransport.with { $0.busyPolling = .seconds(3600) }
         private let server: LoopbackServer
+        /// So many requests have been answered.
+        private static let count = 2 * BusyPolling.neededWaits
 
         init() async throws {
             server = try await LoopbackServer.start()
             server.route("/", .text("here"))
             // The waits that follow begin by looking out.
-            for _ in 1...3 { _ = try await transport.get(server.url) }
+            for _ in 1...Self.count { _ = try await transport.get(server.url) }
         }
 
         @Test func `It notices requests and their responses`() async throws {
@@ -49,7 +71,7 @@
         @Test func `It notices a second request while it looks out for the response to another`() async throws {
             server.route("/slow", .stall)
             let slow = Task { [transport, url = server.url("/slow")] in try await transport.get(url) }
-            _ = try await server.requests(atLeast: 4)
+            _ = try await server.requests(atLeast: Self.count + 1)
             #expect(try await transport.text(server.url) == "here")
             slow.cancel()
             _ = await slow.result
@@ -73,7 +95,7 @@
         func `It notices that a transfer is cancelled, or that it has to end before that`(ends: Bool) async throws {
             server.route("/stalls", .stall)
             let transfer = Task { [transport, url = server.url("/stalls")] in try await transport.get(url) }
-            _ = try await server.requests(atLeast: 4)
+            _ = try await server.requests(atLeast: Self.count + 1)
             if ends { await transport.shutdown(.failing) } else { transfer.cancel() }
             await #expect(throws: (any Error).self) { try await transfer.value }
         }
@@ -85,7 +107,7 @@
                 let taken = try #require(pool.take(nil))
                 driver = taken
                 let task = TransportTask(URLRequest(url: server.url))
-                for _ in 1...3 {
+                for _ in 1...Self.count {
                     _ = try await TransferFlow(task, driver: taken, submitted: CurlLibrary.now, onHead: { _ in }).run()
                 }
                 pool.giveBack(nil)
