@@ -12,12 +12,12 @@
         static let neededWaits = 8
 
         /// In nanoseconds; 0 for a thread that always sleeps.
-        let limit: Int64
+        private let limit: Int64
         private var shortWaits = 0
 
         /// - Parameters:
         ///   - limit: How long the thread looks out at most.
-        ///   - processors: How many the process may use. With one, whatever the thread looks out for would wait for the thread.
+        ///   - processors: How many the system has. With one, whatever the thread looks out for would wait for the thread.
         init(limit: Duration, processors: Int = ProcessInfo.processInfo.activeProcessorCount) {
             self.limit = processors > 1 ? max(limit.nanoseconds, 0) : 0
         }

@@ -4,42 +4,67 @@
 
     /// How the thread of a driver waits until there is something to do.
     extension CurlDriver {
+        private enum Awaited {
+            case request
+            /// The first bytes of the only transfer's response.
+            case response
+            /// More of a body, a connection or a look-up.
+            case progress
+            case several
+        }
+
+        private var awaited: Awaited {
+            switch active.count + desk.heldCount {
+            case 0: .request
+            case 1: active.first?.phase == .head ? .response : .progress
+            default: .several
+            }
+        }
+
         /// Returns when a socket, a timer or the inbox has something for the thread, or a deadline has come.
         func waitForWork(_ multi: UnsafeMutableRawPointer) {
-            let awaitsResponse = !active.isEmpty
+            let awaited = awaited
             let began = CurlLibrary.now
-            if !looksOut(multi, awaitsResponse ? responsePolling : requestPolling, since: began),
+            if !looksOut(multi, for: awaited, since: began),
                 inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) })
             {
                 rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
             }
-            learn(from: CurlLibrary.now - began, awaitsResponse: awaitsResponse)
+            learn(from: CurlLibrary.now - began, for: awaited)
         }
 
         /// Looks out for work without sleeping, if that is worthwhile; whether there is some.
-        private func looksOut(_ multi: UnsafeMutableRawPointer, _ polling: BusyPolling, since began: Int64) -> Bool {
-            guard polling.isWorthwhile, active.count <= 1 else { return false }
-            let end = min(began.adding(polling.limit), nextDeadline)
+        private func looksOut(_ multi: UnsafeMutableRawPointer, for awaited: Awaited, since began: Int64) -> Bool {
+            guard isWorthwhileToLookOut(for: awaited) else { return false }
+            let end = min(began.adding(configuration.busyPolling.nanoseconds), nextDeadline)
             let known = callCount.load(ordering: .relaxed)
             if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
             repeat {
-                // (Who calls would have to wait for a thread that asks under the lock each time.)
+                // Asking under the lock each time would hold up those who call.
                 if callCount.load(ordering: .relaxed) != known { return true }
-                if !active.isEmpty, rocurl_is_ready(multi) { return true }
+                if awaited == .response, rocurl_is_ready(multi) { return true }
                 rocurl_pause()
             } while CurlLibrary.now < end
             return false
         }
 
-        /// Several transfers are in no hurry: what comes for them during a wait is done in one turn.
-        private func learn(from length: Int64, awaitsResponse: Bool) {
-            if active.count > 1 {
+        /// Of a body, and for several transfers, more is done in one turn after some sleep.
+        private func isWorthwhileToLookOut(for awaited: Awaited) -> Bool {
+            switch awaited {
+            case .request: requestPolling.isWorthwhile
+            case .response: responsePolling.isWorthwhile
+            case .progress, .several: false
+            }
+        }
+
+        private func learn(from length: Int64, for awaited: Awaited) {
+            switch awaited {
+            case .request: requestPolling.waited(for: length)
+            case .response: responsePolling.waited(for: length)
+            case .progress: break
+            case .several:
                 responsePolling.startOver()
                 requestPolling.startOver()
-            } else if awaitsResponse {
-                responsePolling.waited(for: length)
-            } else {
-                requestPolling.waited(for: length)
             }
         }
 

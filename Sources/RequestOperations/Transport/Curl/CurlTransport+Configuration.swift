@@ -40,11 +40,14 @@
             /// The value of `User-Agent` for requests that have none; empty sends none. `RequestOperations/1` by default.
             public var userAgent = "RequestOperations/1"
 
-            /// How long the transport's thread looks out for a response, or for the next request, before it sleeps.
+            /// How long a thread of the transport looks out for the first bytes of a response, or for the next request, before
+            /// it sleeps.
             ///
             /// It looks out only while no more than one request is in flight and the last waits of the kind were not longer. That
-            /// saves the time to be woken, twice for each of many requests in a row to a server near by, and takes processor
-            /// time. 200 µs by default; with zero the thread always sleeps, as it does where there is one processor.
+            /// saves the time to be woken, twice for each of many requests in a row to a server near by, and takes all of a
+            /// processor for as long. 200 µs by default; with zero or less the thread always sleeps, as it does where the
+            /// system has one processor. (A share of processors that a container is bounded to may not be seen: choose zero
+            /// where it is less than two.)
             public var busyPolling = Duration.microseconds(200)
 
             /// Makes a configuration with the defaults given at each property.

@@ -128,7 +128,7 @@
         private func applyProxy(to handle: EasyHandle) {
             switch configuration.proxy {
             case .environment:
-                // An empty name keeps libcurl from searching the environment for each request.
+                // Empty names keep libcurl from searching the environment for each request.
                 if !usesEnvironmentProxy { useNoProxy(handle) }
             case .none:
                 useNoProxy(handle)
