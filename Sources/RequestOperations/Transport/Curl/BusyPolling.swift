@@ -12,7 +12,7 @@
         static let neededWaits = 8
 
         /// In nanoseconds; 0 for a thread that always sleeps.
-        private let limit: Int64
+        let limit: Int64
         private var shortWaits = 0
 
         /// - Parameters:

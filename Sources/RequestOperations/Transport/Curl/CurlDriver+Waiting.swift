@@ -35,8 +35,8 @@
 
         /// Looks out for work without sleeping, if that is worthwhile; whether there is some.
         private func looksOut(_ multi: UnsafeMutableRawPointer, for awaited: Awaited, since began: Int64) -> Bool {
-            guard isWorthwhileToLookOut(for: awaited) else { return false }
-            let end = min(began.adding(configuration.busyPolling.nanoseconds), nextDeadline)
+            guard let polling = polling(for: awaited), polling.isWorthwhile else { return false }
+            let end = min(began.adding(polling.limit), nextDeadline)
             let known = callCount.load(ordering: .relaxed)
             if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
             repeat {
@@ -49,11 +49,11 @@
         }
 
         /// Of a body, and for several transfers, more is done in one turn after some sleep.
-        private func isWorthwhileToLookOut(for awaited: Awaited) -> Bool {
+        private func polling(for awaited: Awaited) -> BusyPolling? {
             switch awaited {
-            case .request: requestPolling.isWorthwhile
-            case .response: responsePolling.isWorthwhile
-            case .progress, .several: false
+            case .request: requestPolling
+            case .response: responsePolling
+            case .progress, .several: nil
             }
         }
 

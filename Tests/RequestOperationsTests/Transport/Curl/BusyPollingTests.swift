@@ -64,11 +64,15 @@
         }
 
         /// Without a time limit: at the end of one the thread would sleep, and be woken by what it had overlooked.
-        private func get(_ url: URL) async throws {
+        private static func task(_ url: URL) -> TransportTask {
             var task = TransportTask(URLRequest(url: url))
             task.limits.connect = nil
             task.limits.idle = nil
-            _ = try await transport.perform(task) { _ in }
+            return task
+        }
+
+        private func get(_ url: URL) async throws {
+            _ = try await transport.perform(Self.task(url)) { _ in }
         }
 
         @Test func `It notices requests and their responses`() async throws {
@@ -114,9 +118,7 @@
                 let pool = DriverPool(transport.configuration)
                 let taken = try #require(pool.take(nil))
                 driver = taken
-                var task = TransportTask(URLRequest(url: server.url))
-                task.limits.connect = nil
-                task.limits.idle = nil
+                let task = Self.task(server.url)
                 for _ in 1...Self.count {
                     _ = try await TransferFlow(task, driver: taken, submitted: CurlLibrary.now, onHead: { _ in }).run()
                 }
