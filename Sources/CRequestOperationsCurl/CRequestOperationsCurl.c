@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -211,30 +213,42 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
     return count;
 }
 
-CURLMcode rocurl_wait(CURLM *multi, int wake, int milliseconds) {
+static uint64_t take_wakes(int wake) {
+    uint64_t count = 0;
+    return read(wake, &count, sizeof count) == sizeof count ? count : 0;
+}
+
+uint64_t rocurl_wait(CURLM *multi, int wake, int milliseconds) {
     struct curl_waitfd waker = {.fd = wake, .events = CURL_WAIT_POLLIN, .revents = 0};
-    CURLMcode code = curl_multi_poll(multi, &waker, 1, milliseconds, NULL);
-    if (waker.revents) {
-        uint64_t count;
-        ssize_t ignored = read(wake, &count, sizeof count);
-        (void)ignored;
-    }
-    return code;
+    curl_multi_poll(multi, &waker, 1, milliseconds, NULL);
+    return waker.revents ? take_wakes(wake) : 0;
+}
+
+uint64_t rocurl_wait_for_wakes(int wake) {
+    struct pollfd waker = {.fd = wake, .events = POLLIN, .revents = 0};
+    poll(&waker, 1, -1);
+    return take_wakes(wake);
 }
 
 bool rocurl_is_ready(CURLM *multi) {
     long milliseconds = -1;
     int ready = 0;
     curl_multi_timeout(multi, &milliseconds);
+    // An error is for the work that follows to meet.
     return milliseconds == 0 || curl_multi_wait(multi, NULL, 0, 0, &ready) != CURLM_OK || ready > 0;
 }
 
-void rocurl_pause(void) {
+void rocurl_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+int rocurl_usable_processors(void) {
+    cpu_set_t processors;
+    return sched_getaffinity(0, sizeof processors, &processors) ? 0 : CPU_COUNT(&processors);
 }
 
 void rocurl_wake(int wake) {

@@ -116,16 +116,20 @@ struct rocurl_finished {
 /// Takes finished transfers off the multi handle, at most `capacity`, and says how many.
 int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int capacity);
 
-/// Waits for the sockets of the multi handle, for its timers, for `wake` to be readable, or for the time to pass; what made
-/// `wake` readable is taken out.
-CURLMcode rocurl_wait(CURLM *multi, int wake, int milliseconds);
+/// Waits for the sockets of the multi handle, for its timers, for `rocurl_wake`, or for the time to pass; says how often
+/// that was called since the last time.
+uint64_t rocurl_wait(CURLM *multi, int wake, int milliseconds);
+/// The same, for `rocurl_wake` alone.
+uint64_t rocurl_wait_for_wakes(int wake);
 /// Whether a socket or a timer of the multi handle has something to do right now.
 bool rocurl_is_ready(CURLM *multi);
 /// Tells the processor that this thread is looking out for something.
-void rocurl_pause(void);
-/// Makes a descriptor readable that another thread waits for.
+void rocurl_spin_hint(void);
+/// On how many processors the thread may run; 0 if that cannot be said.
+int rocurl_usable_processors(void);
+/// Wakes the thread that waits with a descriptor, or is going to.
 void rocurl_wake(int wake);
-/// A descriptor for the two functions above, or -1.
+/// A descriptor for the three functions above, or -1.
 int rocurl_wake_create(void);
 
 /// What libcurl measured of one transfer; microseconds since it began.

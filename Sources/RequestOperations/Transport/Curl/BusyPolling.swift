@@ -1,6 +1,4 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    import Foundation
-
     /// Whether a thread that has nothing to do looks out for work of one kind for a while before it sleeps.
     ///
     /// To be woken takes a thread some 30 µs, on a virtual machine more. That is as long as much of what a driver waits for while
@@ -15,11 +13,9 @@
         let limit: Int64
         private var shortWaits = 0
 
-        /// - Parameters:
-        ///   - limit: How long the thread looks out at most.
-        ///   - processors: How many the system has. With one, whatever the thread looks out for would wait for the thread.
-        init(limit: Duration, processors: Int = ProcessInfo.processInfo.activeProcessorCount) {
-            self.limit = processors > 1 ? max(limit.nanoseconds, 0) : 0
+        /// - Parameter limit: How long the thread looks out at most.
+        init(limit: Duration) {
+            self.limit = max(limit.nanoseconds, 0)
         }
 
         /// Whether the next wait is to begin by looking out.

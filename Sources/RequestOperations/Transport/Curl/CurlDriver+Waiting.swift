@@ -28,14 +28,15 @@
             if !looksOut(multi, for: awaited, since: began),
                 inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) })
             {
-                rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
+                takenWakes += rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
             }
             learn(from: CurlLibrary.now - began, for: awaited)
         }
 
         /// Looks out for work without sleeping, if that is worthwhile; whether there is some.
         private func looksOut(_ multi: UnsafeMutableRawPointer, for awaited: Awaited, since began: Int64) -> Bool {
-            guard let polling = polling(for: awaited), polling.isWorthwhile else { return false }
+            guard let polling = polling(for: awaited), polling.isWorthwhile, busyThreads.enter() else { return false }
+            defer { busyThreads.leave() }
             let end = min(began.adding(polling.limit), nextDeadline)
             let known = callCount.load(ordering: .relaxed)
             if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
@@ -43,7 +44,7 @@
                 // Asking under the lock each time would hold up those who call.
                 if callCount.load(ordering: .relaxed) != known { return true }
                 if awaited == .response, rocurl_is_ready(multi) { return true }
-                rocurl_pause()
+                rocurl_spin_hint()
             } while CurlLibrary.now < end
             return false
         }

@@ -12,8 +12,8 @@
     /// libcurl waits for its sockets itself. With epoll and `curl_multi_socket_action` in its place a request took as much CPU
     /// with 256 in flight, and some more with 64 and with one.
     // Unchecked: `inbox` is a lock, `callCount` atomic; the constants do not change; `wakeDescriptor` is set before the thread
-    // starts, and used by others only for one that sleeps. Everything below "The thread's own" is touched by the thread
-    // alone, and before its start by the one that starts it.
+    // starts, used by others only to wake it, and closed when they all have. Everything below "The thread's own" is touched by
+    // the thread alone, and before its start by the one that starts it.
     final class CurlDriver: @unchecked Sendable {
         let inbox = Locked(DriverInbox())
         /// How often something was put in, for a thread that looks out.
@@ -22,6 +22,7 @@
         private let settings: HandleSettings
         let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
+        let busyThreads: BusyThreads
 
         // MARK: The thread's own
 
@@ -41,10 +42,15 @@
         var requestPolling: BusyPolling
         /// Look-ups whose transfers have ended, by the context of their handles.
         var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
+        /// How often it has been woken.
+        var takenWakes: UInt64 = 0
         private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
-        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil) {
+        init(
+            _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, busyThreads: BusyThreads = .shared
+        ) {
             self.configuration = configuration
+            self.busyThreads = busyThreads
             settings = HandleSettings(configuration, cookies: cookies)
             responsePolling = BusyPolling(limit: configuration.busyPolling)
             requestPolling = responsePolling
@@ -52,8 +58,8 @@
         }
 
         deinit {
+            // There are these only if the thread never started.
             if wakeDescriptor >= 0 { close(wakeDescriptor) }
-            // There is one only if the thread never started.
             if let multi { curl_multi_cleanup(multi) }
         }
 
@@ -200,7 +206,17 @@
             desk = LookupDesk()
             tried = []
             handles.removeAll()
-            for waiter in inbox.withLock({ $0.end() }) { waiter.resume() }
+            let (waiters, wakeCount) = inbox.withLock { $0.end() }
+            closeWakeDescriptor(after: wakeCount)
+            for waiter in waiters { waiter.resume() }
+        }
+
+        /// Closes the descriptor when it has been used as often as callers were told to. One of them may be late: the thread
+        /// woke for another reason meanwhile.
+        private func closeWakeDescriptor(after wakeCount: UInt64) {
+            while takenWakes < wakeCount { takenWakes += rocurl_wait_for_wakes(wakeDescriptor) }
+            close(wakeDescriptor)
+            wakeDescriptor = -1
         }
 
         // MARK: Beginning and end of transfers

@@ -45,9 +45,9 @@
             ///
             /// It looks out only while no more than one request is in flight and the last waits of the kind were not longer. That
             /// saves the time to be woken, twice for each of many requests in a row to a server near by, and takes all of a
-            /// processor for as long. 200 µs by default; with zero or less the thread always sleeps, as it does where the
-            /// system has one processor. (A share of processors that a container is bounded to may not be seen: choose zero
-            /// where it is less than two.)
+            /// processor for as long. 200 µs by default; with zero or less the thread always sleeps. One processor of those that
+            /// the process may use, by its affinity and the quota of its container, is left free, whatever the number of
+            /// transports; where there is one only, the thread always sleeps.
             public var busyPolling = Duration.microseconds(200)
 
             /// Makes a configuration with the defaults given at each property.

@@ -25,6 +25,8 @@
         /// How the transport is shut down, once it is.
         private var ending: CurlTransport.ShutdownMode?
         private var waiters: [CheckedContinuation<Void, Never>] = []
+        /// How often a caller had to wake the thread, in all.
+        private var wakeCount: UInt64 = 0
 
         var isEnding: Bool { ending != nil }
 
@@ -54,10 +56,14 @@
 
         private mutating func wakeUp() -> Effect {
             defer { life = .awake }
-            return switch life {
-            case .notStarted: .startThread
-            case .asleep: .wakeThread
-            case .awake, .over: .none
+            switch life {
+            case .notStarted:
+                return .startThread
+            case .asleep:
+                wakeCount += 1
+                return .wakeThread
+            case .awake, .over:
+                return .none
             }
         }
 
@@ -98,15 +104,15 @@
             return true
         }
 
-        /// The thread has ended; those who waited for that.
-        mutating func end() -> [CheckedContinuation<Void, Never>] {
+        /// The thread has ended: those who waited for that, and how often it was woken or is going to be.
+        mutating func end() -> (waiters: [CheckedContinuation<Void, Never>], wakeCount: UInt64) {
             life = .over
             defer {
                 // They have ended, and keep the driver.
                 transfers = []
                 waiters = []
             }
-            return waiters
+            return (waiters, wakeCount)
         }
     }
 #endif

@@ -6,7 +6,7 @@
     @testable import RequestOperations
 
     struct BusyPollingTests {
-        private var polling = BusyPolling(limit: .microseconds(200), processors: 2)
+        private var polling = BusyPolling(limit: .microseconds(200))
 
         /// Has waited so often for so many nanoseconds.
         private mutating func wait(_ count: Int, for length: Int64) {
@@ -40,11 +40,25 @@
             #expect(!after && polling.isWorthwhile)
         }
 
-        @Test(arguments: [(Duration.zero, 2), (.seconds(-1), 2), (.microseconds(200), 1)])
-        func `Without a limit, or with one processor, every wait begins with sleep`(limit: Duration, processors: Int) {
-            var polling = BusyPolling(limit: limit, processors: processors)
+        @Test(arguments: [Duration.zero, .seconds(-1)])
+        func `Without a limit every wait begins with sleep`(limit: Duration) {
+            var polling = BusyPolling(limit: limit)
             for _ in 1...20 { polling.waited(for: 0) }
             #expect(!polling.isWorthwhile)
+        }
+    }
+
+    struct BusyThreadsTests {
+        @Test func `No more may look out than there is room for, until one leaves`() {
+            let threads = BusyThreads(limit: 2)
+            let entered = (1...3).map { _ in threads.enter() }
+            threads.leave()
+            #expect(entered == [true, true, false] && threads.count == 1)
+            #expect(threads.enter())
+        }
+
+        @Test func `Where there is one processor nobody may look out`() {
+            #expect(!BusyThreads(limit: 0).enter())
         }
     }
 
@@ -73,6 +87,11 @@
 
         private func get(_ url: URL) async throws {
             _ = try await transport.perform(Self.task(url)) { _ in }
+        }
+
+        private func get(_ url: URL, over driver: CurlDriver) async throws {
+            _ = try await TransferFlow(Self.task(url), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+                .run()
         }
 
         @Test func `It notices requests and their responses`() async throws {
@@ -112,16 +131,40 @@
             await #expect(throws: (any Error).self) { try await transfer.value }
         }
 
+        @Test(arguments: [0, 1])
+        func `It looks out if the process has a processor to spare`(spare: Int) async throws {
+            let threads = BusyThreads(limit: spare)
+            let driver = CurlDriver(transport.configuration, busyThreads: threads)
+            for _ in 1...Self.count { try await get(server.url, over: driver) }
+            // Then it stays so: for the next request it looks out for an hour.
+            await eventually { threads.count == spare }
+            await driver.shutDown(.draining)
+            #expect(threads.count == 0)
+        }
+
+        @Test func `It does not look out where several requests are in flight`() async throws {
+            let threads = BusyThreads(limit: 1)
+            let driver = CurlDriver(transport.configuration, busyThreads: threads)
+            for _ in 1...Self.count { try await get(server.url, over: driver) }
+            await eventually { threads.count == 1 }
+            server.route("/stalls", .stall)
+            let stalling = (1...2).map { _ in Task { try await get(server.url("/stalls"), over: driver) } }
+            _ = try await server.requests(atLeast: 2 * Self.count + 2)
+            await eventually { threads.count == 0 }
+            for transfer in stalling {
+                transfer.cancel()
+                _ = await transfer.result
+            }
+            await driver.shutDown(.draining)
+        }
+
         @Test func `It ends when nobody has the transport any more`() async throws {
             weak var driver: CurlDriver?
             do {
                 let pool = DriverPool(transport.configuration)
                 let taken = try #require(pool.take(nil))
                 driver = taken
-                let task = Self.task(server.url)
-                for _ in 1...Self.count {
-                    _ = try await TransferFlow(task, driver: taken, submitted: CurlLibrary.now, onHead: { _ in }).run()
-                }
+                for _ in 1...Self.count { try await get(server.url, over: taken) }
                 pool.giveBack(nil)
                 pool.shutDownUnused()
             }
