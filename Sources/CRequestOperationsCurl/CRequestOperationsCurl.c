@@ -8,11 +8,11 @@
 
 #include <fcntl.h>
 #include <malloc.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +140,24 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
     return code;
 }
 
+CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+}
+
+void rocurl_set_waiting(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
+void *rocurl_context(CURL *easy) {
+    char *context = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
+    return context;
+}
+
 void rocurl_close_on_exec(int descriptor) {
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
@@ -205,37 +223,53 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
         // The message does not survive the removal of its handle.
         CURL *easy = message->easy_handle;
         finished[count].code = message->data.result;
-        finished[count].context = NULL;
-        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&finished[count].context);
+        finished[count].context = rocurl_context(easy);
         curl_multi_remove_handle(multi, easy);
         count++;
     }
     return count;
 }
 
-static uint64_t take_wakes(int wake) {
-    uint64_t count = 0;
-    return read(wake, &count, sizeof count) == sizeof count ? count : 0;
+CURLMcode rocurl_run_all(CURLM *multi) {
+    int running;
+// Deprecated, since it asks every socket. That is what it is for here.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, &running);
+#pragma GCC diagnostic pop
 }
 
-uint64_t rocurl_wait(CURLM *multi, int wake, int milliseconds) {
-    struct curl_waitfd waker = {.fd = wake, .events = CURL_WAIT_POLLIN, .revents = 0};
-    curl_multi_poll(multi, &waker, 1, milliseconds, NULL);
-    return waker.revents ? take_wakes(wake) : 0;
+// MARK: Waiting
+
+int rocurl_epoll_create(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
 }
 
-uint64_t rocurl_wait_for_wakes(int wake) {
-    struct pollfd waker = {.fd = wake, .events = POLLIN, .revents = 0};
-    poll(&waker, 1, -1);
-    return take_wakes(wake);
+bool rocurl_watch(int epoll, int descriptor, int before, int after) {
+    struct epoll_event event = {
+        .events = (after & CURL_CSELECT_IN ? EPOLLIN : 0) | (after & CURL_CSELECT_OUT ? EPOLLOUT : 0),
+        .data.fd = descriptor,
+    };
+    int operation = !after ? EPOLL_CTL_DEL : before ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    return epoll_ctl(epoll, operation, descriptor, &event) == 0;
 }
 
-bool rocurl_is_ready(CURLM *multi) {
-    long milliseconds = -1;
-    int ready = 0;
-    curl_multi_timeout(multi, &milliseconds);
-    // An error is for the work that follows to meet.
-    return milliseconds == 0 || curl_multi_wait(multi, NULL, 0, 0, &ready) != CURLM_OK || ready > 0;
+bool rocurl_watch_wakes(int epoll, int wake) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wake};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) == 0;
+}
+
+int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int milliseconds) {
+    struct epoll_event ready[64];
+    int count = epoll_wait(epoll, ready, capacity < 64 ? capacity : 64, milliseconds);
+    for (int index = 0; index < count; index++) {
+        // What ends a connection, reading and writing find out.
+        uint32_t end = ready[index].events & (EPOLLERR | EPOLLHUP);
+        events[index].descriptor = ready[index].data.fd;
+        events[index].readiness = (end || ready[index].events & EPOLLIN ? CURL_CSELECT_IN : 0)
+            | (end || ready[index].events & EPOLLOUT ? CURL_CSELECT_OUT : 0);
+    }
+    return count < 0 ? 0 : count;
 }
 
 void rocurl_spin_hint(void) {
@@ -251,14 +285,19 @@ int rocurl_usable_processors(void) {
     return sched_getaffinity(0, sizeof processors, &processors) ? 0 : CPU_COUNT(&processors);
 }
 
+int rocurl_wake_create(void) {
+    return eventfd(0, EFD_CLOEXEC);
+}
+
 void rocurl_wake(int wake) {
     uint64_t one = 1;
     ssize_t ignored = write(wake, &one, sizeof one);
     (void)ignored;
 }
 
-int rocurl_wake_create(void) {
-    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+uint64_t rocurl_take_wakes(int wake) {
+    uint64_t count = 0;
+    return read(wake, &count, sizeof count) == sizeof count ? count : 0;
 }
 
 static int64_t offset_info(CURL *easy, CURLINFO info) {

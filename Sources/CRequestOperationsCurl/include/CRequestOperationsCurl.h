@@ -95,6 +95,15 @@ struct rocurl_callbacks {
 /// Gives an easy handle its functions and their context; says what the library has against the first that it refuses.
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
 
+/// Gives an easy handle the function that closes the sockets of its connections, whoever uses them last.
+CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context);
+
+/// Gives a multi handle the functions that hear what it waits for.
+void rocurl_set_waiting(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context);
+
+/// The context that an easy handle was given.
+void *rocurl_context(CURL *easy);
+
 /// Keeps a socket from being inherited by child processes; older versions of libcurl leave it open to them.
 void rocurl_close_on_exec(int descriptor);
 
@@ -116,21 +125,36 @@ struct rocurl_finished {
 /// Takes finished transfers off the multi handle, at most `capacity`, and says how many.
 int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int capacity);
 
-/// Waits for the sockets of the multi handle, for its timers, for `rocurl_wake`, or for the time to pass; says how often
-/// that was called since the last time.
-uint64_t rocurl_wait(CURLM *multi, int wake, int milliseconds);
-/// The same, for `rocurl_wake` alone.
-uint64_t rocurl_wait_for_wakes(int wake);
-/// Whether a socket or a timer of the multi handle has something to do right now.
-bool rocurl_is_ready(CURLM *multi);
+/// Lets libcurl look at every transfer.
+CURLMcode rocurl_run_all(CURLM *multi);
+
+// MARK: Waiting
+
+/// Something that happened to a descriptor.
+struct rocurl_event {
+    int descriptor;
+    /// CURL_CSELECT_IN and CURL_CSELECT_OUT; both at its end.
+    int readiness;
+};
+
+/// A set of descriptors to wait for, or -1.
+int rocurl_epoll_create(void);
+/// Watches a descriptor for `after` in place of `before`, bits as in `rocurl_event`, 0 for nothing.
+bool rocurl_watch(int epoll, int descriptor, int before, int after);
+/// Has each call of `rocurl_wake` count as one thing that happens, without `rocurl_take_wakes` in between.
+bool rocurl_watch_wakes(int epoll, int wake);
+/// Waits until something happens to descriptors of the set, or the time has passed; how many events there are.
+int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int milliseconds);
 /// Tells the processor that this thread is looking out for something.
 void rocurl_spin_hint(void);
 /// On how many processors the thread may run; 0 if that cannot be said.
 int rocurl_usable_processors(void);
-/// Wakes the thread that waits with a descriptor, or is going to.
-void rocurl_wake(int wake);
-/// A descriptor for the three functions above, or -1.
+/// A descriptor for the functions about wakes, or -1.
 int rocurl_wake_create(void);
+/// Wakes the thread that waits for the descriptor, or is going to.
+void rocurl_wake(int wake);
+/// How often that was done since the last time; waits for once.
+uint64_t rocurl_take_wakes(int wake);
 
 /// What libcurl measured of one transfer; microseconds since it began.
 struct rocurl_measures {

@@ -22,7 +22,7 @@ extension Catalogue {
             load(
                 "http2", "GETs of 1 KiB over HTTP/2, 64 in flight", page: "1k", \.small, inFlight: 64, .http2,
                 floors: [even]),
-            json, scaling, urlSession,
+            json, scaling, slow, urlSession,
         ]
     }
 
@@ -126,6 +126,33 @@ extension Catalogue {
                     Contender(
                         name: "\(client)-\(inFlight)", title: "\(client.title), \(inFlight)",
                         order: .load(try order(client, "1k", \.small, inFlight, in: testbed)))
+                }
+            }
+        }
+    }
+
+    /// How the processor time of a request grows with the number of others that wait for a server which answers so many in a
+    /// second, however many there are.
+    private var slow: Benchmark {
+        let counts = [16, 256]
+        let name = { (client: ClientKind, inFlight: Int) in "\(client)-\(inFlight)" }
+        return Benchmark(
+            name: "slow", title: "GETs of 1 KiB of a server that answers \(Nginx.slowRate) in a second",
+            measures: [.cpu, .rate, .threads], hasRatios: false,
+            floors: [
+                Floor(name: "CPU at 256 / at 16", bound: .atMost(1.2)) {
+                    $0.ratio(.cpu, of: name(.operation, 256), to: name(.operation, 16))
+                },
+                Floor(name: "CPU at 256 / that of AsyncHTTPClient in an Operation", bound: .atMost(1)) {
+                    $0.ratio(.cpu, of: name(.operation, 256), to: name(.asyncHTTPClientOperation, 256))
+                },
+            ]
+        ) { testbed in
+            try [ClientKind.limit, .operation, .asyncHTTPClientOperation].flatMap { client in
+                try counts.map { inFlight in
+                    Contender(
+                        name: name(client, inFlight), title: "\(client.title), \(inFlight)",
+                        order: .load(try order(client, "slow/1k", \.small, inFlight, in: testbed)))
                 }
             }
         }

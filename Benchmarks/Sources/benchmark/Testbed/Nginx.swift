@@ -4,6 +4,9 @@ import Foundation
 /// An nginx of our own on the loopback interface: plain, with TLS, and with HTTP/2; one worker process, which is its
 /// default.
 final class Nginx {
+    /// How many requests a second are answered of those that begin with `slow/`.
+    static let slowRate = 2000
+
     /// One of the ways to reach it.
     enum Scheme: CaseIterable {
         case plain

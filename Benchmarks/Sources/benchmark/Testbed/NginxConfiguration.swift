@@ -35,7 +35,8 @@ struct NginxConfiguration: CustomStringConvertible {
             ssl_certificate_key \(key.path);
             ssl_session_cache shared:benchmark:1m;
             root \(pages.path);
-            server { listen 127.0.0.1:\(plainPort) backlog=1024; \(uploads) }
+            limit_req_zone $server_name zone=slow:1m rate=\(Nginx.slowRate)r/s;
+            server { listen 127.0.0.1:\(plainPort) backlog=1024; \(uploads) \(slow) }
             server { listen 127.0.0.1:\(tlsPort) ssl backlog=1024; }
             server { listen 127.0.0.1:\(http2Port) ssl http2 backlog=1024; }
         }
@@ -44,4 +45,6 @@ struct NginxConfiguration: CustomStringConvertible {
     }
 
     private var uploads: String { "location /upload/ { dav_methods PUT; create_full_put_path on; }" }
+
+    private var slow: String { "location /slow/ { limit_req zone=slow burst=100000; alias \(pages.path)/; }" }
 }

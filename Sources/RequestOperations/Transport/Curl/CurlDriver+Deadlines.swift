@@ -18,6 +18,7 @@
         private func check(_ transfer: CurlTransfer) {
             // The end of one transfer can end another.
             if case .nowhere = transfer.place { return }
+            if case .stopped(let cause)? = transfer.outcome { return stop(transfer, cause) }
             if let due = transfer.deadlines.progress, due <= now {
                 transfer.deadlines.progress = nil
                 progressed(transfer)
@@ -55,7 +56,9 @@
         /// Has libcurl run soon where it would not go on with the next address of a host otherwise; each sweep that finds a
         /// transfer connecting does so again.
         func runAgainWhileConnecting() {
-            if CurlLibrary.forgetsAddresses { sweep(by: CurlLibrary.now.adding(Self.nextAddressDelay)) }
+            guard CurlLibrary.forgetsAddresses else { return }
+            nextRun = min(nextRun, CurlLibrary.now.adding(Self.nextAddressDelay))
+            sweep(by: nextRun)
         }
 
         /// Tells the Task how far the transfer has come, but not too often.

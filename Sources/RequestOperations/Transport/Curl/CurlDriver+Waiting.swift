@@ -22,19 +22,19 @@
         }
 
         /// Returns when a socket, a timer or the inbox has something for the thread, or a deadline has come.
-        func waitForWork(_ multi: UnsafeMutableRawPointer) {
+        func waitForWork() {
             let awaited = awaited
             let began = CurlLibrary.now
-            if !looksOut(multi, for: awaited, since: began),
+            if !looksOut(for: awaited, since: began),
                 inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) })
             {
-                takenWakes += rocurl_wait(multi, wakeDescriptor, millisecondsToSleep)
+                _ = sockets.wait(milliseconds: millisecondsToSleep)
             }
             learn(from: CurlLibrary.now - began, for: awaited)
         }
 
         /// Looks out for work without sleeping, if that is worthwhile; whether there is some.
-        private func looksOut(_ multi: UnsafeMutableRawPointer, for awaited: Awaited, since began: Int64) -> Bool {
+        private func looksOut(for awaited: Awaited, since began: Int64) -> Bool {
             guard let polling = polling(for: awaited), polling.isWorthwhile, busyThreads.enter() else { return false }
             defer { busyThreads.leave() }
             let end = min(began.adding(polling.limit), nextDeadline)
@@ -43,7 +43,7 @@
             repeat {
                 // Asking under the lock each time would hold up those who call.
                 if callCount.load(ordering: .relaxed) != known { return true }
-                if awaited == .response, rocurl_is_ready(multi) { return true }
+                if awaited == .response, sockets.wait(milliseconds: 0) { return true }
                 rocurl_spin_hint()
             } while CurlLibrary.now < end
             return false
@@ -69,7 +69,7 @@
             }
         }
 
-        private var nextDeadline: Int64 { min(nextSweep, nextTelling) }
+        private var nextDeadline: Int64 { min(nextSweep, nextTelling, sockets.timer) }
 
         private var millisecondsToSleep: Int32 {
             guard nextDeadline != .max else { return 60_000 }

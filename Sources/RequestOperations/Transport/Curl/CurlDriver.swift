@@ -9,8 +9,6 @@
     /// something to do, all together. A head of a body for memory is told together with what follows it, if that comes soon.
     /// The thread starts with the first transfer.
     ///
-    /// libcurl waits for its sockets itself. With epoll and `curl_multi_socket_action` in its place a request took as much CPU
-    /// with 256 in flight, and some more with 64 and with one.
     // Unchecked: `inbox` is a lock, `callCount` atomic; the constants do not change; `wakeDescriptor` is set before the thread
     // starts, used by others only to wake it, and closed when they all have. Everything below "The thread's own" is touched by
     // the thread alone, and before its start by the one that starts it.
@@ -22,6 +20,7 @@
         private let settings: HandleSettings
         let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
+        let sockets = SocketSet()
         let busyThreads: BusyThreads
 
         // MARK: The thread's own
@@ -38,12 +37,12 @@
         /// What was given to libcurl in this turn and may need a look-up.
         var tried: [CurlTransfer] = []
         var nextSweep = Int64.max
+        /// When libcurl is to look at all transfers, whatever happens to their sockets.
+        var nextRun = Int64.max
         var responsePolling: BusyPolling
         var requestPolling: BusyPolling
         /// Look-ups whose transfers have ended, by the context of their handles.
         var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
-        /// How often it has been woken.
-        var takenWakes: UInt64 = 0
         private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
@@ -54,7 +53,7 @@
             settings = HandleSettings(configuration, cookies: cookies)
             responsePolling = BusyPolling(limit: configuration.busyPolling)
             requestPolling = responsePolling
-            handles = EasyHandlePool(settings)
+            handles = EasyHandlePool(settings, sockets)
         }
 
         deinit {
@@ -117,7 +116,9 @@
 
         private func prepareThread() -> String? {
             if wakeDescriptor < 0 { wakeDescriptor = rocurl_wake_create() }
-            guard wakeDescriptor >= 0 else { return "there is no file descriptor for the transport" }
+            guard wakeDescriptor >= 0, sockets.open(wakeDescriptor: wakeDescriptor) else {
+                return "there is no file descriptor for the transport"
+            }
             if multi == nil { multi = curl_multi_init() }
             return multi == nil ? "libcurl cannot be set up for the transport" : nil
         }
@@ -164,18 +165,20 @@
             if let limit = configuration.maximumConnections {
                 _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, limit)
             }
+            rocurl_set_waiting(
+                multi, CurlCallbacks.wait, CurlCallbacks.setTimer, Unmanaged.passUnretained(sockets).toOpaque())
             var calls: [CurlTransfer] = []
-            var running: Int32 = 0
             rocurl_begin_work()
             while takeInbox(&calls) {
-                curl_multi_perform(multi, &running)
+                sockets.attend(multi)
+                if now >= nextRun { runAll(multi) }
                 noticeWaiting()
                 takeFinished(multi)
                 if now >= nextSweep { sweep() }
                 wakeTasks()
                 // The process may exit in between.
                 rocurl_end_work()
-                waitForWork(multi)
+                waitForWork()
                 rocurl_begin_work()
             }
             end(multi)
@@ -192,6 +195,11 @@
             if ending == .failing { stopAll() }
             wakeTasks()
             return hasTransfers
+        }
+
+        private func runAll(_ multi: UnsafeMutableRawPointer) {
+            nextRun = .max
+            rocurl_run_all(multi)
         }
 
         /// Whether there is a transfer that has not ended.
@@ -214,9 +222,11 @@
         /// Closes the descriptor when it has been used as often as callers were told to. One of them may be late: the thread
         /// woke for another reason meanwhile.
         private func closeWakeDescriptor(after wakeCount: UInt64) {
-            while takenWakes < wakeCount { takenWakes += rocurl_wait_for_wakes(wakeDescriptor) }
+            var takenWakes: UInt64 = 0
+            while takenWakes < wakeCount { takenWakes += rocurl_take_wakes(wakeDescriptor) }
             close(wakeDescriptor)
             wakeDescriptor = -1
+            sockets.close()
         }
 
         // MARK: Beginning and end of transfers

@@ -16,7 +16,8 @@
         }
 
         /// A socket is about to be connected, so the look-up is done; `false` ends the transfer.
-        func socketOpens() -> Bool {
+        func opens(_ descriptor: Int32) -> Bool {
+            if !driver.sockets.opened(descriptor) { cannotWait() }
             guard maySendAgain() else { return false }
             isLookingUp = false
             hasSocket = true
@@ -24,6 +25,12 @@
             driver.runAgainWhileConnecting()
             driver.lookupEnded(for: self)
             return true
+        }
+
+        /// The system cannot watch the socket.
+        func cannotWait() {
+            stop(.shortage("the system cannot watch another socket"))
+            driver.sweep(by: driver.now)
         }
 
         /// The time for connecting begins; where the number of connections is bounded, when the wait for a free one ends.

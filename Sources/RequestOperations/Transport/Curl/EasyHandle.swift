@@ -18,6 +18,7 @@
 
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
+        private let sockets: SocketSet
         /// The fields of a request that has other ones than every request.
         private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
@@ -26,8 +27,9 @@
         private var connectLimit: Duration?
         private var asksForFreshConnection = false
 
-        init(_ settings: HandleSettings) {
+        init(_ settings: HandleSettings, _ sockets: SocketSet) {
             self.settings = settings
+            self.sockets = sockets
             guard let pointer = curl_easy_init() else {
                 // As everywhere in Swift, memory that is not there ends the process.
                 preconditionFailure("There is no memory for a transfer.")
@@ -53,6 +55,9 @@
             note(
                 rocurl_set_callbacks(pointer, &callbacks, Unmanaged.passUnretained(self).toOpaque()),
                 rocurl_option_send_function)
+            note(
+                rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
+                CURLOPT_CLOSESOCKETFUNCTION)
             isSecure = nil
             connectLimit = nil
             isSpecial = false
@@ -224,15 +229,17 @@
     /// The easy handles of a transport that serve no transfer now.
     final class EasyHandlePool: Sendable {
         private let settings: HandleSettings
+        private let sockets: SocketSet
         private let idle = Locked<[EasyHandle]>([])
         private static let limit = 256
 
-        init(_ settings: HandleSettings) {
+        init(_ settings: HandleSettings, _ sockets: SocketSet) {
             self.settings = settings
+            self.sockets = sockets
         }
 
         func take() -> EasyHandle {
-            idle.withLock { $0.popLast() } ?? EasyHandle(settings)
+            idle.withLock { $0.popLast() } ?? EasyHandle(settings, sockets)
         }
 
         func give(_ handle: EasyHandle) {

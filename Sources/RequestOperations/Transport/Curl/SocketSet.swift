@@ -1,0 +1,111 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Glibc
+
+    /// What libcurl waits for on the thread of a driver: its sockets and its timer. The kernel keeps the sockets, so that what
+    /// one event costs does not depend on how many transfers wait for theirs.
+    // Unchecked: touched by the thread of its driver alone, and before its start by the one that starts it.
+    final class SocketSet: @unchecked Sendable {
+        private var epoll: Int32 = -1
+        /// By descriptor.
+        private var watches: [SocketWatch] = []
+        private let events = UnsafeMutablePointer<rocurl_event>.allocate(capacity: SocketSet.capacity)
+        private var eventCount: Int32 = 0
+        /// When libcurl wants to be called in any case.
+        private(set) var timer = Int64.max
+
+        private static let capacity = 64
+
+        deinit {
+            close()
+            events.deallocate()
+        }
+
+        /// Begins to watch; `false` if the system has no descriptor for that.
+        func open(wakeDescriptor: Int32) -> Bool {
+            if epoll < 0 { epoll = rocurl_epoll_create() }
+            return epoll >= 0 && rocurl_watch_wakes(epoll, wakeDescriptor)
+        }
+
+        func close() {
+            guard epoll >= 0 else { return }
+            Glibc.close(epoll)
+            epoll = -1
+        }
+
+        // MARK: What libcurl wants
+
+        func setTimer(milliseconds: Int) {
+            timer = milliseconds < 0 ? .max : CurlLibrary.now.adding(Int64(milliseconds) * 1_000_000)
+        }
+
+        /// A descriptor was made for a connection, which will say when it is closed once it stands; `false` if the system
+        /// cannot watch it.
+        func opened(_ descriptor: Int32) -> Bool {
+            reserve(descriptor)
+            // Of one that was closed before its connection stood libcurl may not tell if the next takes its number.
+            let interest = watches[Int(descriptor)].wanted
+            watches[Int(descriptor)] = SocketWatch(isConnection: true)
+            return want(interest, of: descriptor)
+        }
+
+        /// The descriptor of a connection is about to be closed, with which the kernel forgets it.
+        func closes(_ descriptor: Int32) {
+            guard descriptor < watches.count else { return }
+            watches[Int(descriptor)] = SocketWatch()
+        }
+
+        /// Watches a descriptor for what libcurl wants to know of it; `false` if the system cannot.
+        func want(_ interest: SocketWatch.Interest, of descriptor: Int32) -> Bool {
+            reserve(descriptor)
+            return change(descriptor) { $0.want(interest) }
+        }
+
+        private func reserve(_ descriptor: Int32) {
+            while watches.count <= descriptor { watches.append(SocketWatch()) }
+        }
+
+        private func change(_ descriptor: Int32, _ body: (inout SocketWatch) -> Void) -> Bool {
+            let before = watches[Int(descriptor)].watched
+            body(&watches[Int(descriptor)])
+            let after = watches[Int(descriptor)].watched
+            if before == after { return true }
+            let isDone = rocurl_watch(epoll, descriptor, Int32(before.rawValue), Int32(after.rawValue))
+            // One that is closed the kernel has forgotten.
+            return isDone || after.isEmpty
+        }
+
+        // MARK: What happens
+
+        /// Waits until something happens to one of the sockets, or the thread is woken, or the time has passed; whether
+        /// something happened.
+        func wait(milliseconds: Int32) -> Bool {
+            eventCount = rocurl_wait(epoll, events, Int32(Self.capacity), milliseconds)
+            return eventCount > 0
+        }
+
+        /// Lets libcurl attend to what has happened since the last time.
+        func attend(_ multi: UnsafeMutableRawPointer) {
+            var running: Int32 = 0
+            for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) where isWanted(event) {
+                curl_multi_socket_action(multi, event.descriptor, event.readiness, &running)
+            }
+            eventCount = 0
+            guard timer <= CurlLibrary.now else { return }
+            timer = .max
+            // `CURL_SOCKET_TIMEOUT`, which is a macro.
+            curl_multi_socket_action(multi, -1, 0, &running)
+        }
+
+        private func isWanted(_ event: rocurl_event) -> Bool {
+            // The one that wakes the thread is none of libcurl's.
+            guard event.descriptor < watches.count else { return false }
+            var isWanted = false
+            // It changes to less, which the kernel refuses for closed ones at most.
+            _ = change(event.descriptor) {
+                isWanted = $0.isWanted(SocketWatch.Interest(rawValue: UInt8(event.readiness)))
+            }
+            return isWanted
+        }
+    }
+#endif

@@ -1,0 +1,42 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// What one descriptor is watched for: what libcurl wants to know of it, and what the kernel has been asked to tell.
+    ///
+    /// libcurl loses its interest in a connection at the end of each request and takes it up again with the next. The kernel
+    /// goes on watching an open connection for input meanwhile, which saves two system calls for each request, until
+    /// something happens that nobody wants to know.
+    struct SocketWatch {
+        struct Interest: OptionSet {
+            let rawValue: UInt8
+
+            /// As in libcurl's `CURL_POLL_IN` and `CURL_CSELECT_IN`.
+            static let input = Interest(rawValue: 1)
+            static let output = Interest(rawValue: 2)
+        }
+
+        private(set) var wanted: Interest = []
+        /// What the kernel is to watch.
+        private(set) var watched: Interest = []
+        /// Whether it is known when the descriptor is closed, and its number free for something else.
+        private let isConnection: Bool
+
+        init(isConnection: Bool = false) {
+            self.isConnection = isConnection
+        }
+
+        /// Takes note of what libcurl wants to know from now on.
+        mutating func want(_ interest: Interest) {
+            wanted = interest
+            // Output is possible nearly always, so the kernel would tell of it again and again.
+            watched = isConnection ? wanted.union(watched.intersection(.input)) : wanted
+        }
+
+        /// Something happened; whether libcurl wants to know. If not, the kernel is not to tell of it again.
+        mutating func isWanted(_ event: Interest) -> Bool {
+            guard wanted.isDisjoint(with: event) else { return true }
+            watched = wanted
+            return false
+        }
+    }
+#endif

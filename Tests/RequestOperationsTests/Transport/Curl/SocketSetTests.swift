@@ -1,0 +1,81 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Glibc
+    import Testing
+
+    @testable import RequestOperations
+
+    struct SocketSetTests {
+        private let sockets = SocketSet()
+        private let wake = rocurl_wake_create()
+
+        init() throws {
+            try #require(sockets.open(wakeDescriptor: wake))
+        }
+
+        @Test func `Each wake ends one wait, and all of them are counted at the end`() {
+            for _ in 1...3 {
+                rocurl_wake(wake)
+                #expect(sockets.wait(milliseconds: 60_000))
+            }
+            #expect(!sockets.wait(milliseconds: 0))
+            #expect(rocurl_take_wakes(wake) == 3)
+        }
+
+        @Test func `A timer of less than nothing is none`() {
+            sockets.setTimer(milliseconds: 10)
+            let isSet = sockets.timer < .max
+            sockets.setTimer(milliseconds: -1)
+            #expect(isSet && sockets.timer == .max)
+        }
+
+        @Test func `A number that a closed connection had is watched anew for whoever has it next`() throws {
+            let first = try pair()
+            #expect(sockets.opened(first.near))
+            #expect(sockets.want(.input, of: first.near))
+            #expect(sockets.want([], of: first.near))
+            sockets.closes(first.near)
+            let second = try pair()
+            // Closes the first one.
+            try #require(dup2(second.near, first.near) == first.near)
+            #expect(sockets.want(.input, of: first.near))
+            #expect(!sockets.wait(milliseconds: 0))
+            #expect(write(second.far, "x", 1) == 1)
+            #expect(sockets.wait(milliseconds: 60_000))
+            for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
+        }
+
+        @Test func `A socket that takes the number of one that libcurl waits for is watched in its place`() throws {
+            let first = try pair()
+            #expect(sockets.opened(first.near))
+            #expect(sockets.want(.input, of: first.near))
+            let second = try pair()
+            try #require(dup2(second.near, first.near) == first.near)
+            #expect(sockets.opened(first.near))
+            #expect(write(second.far, "x", 1) == 1)
+            #expect(sockets.wait(milliseconds: 60_000))
+            for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
+        }
+
+        @Test func `That a descriptor was closed before libcurl lost its interest is no failure`() throws {
+            let sockets = try pair()
+            #expect(self.sockets.want(.input, of: sockets.near))
+            close(sockets.near)
+            #expect(self.sockets.want([], of: sockets.near))
+            close(sockets.far)
+        }
+
+        private func pair() throws -> (near: Int32, far: Int32) {
+            var descriptors: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &descriptors) == 0)
+            return (descriptors[0], descriptors[1])
+        }
+
+        @Test func `A descriptor that cannot be watched is told of`() throws {
+            // Regular files are always ready, which epoll refuses to say (epoll_ctl(2), EPERM).
+            let file = open("/proc/self/exe", O_RDONLY)
+            #expect(!sockets.want(.input, of: file))
+            close(file)
+        }
+    }
+#endif
