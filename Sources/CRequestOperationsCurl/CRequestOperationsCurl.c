@@ -250,8 +250,10 @@ bool rocurl_watch(int epoll, int descriptor, int before, int after) {
         .events = (after & CURL_CSELECT_IN ? EPOLLIN : 0) | (after & CURL_CSELECT_OUT ? EPOLLOUT : 0),
         .data.fd = descriptor,
     };
-    int operation = !after ? EPOLL_CTL_DEL : before ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    return epoll_ctl(epoll, operation, descriptor, &event) == 0;
+    if (!after) return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) == 0;
+    // The kernel forgets a descriptor that libcurl closes without a word; its number may be that of another one now.
+    return (before && epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0)
+        || epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
 bool rocurl_watch_wakes(int epoll, int wake) {

@@ -49,10 +49,11 @@
             return want(interest, of: descriptor)
         }
 
-        /// The descriptor of a connection is about to be closed, with which the kernel forgets it.
+        /// The descriptor of a connection is about to be closed.
         func closes(_ descriptor: Int32) {
             guard descriptor < watches.count else { return }
-            watches[Int(descriptor)] = SocketWatch()
+            // If a child of the process has it as well, the kernel would go on watching it.
+            _ = change(descriptor) { $0 = SocketWatch() }
         }
 
         /// Watches a descriptor for what libcurl wants to know of it; `false` if the system cannot.

@@ -57,6 +57,29 @@
             for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
         }
 
+        @Test func `A number of which the end was not told is watched for whoever has it next`() throws {
+            let first = try pair()
+            #expect(sockets.want(.output, of: first.near))
+            let second = try pair()
+            try #require(dup2(second.near, first.near) == first.near)
+            #expect(sockets.want(.input, of: first.near))
+            #expect(write(second.far, "x", 1) == 1)
+            #expect(sockets.wait(milliseconds: 60_000))
+            for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
+        }
+
+        @Test func `A closed connection that somebody else still holds open is not watched`() throws {
+            let sockets = try pair()
+            let held = dup(sockets.near)
+            #expect(self.sockets.opened(sockets.near))
+            #expect(self.sockets.want(.input, of: sockets.near))
+            self.sockets.closes(sockets.near)
+            close(sockets.near)
+            #expect(write(sockets.far, "x", 1) == 1)
+            #expect(!self.sockets.wait(milliseconds: 0))
+            for descriptor in [held, sockets.far] { close(descriptor) }
+        }
+
         @Test func `That a descriptor was closed before libcurl lost its interest is no failure`() throws {
             let sockets = try pair()
             #expect(self.sockets.want(.input, of: sockets.near))
