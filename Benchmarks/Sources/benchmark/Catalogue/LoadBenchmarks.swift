@@ -146,6 +146,10 @@ extension Catalogue {
                 Floor(name: "CPU at 256 / that of AsyncHTTPClient in an Operation", bound: .atMost(1)) {
                     $0.ratio(.cpu, of: name(.operation, 256), to: name(.asyncHTTPClientOperation, 256))
                 },
+                // Were the server not slow, nobody would wait for it.
+                Floor(name: "per second of C, 256 / what the server answers", bound: .atMost(1.1)) {
+                    $0.value(.rate, of: name(.limit, 256)).map { $0 / Double(Nginx.slowRate) }
+                },
             ]
         ) { testbed in
             try [ClientKind.limit, .operation, .asyncHTTPClientOperation].flatMap { client in

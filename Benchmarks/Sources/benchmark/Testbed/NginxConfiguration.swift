@@ -35,7 +35,7 @@ struct NginxConfiguration: CustomStringConvertible {
             ssl_certificate_key \(key.path);
             ssl_session_cache shared:benchmark:1m;
             root \(pages.path);
-            limit_req_zone $server_name zone=slow:1m rate=\(Nginx.slowRate)r/s;
+            limit_req_zone $binary_remote_addr zone=slow:1m rate=\(Nginx.slowRate)r/s;
             server { listen 127.0.0.1:\(plainPort) backlog=1024; \(uploads) \(slow) }
             server { listen 127.0.0.1:\(tlsPort) ssl backlog=1024; }
             server { listen 127.0.0.1:\(http2Port) ssl http2 backlog=1024; }

@@ -71,15 +71,19 @@
         /// shut down, for a new one.
         @discardableResult
         func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
-            let effect = inbox.withLock { $0.add(transfer, isNew: isNew) }
-            callCount.wrappingAdd(1, ordering: .relaxed)
-            switch effect {
+            switch put({ $0.add(transfer, isNew: isNew) }) {
             case .startThread: start()
             case .wakeThread: rocurl_wake(wakeDescriptor)
             case .refuse: return false
             case .none, .isOver: break
             }
             return true
+        }
+
+        /// Puts something in so that a thread that looks out notices.
+        private func put(_ change: (inout DriverInbox) -> DriverInbox.Effect) -> DriverInbox.Effect {
+            defer { callCount.wrappingAdd(1, ordering: .relaxed) }
+            return inbox.withLock(change)
         }
 
         /// Whether it takes no new transfer.
@@ -94,9 +98,7 @@
 
         /// Shuts the transport down without waiting.
         func askToEnd(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
-            let effect = inbox.withLock { $0.shutDown(mode, waiter) }
-            callCount.wrappingAdd(1, ordering: .relaxed)
-            switch effect {
+            switch put({ $0.shutDown(mode, waiter) }) {
             case .wakeThread:
                 rocurl_wake(wakeDescriptor)
             case .isOver:
