@@ -23,10 +23,12 @@ public enum TransportConformance {
         + TransportExpectation.connections
         + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
 
-    /// How many expectations are checked at the same time in this process, whoever asks. Some measure time, and a crowd
-    /// would disturb them.
+    /// How many expectations are checked at the same time in this process, whoever asks, and as many that a transport
+    /// declares to miss. Some measure time, and a crowd would disturb them.
     static let width = 6
     private static let places = Places(width)
+    /// For those that are expected to be missed, which mostly wait for their time limit.
+    private static let placesOfLacks = Places(width)
 
     /// Checks one expectation against a server and an empty folder of its own.
     ///
@@ -44,9 +46,10 @@ public enum TransportConformance {
 
     /// Checks one expectation as above, of a transport that is made for the server of the check.
     package static func check(
-        _ expectation: TransportExpectation, timeLimit: Duration = .seconds(30),
+        _ expectation: TransportExpectation, isLack: Bool = false, timeLimit: Duration = .seconds(30),
         of makeTransport: @Sendable (LoopbackServer) -> any Transport
     ) async -> TransportOutcome {
+        let places = isLack && !expectation.isCheckedAlone ? placesOfLacks : places
         let count = expectation.isCheckedAlone ? width : 1
         await places.take(count)
         defer { places.give(count) }
@@ -75,7 +78,10 @@ public enum TransportConformance {
     ) async -> TransportReport {
         await withTaskGroup(of: (Int, TransportOutcome).self) { group in
             for (index, expectation) in expectations.enumerated() {
-                group.addTask { (index, await check(expectation, timeLimit: timeLimit, of: makeTransport)) }
+                let isLack = lacking[expectation.capability] != nil
+                group.addTask {
+                    (index, await check(expectation, isLack: isLack, timeLimit: timeLimit, of: makeTransport))
+                }
             }
             var outcomes: [Int: TransportOutcome] = [:]
             for await (index, outcome) in group { outcomes[index] = outcome }

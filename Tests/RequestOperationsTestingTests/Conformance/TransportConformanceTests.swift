@@ -25,7 +25,7 @@ import Testing
     ) async throws {
         let expectation = try #require(TransportConformance.expectations.first { $0.name == name })
         let intact = await TransportConformance.check(expectation) { ScriptedTransport.answering(for: $0) }
-        let broken = await TransportConformance.check(expectation, timeLimit: .seconds(5)) { server in
+        let broken = await TransportConformance.check(expectation, isLack: true, timeLimit: .seconds(5)) { server in
             BrokenTransport(base: ScriptedTransport.answering(for: server), fault: fault)
         }
         #expect(intact.miss == nil)
