@@ -251,7 +251,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func stop(_ action: OperationLifecycle.CancelAction) {
         guard case .stop(let task) = action else { return }
         runWasStopped()
-        task?.cancel()
+        if let task {
+            task.cancel()
+            for leaver in state.withLock({ $0.lifecycle.wasTold() }) { leaver() }
+        }
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
             // Observers of the finish must not keep the deadlines of others waiting.
             DispatchQueue.global().async { [weak self] in self?.abandon() }
@@ -285,6 +288,15 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
             if error is CancellationError { noteOwnCancellation() }
             finish(.failed(error))
         }
+        if !state.withLock({ $0.lifecycle.mayLeave }) { await leave() }
+    }
+
+    /// Keeps the Task until whoever tells it to stop has done so.
+    @inline(never)
+    private func leave() async {
+        await withCheckedContinuation { continuation in
+            if state.withLock({ $0.lifecycle.leave { continuation.resume() } }) { continuation.resume() }
+        }
     }
 
     @inline(__always)
@@ -300,7 +312,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// The work said that it was cancelled, so the operation was.
     private func noteOwnCancellation() {
-        if case .stop = state.withLock({ $0.lifecycle.fail(with: CancellationError()) }) { super.cancel() }
+        if state.withLock({ $0.lifecycle.noteOwnCancellation() }) { super.cancel() }
     }
 
     private func finish(_ outcome: OperationLifecycle.Ending, abandoningRun: Bool = false) {

@@ -47,6 +47,10 @@ struct OperationLifecycle: Sendable {
     }
 
     private var state = State.pending
+    /// Whether somebody is telling the Task to stop, who has no hold on it: it must not end meanwhile.
+    private var isBeingTold = false
+    /// Who waits for that to be over.
+    private var leavers: [Subscriber] = []
     private var subscribers = Subscribers()
     /// Who waits for the outcome, and for the finish only if it comes: a cancel before the start settles the outcome.
     private var awaiters: [Subscriber] = []
@@ -134,9 +138,26 @@ struct OperationLifecycle: Sendable {
         }
     }
 
+    /// Whether a Task that is no longer the operation's may end.
+    var mayLeave: Bool { !isBeingTold }
+
+    /// A Task that is no longer the operation's is about to end; whether it may. If not, it waits until the leaver is called.
+    mutating func leave(_ leaver: @escaping Subscriber) -> Bool {
+        guard isBeingTold else { return true }
+        leavers.append(leaver)
+        return false
+    }
+
+    /// The Task that was to be told to stop has been told; those who have waited for that.
+    mutating func wasTold() -> [Subscriber] {
+        isBeingTold = false
+        defer { leavers = [] }
+        return leavers
+    }
+
     enum CancelAction {
         case markCancelled(waitsForStart: Bool)
-        /// Tell the Task to stop, if it has begun.
+        /// Tell the Task to stop, if it has begun; ``wasTold()`` is owed then.
         case stop(RunningTask?)
         case ignore
     }
@@ -148,8 +169,7 @@ struct OperationLifecycle: Sendable {
             state = .cancelled
             return .markCancelled(waitsForStart: true)
         case .executing(let task):
-            state = .ending(task, with: CancellationError())
-            return .stop(task)
+            return stop(task, with: CancellationError())
         case .ending(let task, let error) where !(error is CancellationError):
             state = .ending(task, with: CancellationError())
             return .markCancelled(waitsForStart: false)
@@ -161,8 +181,20 @@ struct OperationLifecycle: Sendable {
     /// The operation must end with an error now, unless it is ending already.
     mutating func fail(with error: any Error) -> CancelAction {
         guard case .executing(let task) = state else { return .ignore }
+        return stop(task, with: error)
+    }
+
+    private mutating func stop(_ task: RunningTask?, with error: any Error) -> CancelAction {
         state = .ending(task, with: error)
+        isBeingTold = task != nil
         return .stop(task)
+    }
+
+    /// The work says itself that it was cancelled; whether nobody said so before.
+    mutating func noteOwnCancellation() -> Bool {
+        guard case .executing(let task) = state else { return false }
+        state = .ending(task, with: CancellationError())
+        return true
     }
 
     /// What follows from a finish.
@@ -225,7 +257,7 @@ struct RunningTask: Sendable {
 }
 
 extension RunningTask {
-    /// The current Task, told to stop from anywhere. The operation lets go of it when it finishes.
+    /// The current Task, told to stop from anywhere, for as long as it has not ended.
     static func current() -> RunningTask {
         withUnsafeCurrentTask { task in
             // A Task asks; of an `UnsafeCurrentTask`, `cancel()` may be called from any place.

@@ -185,6 +185,34 @@ import Testing
         #expect(lifecycle.isCancelled == (lifecycle.ending.map(Self.name) == "cancelled"))
     }
 
+    @Test(arguments: [State.cancelling, .failing, .failed, .finishedAsCancelled])
+    private func aTaskThatIsBeingToldToStopLeavesWhenItWasTold(state: State) {
+        var lifecycle = Self.lifecycle(state)
+        let left = Collector<Int>()
+        #expect(!lifecycle.mayLeave)
+        for number in 1...2 {
+            let mayLeave = lifecycle.leave { left.append(number) }
+            #expect(!mayLeave)
+        }
+        for leaver in lifecycle.wasTold() { leaver() }
+        #expect(left.elements == [1, 2])
+        let mayLeave = lifecycle.leave {}
+        #expect(mayLeave && lifecycle.mayLeave)
+    }
+
+    @Test(arguments: [State.executing, .starting, .cancellingWhileStarting, .succeeded])
+    private func aTaskThatNobodyTellsToStopMayLeave(state: State) {
+        #expect(Self.lifecycle(state).mayLeave)
+    }
+
+    @Test func aTaskThatStopsOfItselfMayLeave() {
+        var lifecycle = Self.lifecycle(.executing)
+        let isFirst = lifecycle.noteOwnCancellation()
+        let isSecond = lifecycle.noteOwnCancellation()
+        #expect(isFirst && !isSecond)
+        #expect(lifecycle.isCancelled && lifecycle.mayLeave)
+    }
+
     @Test func aCancellationErrorAsTheOutcomeIsACancel() {
         var lifecycle = Self.lifecycle(.executing)
         _ = lifecycle.finish(.failed(CancellationError()))

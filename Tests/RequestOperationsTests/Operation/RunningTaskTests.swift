@@ -1,0 +1,70 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RunningTaskTests {
+    @Test func aTaskIsThereUntilItWasToldToStopEvenIfTheOperationHasFinished() async {
+        let operation = EndsWhileItIsStopped()
+        OperationQueue().addOperation(operation)
+        await operation.runs.pass()
+        // It blocks the thread.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                operation.cancel()
+                continuation.resume()
+            }
+        }
+        #expect(operation.hadFinished && operation.hadTask)
+        await operation.taskEnded.pass()
+    }
+}
+
+/// An operation whose work returns after it was cancelled and before its Task is told so.
+private final class EndsWhileItIsStopped: AsynchronousOperation<Int>, @unchecked Sendable {
+    /// What the Task keeps for as long as it is there.
+    private final class Trace: Sendable {
+        let ended: Door
+
+        init(_ ended: Door) {
+            self.ended = ended
+        }
+
+        deinit {
+            ended.open()
+        }
+    }
+
+    let runs = Door()
+    let taskEnded = Door()
+    private(set) var hadFinished = false
+    private(set) var hadTask = false
+    private let mayReturn = Door()
+    private let finished = DispatchSemaphore(value: 0)
+
+    override func work() async throws -> WorkPart? {
+        let trace = Trace(taskEnded)
+        return WorkPart {
+            $0()
+        } run: { [self] in
+            runs.open()
+            await mayReturn.pass()
+            withExtendedLifetime(trace) {}
+            keep(1)
+            return nil
+        }
+    }
+
+    override func runWasStopped() {
+        subscribeToFinish { [finished] in finished.signal() }
+        mayReturn.open()
+        hadFinished = finished.wait(timeout: .now() + .seconds(600)) == .success
+        // Some time for the Task to end, were it to.
+        let gone = DispatchSemaphore(value: 0)
+        Task { [taskEnded] in
+            await taskEnded.pass()
+            gone.signal()
+        }
+        hadTask = gone.wait(timeout: .now() + .milliseconds(200)) == .timedOut
+    }
+}
