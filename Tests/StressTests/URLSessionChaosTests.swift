@@ -85,6 +85,39 @@ struct URLSessionChaosTests {
         return await task.result
     }
 
+    @Test func `Files of which the upload is cancelled or refused midway kill nothing`() async throws {
+        let server = try await LoopbackServer.start()
+        let paths = ["/refused", "/reset", "/stall"]
+        server.route("/refused", .withoutReadingBody(.closing(.status(413))))
+        server.route("/reset", .withoutReadingBody(.reset))
+        server.route("/stall", .withoutReadingBody(.stall))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(count: 8_000_000).write(to: file)
+        let transport = URLSessionTransport()
+        let count = Stress.rounds(20_000, shortened: 1000)
+        let endCount = await withTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                if number >= 16 { await group.next() }
+                group.addTask {
+                    let path = paths[number % paths.count]
+                    var request = URLRequest(url: server.url(path))
+                    request.httpMethod = "PUT"
+                    let upload = TransportTask.upload(request, from: .file(file))
+                    let task = Task { try await transport.perform(upload) { _ in } }
+                    if path == "/stall" {
+                        // A time is what makes the races here: the test claims nothing of it.
+                        try? await Task.sleep(for: .microseconds(Int.random(in: 0..<5000)))
+                        task.cancel()
+                    }
+                    _ = await task.result
+                }
+            }
+            return await group.reduce(into: min(max(count - 16, 0), count)) { count, _ in count += 1 }
+        }
+        #expect(endCount == count)
+    }
+
     private static func note(_ result: Result<Void, any Error>, in tally: inout Tally) {
         switch result {
         case .success: tally.responses += 1

@@ -35,10 +35,10 @@ final class HandlerTask: NSObject, URLSessionTaskDelegate {
                 session.dataTask(with: request, completionHandler: completion)
             case .data(let data):
                 session.uploadTask(with: request, from: data, completionHandler: completion)
-            case .file(let url, _):
-                session.uploadTask(with: request, fromFile: url, completionHandler: completion)
-            case .spooled(let file, _):
-                session.uploadTask(with: request, fromFile: file.url, completionHandler: completion)
+            case .file(let url, let length):
+                session.uploadTask(with: request, from: url, length: length, completionHandler: completion)
+            case .spooled(let file, let length):
+                session.uploadTask(with: request, from: file.url, length: length, completionHandler: completion)
             }
         task.delegate = HandlerTask(transfer, owner)
         return task

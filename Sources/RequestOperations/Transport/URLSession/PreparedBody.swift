@@ -17,7 +17,9 @@ enum PreparedBody: Sendable {
         switch body {
         case .none: self = .none
         case .data(let data): self = .data(data)
-        case .file(let url): self = .file(url, length: try Self.length(of: url))
+        case .file(let url):
+            let length = try Self.length(of: url)
+            self = length > 0 ? .file(url, length: length) : .data(Data())
         case .stream(let stream): self = try await Self.spool(stream)
         }
     }

@@ -109,8 +109,8 @@ extension URLSessionTransport {
             completionHandler(.rejectProtectionSpace, nil)
         }
 
-        /// Foundation is about to send a body again. No body comes from a stream here, so on Linux this says that a kept
-        /// connection was dead, and that the request would go out without its body.
+        /// Foundation is about to send a body again. Nothing that it knows of is sent twice here, so on Linux this says that a
+        /// kept connection was dead, and that the request would go out without its body.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

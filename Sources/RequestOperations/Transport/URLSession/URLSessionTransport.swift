@@ -52,6 +52,8 @@
 /// - A response that arrives faster than Foundation reads it, which is to say over the loopback interface or the fastest
 ///   of networks, is read to its end before anything else has a turn (libcurl 7.88): a transfer that is cancelled or cut
 ///   ends at once for its caller, but its connection lives on till then, and all others wait.
+/// - A custom task that uploads a file (`uploadTask(with:fromFile:)`) kills the process, now and then, when it is cancelled or
+///   refused midway. A file that is the body of a ``TransportTask`` is sent in another way.
 /// - A field after a chunked body (a trailer) kills the process. So does, rarely, a server that dies right after it was
 ///   sent a request. There is nothing that could be done about it from outside.
 /// - A body whose compression breaks off is not noticed; one in an unknown content coding fails.
@@ -165,8 +167,9 @@ public final class URLSessionTransport: BuiltInTransport {
                     case .data(let data) where data.isEmpty: session.dataTask(with: request)
                     // An upload task, since Foundation invents a media type for the body of a data task.
                     case .data(let data): session.uploadTask(with: request, from: data)
-                    case .file(let url, _): session.uploadTask(with: request, fromFile: url)
-                    case .spooled(let file, _): session.uploadTask(with: request, fromFile: file.url)
+                    case .file(let url, let length): session.uploadTask(with: request, from: url, length: length)
+                    case .spooled(let file, let length):
+                        session.uploadTask(with: request, from: file.url, length: length)
                     }
                 delegate.add(transfer, for: sessionTask)
                 return sessionTask

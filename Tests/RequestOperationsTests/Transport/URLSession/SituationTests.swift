@@ -131,15 +131,29 @@ struct SituationTests {
         #expect(request.field("Transfer-Encoding") == nil)
     }
 
-    @Test(arguments: Situation.allCases)
-    func `A body from a file is sent with its length`(situation: Situation) async throws {
+    @Test(arguments: Situation.allCases, ["PUT", "POST"])
+    func `A body from a file is sent with its length and without an invented media type`(
+        situation: Situation, method: String
+    ) async throws {
         let server = try await LoopbackServer.start()
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: file) }
-        try Data(repeating: 3, count: 100_000).write(to: file)
-        _ = try await situation.transport.perform(.upload(server.request(method: "PUT"), from: .file(file)))
-        #expect(server.requests.first?.body == Data(repeating: 3, count: 100_000))
-        #expect(server.requests.first?.field("Content-Length") == "100000")
+        let file = TemporaryPath()
+        try Data(repeating: 3, count: 100_000).write(to: file.url)
+        _ = try await situation.transport.perform(.upload(server.request(method: method), from: .file(file.url)))
+        let request = try #require(server.requests.first)
+        #expect(request.body == Data(repeating: 3, count: 100_000))
+        #expect(request.fields.filter { $0.name.lowercased() == "content-length" }.map(\.value) == ["100000"])
+        for name in ["Transfer-Encoding", "Content-Type", "Expect"] { #expect(request.field(name) == nil) }
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `The media type of a file is sent as it is given`(situation: Situation) async throws {
+        let server = try await LoopbackServer.start()
+        let file = TemporaryPath()
+        try Data("abc".utf8).write(to: file.url)
+        var request = server.request(method: "POST")
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        _ = try await situation.transport.perform(.upload(request, from: .file(file.url)))
+        #expect(server.requests.first?.field("Content-Type") == "text/plain")
     }
 
     @Test(arguments: Situation.allCases)
