@@ -49,9 +49,14 @@
         /// Begins the transfers that waited for a look-up; called by libcurl, which does not take new ones meanwhile.
         func lookupEnded(for transfer: CurlTransfer) {
             guard transfer.stand != .none else { return }
-            for other in desk.lookupEnded(for: transfer, at: now) {
-                other.place = .nowhere
-                call(for: other)
+            letGo(desk.lookupEnded(for: transfer, at: now))
+        }
+
+        /// Has transfers that waited begin in the next turn.
+        private func letGo(_ transfers: [CurlTransfer]) {
+            for transfer in transfers {
+                transfer.place = .nowhere
+                call(for: transfer)
             }
         }
 
@@ -92,12 +97,23 @@
         /// otherwise the next of them tries.
         func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
             guard transfer.stand != .none else { return }
-            let (failed, next) = desk.ended(transfer, isUnknown: code == CURLE_COULDNT_RESOLVE_HOST)
+            let (failed, next) = desk.ended(transfer, isUnknown: code.map(isUnknownName) ?? false)
             for other in failed {
                 other.place = .nowhere
                 end(other, .stopped(.lookupFailed(message)))
             }
-            admit(next)
+            // Not now: the next may fail as well, and there may be thousands of them.
+            letGo(next)
+        }
+
+        /// Whether a failure says that a name does not exist for any transfer that waits for it. Those that the environment
+        /// sends over a proxy may have different ones.
+        private func isUnknownName(_ code: CURLcode) -> Bool {
+            switch code {
+            case CURLE_COULDNT_RESOLVE_HOST: true
+            case CURLE_COULDNT_RESOLVE_PROXY: configuration.proxy != .environment
+            default: false
+            }
         }
     }
 #endif

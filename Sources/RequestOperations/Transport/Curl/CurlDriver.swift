@@ -89,6 +89,9 @@
         /// Whether it takes no new transfer.
         var isEnding: Bool { inbox.withLock { $0.isEnding } }
 
+        /// Whether its thread has ended, or never will start.
+        var isOver: Bool { inbox.withLock { $0.isOver } }
+
         /// Shuts the transport down; returns when the thread has ended and all connections are closed.
         func shutDown(_ mode: CurlTransport.ShutdownMode) async {
             await withCheckedContinuation { continuation in
@@ -140,20 +143,23 @@
 
         /// Ends the transfers for which no thread could be started, as that would.
         private func endAll(_ shortage: String) {
-            let (transfers, waiters) = inbox.withLock { $0.failToStart() }
-            for transfer in transfers {
-                let waiter: UnsafeContinuation<Void, Never>? = transfer.exchange.withLock { machine in
-                    // A transfer can be in the inbox twice.
-                    guard !machine.isEnded else { return nil }
-                    transfer.outcome = .stopped(machine.isAborting ? .aborted : .shortage(shortage))
-                    transfer.ended = CurlLibrary.now
-                    machine.end()
-                    return machine.wake()
-                }
-                (transfer.upload as? StreamUpload)?.close()
-                waiter?.resume()
+            while let (transfers, waiters) = inbox.withLock({ $0.failToStart() }) {
+                for transfer in transfers { end(transfer, for: shortage) }
+                for waiter in waiters { waiter.resume() }
             }
-            for waiter in waiters { waiter.resume() }
+        }
+
+        private func end(_ transfer: CurlTransfer, for shortage: String) {
+            let waiter: UnsafeContinuation<Void, Never>? = transfer.exchange.withLock { machine in
+                // A transfer can be in the inbox twice.
+                guard !machine.isEnded else { return nil }
+                transfer.outcome = .stopped(machine.isAborting ? .aborted : .shortage(shortage))
+                transfer.ended = CurlLibrary.now
+                machine.end()
+                return machine.wake()
+            }
+            (transfer.upload as? StreamUpload)?.close()
+            waiter?.resume()
         }
 
         private func run() {
@@ -365,7 +371,9 @@
         }
 
         private func drain(_ transfer: CurlTransfer) {
-            guard case .active = transfer.place, transfer.deadlines.drain == nil else { return }
+            guard case .active = transfer.place else { return }
+            // Called again, it has more of its own body to send.
+            if transfer.deadlines.drain != nil { return resume(transfer) }
             guard transfer.limits.errorBody > 0, transfer.received <= transfer.limits.errorBody else {
                 return stop(transfer, .drained)
             }

@@ -100,12 +100,18 @@
         private static let tooLarge = CURLcode(100)
 
         private func connectFailure(_ message: String) -> RequestError.Code {
-            // libcurl names the host and port that it could not reach: those of the proxy if there is one.
             let port = url.port ?? (isSecure ? 443 : 80)
-            if driver.mayUseProxy, let host = url.host, !message.contains("to \(host) port \(port) ") {
+            if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
                 return .proxyFailed
             }
             return easy.map { rocurl_system_error($0.pointer) } == Int(ENETUNREACH) ? .notConnected : .cannotConnect
+        }
+
+        /// Whether it was a proxy that could not be reached. libcurl names the host and port to which it could not connect:
+        /// those of the proxy if there is one, and from 8.16 on those of the server, with the proxy behind them.
+        static func isAboutProxy(_ message: String, ofRequestTo host: String, _ port: Int) -> Bool {
+            if message.contains(" via ") || message.contains(" over proxy ") { return true }
+            return !message.contains("to \(host) port \(port) ") && !message.contains("to \(host):\(port)")
         }
 
         /// OpenSSL, GnuTLS and others name the alert of RFC 8446, section 6.2, in their own words, but with these in it.
@@ -162,6 +168,8 @@
     /// | 56 | body | `truncatedBody` | a chunk without a size |
     /// | 61 | body | `truncatedBody` | a body that is not compressed as declared |
     /// | 23, 88 | body | `truncatedBody` | *unproven* |
+    ///
+    /// Newer versions of libcurl report some failures of proxies with other numbers; the code is the same.
     ///
     /// What the transport ends itself has no number: the limits `timedOut`, the sizes `bodyTooLarge` and
     /// `malformedResponse`, a request that libcurl would send a second time although it may have been processed (also after an

@@ -50,6 +50,9 @@
         /// Whether the library, when an address of a host refuses, goes on with the next one only when it happens to be run.
         static let forgetsAddresses = version >= Version(7, 88) && version < Version(8, 4)
 
+        /// Whether a handle may keep the receive buffer of a transfer that failed, and takes no other size for it then.
+        static let keepsBuffers = version < Version(8, 7)
+
         static func has(_ feature: Int32) -> Bool {
             _ = version
             return rocurl_features() & UInt32(bitPattern: feature) != 0

@@ -85,6 +85,9 @@
             case stopped(Cause)
         }
 
+        /// Whether libcurl carried the transfer out to its end.
+        var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
+
         /// Why we ended a transfer ourselves.
         enum Cause {
             /// By the Task: it was cancelled or has an error of its own.

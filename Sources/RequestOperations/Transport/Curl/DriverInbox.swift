@@ -4,7 +4,7 @@
         private enum Life {
             case notStarted
             case awake
-            /// Waiting in libcurl, or about to: whoever puts something in must wake it.
+            /// Waiting for its descriptors, or about to: whoever puts something in must wake it.
             case asleep
             case over
         }
@@ -29,6 +29,8 @@
         private var wakeCount: UInt64 = 0
 
         var isEnding: Bool { ending != nil }
+
+        var isOver: Bool { life == .over }
 
         // MARK: The side of the program
 
@@ -67,14 +69,17 @@
             }
         }
 
-        /// The thread could not be started: everything in here, and those who wait for its end if that was asked for. The
-        /// next transfer tries again.
-        mutating func failToStart() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>]) {
+        /// The thread could not be started: everything in here, and those who wait for its end if that was asked for. When
+        /// nothing is left there is no thread, and the next transfer tries again; until then nobody starts another.
+        mutating func failToStart() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>])? {
+            guard !transfers.isEmpty || !waiters.isEmpty else {
+                life = ending == nil ? .notStarted : .over
+                return nil
+            }
             defer {
                 transfers = []
                 waiters = []
             }
-            life = ending == nil ? .notStarted : .over
             return (transfers, waiters)
         }
 

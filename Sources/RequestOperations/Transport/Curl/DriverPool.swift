@@ -12,6 +12,8 @@
 
         private struct State {
             var others: [TrustPolicy: Other] = [:]
+            /// What was taken out of them, until its thread has ended.
+            var leaving: [CurlDriver] = []
             var uses: UInt64 = 0
             var isShutDown = false
 
@@ -30,7 +32,10 @@
                 guard others.count > keptPolicies,
                     let oldest = others.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
                 else { return nil }
-                return others.removeValue(forKey: oldest.key)?.driver
+                others[oldest.key] = nil
+                leaving.removeAll(where: \.isOver)
+                leaving.append(oldest.value.driver)
+                return oldest.value.driver
             }
         }
 
@@ -110,7 +115,7 @@
         private func drivers() -> [CurlDriver] {
             state.withLock { state in
                 state.isShutDown = true
-                return [own] + state.others.values.map(\.driver)
+                return [own] + state.others.values.map(\.driver) + state.leaving
             }
         }
     }

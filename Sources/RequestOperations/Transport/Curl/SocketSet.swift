@@ -21,10 +21,14 @@
             events.deallocate()
         }
 
-        /// Begins to watch; `false` if the system has no descriptor for that.
+        /// Begins to watch, if it does not; `false` if the system has no descriptor for that.
         func open(wakeDescriptor: Int32) -> Bool {
-            if epoll < 0 { epoll = rocurl_epoll_create() }
-            return epoll >= 0 && rocurl_watch_wakes(epoll, wakeDescriptor)
+            guard epoll < 0 else { return true }
+            epoll = rocurl_epoll_create()
+            guard epoll >= 0 else { return false }
+            if rocurl_watch_wakes(epoll, wakeDescriptor) { return true }
+            close()
+            return false
         }
 
         func close() {

@@ -269,11 +269,11 @@
             onProgress(progress)
         }
 
-        /// Gives the handle back; what libcurl knows of the transfer has been read.
+        /// Gives the handle back if it can serve another transfer; what libcurl knows of this one has been read.
         private func recycle() {
             guard let easy = transfer.easy else { return }
             transfer.easy = nil
-            transfer.driver.handles.give(easy)
+            if transfer.isWhole || !CurlLibrary.keepsBuffers { transfer.driver.handles.give(easy) }
         }
     }
 #endif

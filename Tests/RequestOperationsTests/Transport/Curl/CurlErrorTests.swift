@@ -273,6 +273,17 @@
             #expect(await transport.row(try #require(URL(string: "http://name.invalid/"))) == .unsent(.proxyFailed, 7))
         }
 
+        @Test func `A download after one that did not come to connecting is a download`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .text("hello"))
+            let transport = CurlTransport()
+            let path = TemporaryPath()
+            let bad = try #require(URL(string: "http://127.0.0.1:99999/"))
+            #expect(await transport.row(.download(URLRequest(url: bad), to: path.url)) == .unsent(.badURL, 3))
+            _ = try await transport.perform(.download(server.request(), to: path.url)) { _ in }
+            #expect(try Data(contentsOf: path.url) == Data("hello".utf8))
+        }
+
         @Test func `A proxy whose name does not exist is cannotResolveHost and surely not sent`() async throws {
             let proxy = try #require(URL(string: "http://proxy.invalid:8080"))
             let transport = CurlTransport.with { $0.proxy = .url(proxy) }

@@ -31,9 +31,19 @@
         mutating func `What a thread was to do that cannot be started comes back, and the next transfer tries again`() {
             _ = inbox.add(transfer, isNew: true)
             _ = inbox.add(transfer, isNew: false)
-            let count = inbox.failToStart().transfers.count
+            let count = inbox.failToStart()?.transfers.count
+            let isDone = inbox.failToStart() == nil
             let effect = inbox.add(transfer, isNew: true)
-            #expect(count == 2 && effect == .startThread)
+            #expect(count == 2 && isDone && effect == .startThread)
+        }
+
+        @Test
+        mutating func `Nobody starts a thread while what one was to do that could not be started is not ended`() {
+            _ = inbox.add(transfer, isNew: true)
+            _ = inbox.failToStart()
+            let effect = inbox.add(transfer, isNew: false)
+            let count = inbox.failToStart()?.transfers.count
+            #expect(effect == .none && count == 1)
         }
 
         @Test mutating func `A thread does not fall asleep over what was put in meanwhile`() {

@@ -22,6 +22,12 @@
             #expect(rocurl_take_wakes(wake) == 3)
         }
 
+        @Test func `Begun a second time, since no thread could be started, it watches as before`() {
+            #expect(sockets.open(wakeDescriptor: wake))
+            rocurl_wake(wake)
+            #expect(sockets.wait(milliseconds: 60_000))
+        }
+
         @Test func `A timer of less than nothing is none`() {
             sockets.setTimer(milliseconds: 10)
             let isSet = sockets.timer < .max
