@@ -93,7 +93,7 @@ struct URLSessionChaosTests {
         server.route("/stall", .withoutReadingBody(.stall))
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
-        try Data(count: 8_000_000).write(to: file)
+        try Data(count: 400_000).write(to: file)
         let transport = URLSessionTransport()
         let count = Stress.rounds(20_000, shortened: 1000)
         let endCount = await withTaskGroup(of: Void.self) { group in
