@@ -87,7 +87,8 @@ import Testing
     func aLimitedStageThatIgnoresACancelIsToldOnce(stage: RequestError.Stage) async throws {
         let told = Collector<RequestID>()
         let ended = Collector<RequestID>()
-        var configuration = RequestConfiguration.over(Deaf())
+        let deaf = Deaf()
+        var configuration = RequestConfiguration.over(deaf)
         if stage != .transfer { configuration.transport = ScriptedTransport([.body(Data("x".utf8))]) }
         configuration.stageTimeLimits = stage == .transfer ? [:] : [stage: .seconds(600)]
         configuration.attemptTimeLimit = stage == .transfer ? .seconds(600) : nil
@@ -103,7 +104,7 @@ import Testing
         let queue = OperationQueue()
         for operation in operations { queue.addOperation(operation) }
         if stage == .transfer {
-            await told.count(20)
+            await deaf.reached.count(20)
         } else {
             for operation in operations { await operation.reached.pass() }
         }
@@ -196,11 +197,15 @@ import Testing
 
 /// Never answers after the head, whatever happens.
 private struct Deaf: Transport {
+    /// Grows with each transfer that hears nothing any more.
+    let reached = Collector<Void>()
+
     func perform(
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
         // The request has a URL.
         try onHead(ResponseHead(status: 200, url: anyRequest.url!))
+        reached.append(())
         return await withUnsafeContinuation { (_: UnsafeContinuation<TransportResponse, Never>) in }
     }
 }
