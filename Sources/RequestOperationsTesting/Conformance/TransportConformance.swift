@@ -49,10 +49,11 @@ public enum TransportConformance {
         _ expectation: TransportExpectation, isLack: Bool = false, timeLimit: Duration = .seconds(30),
         of makeTransport: @Sendable (LoopbackServer) -> any Transport
     ) async -> TransportOutcome {
-        let places = isLack && !expectation.isCheckedAlone ? placesOfLacks : places
-        let count = expectation.isCheckedAlone ? width : 1
-        await places.take(count)
-        defer { places.give(count) }
+        let isAlone = expectation.isCheckedAlone
+        let kinds = isAlone ? [places, placesOfLacks] : [isLack ? placesOfLacks : places]
+        let count = isAlone ? width : 1
+        for places in kinds { await places.take(count) }
+        defer { for places in kinds { places.give(count) } }
         return TransportOutcome(
             expectation: expectation, miss: await miss(of: expectation, timeLimit, makeTransport))
     }
