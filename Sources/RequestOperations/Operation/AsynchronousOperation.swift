@@ -46,7 +46,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         releaseChain(of: rest.dependencies.removeAll())
     }
 
-    /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before.
+    /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before. (A
+    /// ``URLRequestOperation`` does its work without it.)
     ///
     /// What it returns or throws becomes the ``result``. It should return soon after its Task was cancelled. The default
     /// is a programmer's error.
@@ -251,14 +252,14 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func stop(_ action: OperationLifecycle.CancelAction) {
         guard case .stop(let task) = action else { return }
         runWasStopped()
-        if let task {
-            task.cancel()
-            for leaver in state.withLock({ $0.lifecycle.wasTold() }) { leaver() }
-        }
+        // First, since cancelling runs the handlers of user code, which may take their time.
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
             // Observers of the finish must not keep the deadlines of others waiting.
             DispatchQueue.global().async { [weak self] in self?.abandon() }
         }
+        guard let task else { return }
+        task.cancel()
+        for leaver in state.withLock({ $0.lifecycle.wasTold() }) { leaver() }
     }
 
     /// Called when ``run()`` is told to stop, before its Task is cancelled.
@@ -375,7 +376,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     public final override var dependencies: [Operation] { state.withLock { $0.dependencies.operations } }
 
     /// Makes this operation wait until another has finished, whatever its outcome and its queue. Adding one twice, or after
-    /// the start, changes nothing.
+    /// the start, changes nothing. One of another kind than this class is kept until it has finished, removed or not.
     public final override func addDependency(_ operation: Operation) {
         let (isNew, gate) = state.withLock { $0.addDependency(operation, of: self) }
         guard isNew else { return }

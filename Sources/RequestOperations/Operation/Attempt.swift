@@ -43,6 +43,8 @@ public struct Attempt: Sendable {
     /// How many a request keeps at most, and how many of these are its first ones.
     static let keptAtMost = 100
     static let keptFirst = 10
+    /// How many hedges one attempt has at most: were there more, it would not be kept itself.
+    static let mostHedges = keptAtMost - keptFirst - 1
 
     init(number: Int, began: Duration, waited: Duration, wokenBy: WakeReason?, isHedge: Bool = false) {
         self.number = number

@@ -27,6 +27,7 @@ final class AttemptTransfer: Sendable {
                 slot: ticket.slot.map(Held.init),
                 permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
         } catch {
+            runner.progress.withLock { $0.noteRefusal() }
             ticket.slot?.release()
             throw error
         }
@@ -149,7 +150,7 @@ final class AttemptTransfer: Sendable {
     private func accept(_ response: TransportResponse, to task: TransportTask) throws {
         var isJudged = false
         try runner.advance { progress in
-            isJudged = progress.hasAcceptedHead
+            isJudged = progress.hasAcceptedHead(in: attempt)
             return progress.note(response, in: attempt)
         }
         guard !isJudged else { return }

@@ -6,6 +6,8 @@ struct KnownOfAttempt: Sendable {
     var body = Data()
     /// Whether a response redirected: the first request was processed, whatever happens to the next.
     var wasRedirected = false
+    /// Whether the circuit breaker did not let it pass.
+    var wasRefused = false
     var bodyIsReplayable = true
 
     /// The beginning of the body, copied: a part of it would keep the whole.
@@ -23,11 +25,13 @@ extension RequestError {
 }
 
 extension RequestError.Stage {
-    /// Whether the request may have been sent when this stage failed.
+    /// Whether the request may have been sent when an attempt failed in this stage.
     var isAfterSending: Bool {
         switch self {
         case .process, .makeTask, .slot: false
-        case .transfer, .validate, .decode, .retryDecision, .wait: true
+        // In an attempt that is the wait for a host, or for a network.
+        case .wait: false
+        case .transfer, .validate, .decode, .retryDecision: true
         }
     }
 }

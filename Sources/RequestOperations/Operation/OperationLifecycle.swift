@@ -156,6 +156,7 @@ struct OperationLifecycle: Sendable {
     }
 
     enum CancelAction {
+        /// Whether somebody waits for the outcome, and so for the start, but not for ever.
         case markCancelled(waitsForStart: Bool)
         /// Tell the Task to stop, if it has begun; ``wasTold()`` is owed then.
         case stop(RunningTask?)
@@ -167,7 +168,7 @@ struct OperationLifecycle: Sendable {
         switch state {
         case .pending:
             state = .cancelled
-            return .markCancelled(waitsForStart: true)
+            return .markCancelled(waitsForStart: !awaiters.isEmpty)
         case .executing(let task):
             return stop(task, with: CancellationError())
         case .ending(let task, let error) where !(error is CancellationError):

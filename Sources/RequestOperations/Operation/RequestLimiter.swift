@@ -108,15 +108,15 @@ public final class RequestLimiter: Sendable {
     func slot(
         for origin: Origin, priority: Operation.QueuePriority, place: inout Place?, isNew: Bool = false
     ) async throws -> Slot {
-        let answer = Answer<Void>()
         let taken = place
         let now = stopwatch.nanoseconds
-        let (mine, outcome) = state.withLock { state in
-            let mine = taken ?? state.newPlace(priority, now: now)
-            return (mine, state.enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil))
+        let (mine, isFree) = state.withLock { state in
+            (taken ?? state.newPlace(priority, now: now), state.take(origin))
         }
         place = mine
-        switch outcome {
+        if isFree { return Slot(of: self, for: origin) }
+        let answer = Answer<Void>()
+        switch state.withLock({ $0.enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil) }) {
         case .admitted:
             break
         case .rejected:

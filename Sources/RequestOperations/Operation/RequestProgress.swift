@@ -148,8 +148,13 @@ struct RequestProgress: Sendable {
         return true
     }
 
-    /// Whether the head of the response was accepted. (A stage in which it was rejected is not left by `enter`.)
-    var hasAcceptedHead: Bool { known.head != nil && stage == .transfer }
+    /// Whether the head of the response to an attempt was accepted. (A stage in which it was rejected is not left by `enter`.)
+    func hasAcceptedHead(in attempt: Int) -> Bool {
+        guard attempt != leader, let contender = contenders.first(where: { $0.attempt == attempt }) else {
+            return known.head != nil && stage == .transfer
+        }
+        return contender.known.head != nil && contender.stage == .transfer
+    }
 
     mutating func note(_ response: TransportResponse, in attempt: Int) -> Bool {
         guard runs(attempt) else { return beside(attempt) { $0.note(response, in: attempt) } }
@@ -209,9 +214,17 @@ struct RequestProgress: Sendable {
         return !wasSent
     }
 
-    mutating func note(_ draw: RetryBudget.Draw) {
+    /// The circuit breaker does not let the running attempt pass.
+    mutating func noteRefusal() {
+        known.wasRefused = true
+    }
+
+    /// Notes what was drawn for the retry that follows; `false` if none does, since the request has ended meanwhile.
+    mutating func note(_ draw: RetryBudget.Draw) -> Bool {
+        guard !isStopped else { return false }
         self.draw = draw
         isDrawSpent = false
+        return true
     }
 
     /// What was drawn for a retry that was not sent yet.
@@ -283,8 +296,7 @@ struct RequestProgress: Sendable {
         backoffStep += 1
         // The retry that may follow has drawn nothing yet.
         if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
-        // After a redirect something was sent.
-        if case RequestError.Code.circuitOpen = error, !known.wasRedirected { refusals += 1 }
+        if known.wasRefused { refusals += 1 }
         return AttemptFailure(
             error, attempt: leader, request: known.request ?? original.value, stage: stage, head: known.head,
             requestMayHaveBeenProcessed: known.wasRedirected
@@ -293,7 +305,7 @@ struct RequestProgress: Sendable {
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
             timeLeft: deadline.map { $0 - elapsed }, date: Date(),
             uncounted: refusals + leader - (attemptCount - hedgeCount), redirect: attempts[leading].redirects.last,
-            timeline: timeline, progress: progress)
+            wasRefused: known.wasRefused, timeline: timeline, progress: progress)
     }
 
     mutating func restartBackoff() {

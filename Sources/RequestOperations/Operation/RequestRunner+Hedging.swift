@@ -21,7 +21,7 @@ extension RequestRunner {
         return try await withTaskCancellationHandler {
             race.start(0, in: .transfer) { await race.send(0, first, in: attempt) }
             var last = 0
-            while last < hedging.maximumHedges, try await race.isOpen(after: hedging.delay),
+            while last < min(hedging.maximumHedges, Attempt.mostHedges), try await race.isOpen(after: hedging.delay),
                 progress.withLock({ $0.awaitsAnswer(attempt) })
             {
                 last += 1

@@ -20,6 +20,7 @@ extension RequestRunner {
     func rest(after wake: Wake, of delay: Duration) -> Duration? {
         guard wake.reason.isSign, let draw = progress.withLock({ $0.unusedDraw }) else { return nil }
         let left = delay - wake.waited
+        guard left > .zero else { return nil }
         guard let (moved, wait) = draw.ledger.bringForward(draw, within: left) else { return left }
         // The request may have ended meanwhile, and has given the former back.
         if !progress.withLock({ $0.replaceUnusedDraw(by: moved) }) { moved.takeBack() }
@@ -98,7 +99,10 @@ extension RequestRunner {
             // The deadline has an alarm of its own.
             let left = limit - progress.withLock { $0.elapsed(at: moment) }
             let observer = ReachabilityObserver(path: path, countsWhatIs: true)
-            switch try await outcome(of: beginWait(left, or: [observer], as: .waitsForConnectivity)).reason {
+            let reason =
+                left > .zero
+                ? try await outcome(of: beginWait(left, or: [observer], as: .waitsForConnectivity)).reason : .backoff
+            switch reason {
             case .observer: continue
             case .retryNow: return
             case .backoff:

@@ -6,7 +6,7 @@
 /// let user = try await operation.value
 /// ```
 ///
-/// The whole way of a request is ``run()``: perform, on an error ask for a decision, wait, again. Its five stages can be
+/// The whole way of a request: perform, on an error ask for a decision, wait, again. Its five stages can be
 /// overridden; the default of each consults one value of the configuration, so configure what is data and subclass when
 /// the behaviour is yours. The stages of an attempt follow each other:
 ///

@@ -45,6 +45,9 @@ public struct AttemptFailure: Sendable {
     /// Whether a response of the attempt redirected: the server acted on the request, and what failed is another one.
     var wasRedirected: Bool { values.value.redirect != nil }
 
+    /// Whether the circuit breaker did not let the attempt pass, so that nothing was sent.
+    var wasRefused: Bool { values.value.wasRefused }
+
     /// Where the attempt went last: to the request's own URL, or where a redirect led.
     var lastURL: URL? { values.value.redirect ?? request.url }
 
@@ -53,7 +56,8 @@ public struct AttemptFailure: Sendable {
 
     /// Notes what the retry after this failure draws on a budget, lest it be lost if no retry follows.
     func note(_ draw: RetryBudget.Draw) {
-        values.value.progress?.withLock { $0.note(draw) }
+        guard let progress = values.value.progress else { return }
+        if !progress.withLock({ $0.note(draw) }) { draw.takeBack() }
     }
 
     /// Gives up what was drawn for a retry that was not made.
@@ -85,15 +89,15 @@ public struct AttemptFailure: Sendable {
             error, attempt: attempt, request: request, stage: stage, head: head,
             requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
             backoffStep: backoffStep ?? attempt, elapsed: elapsed, timeLeft: timeLeft, date: date, uncounted: 0,
-            redirect: nil, timeline: .none)
+            redirect: nil, wasRefused: RequestError.Code.circuitOpen ~= error, timeline: .none)
     }
 
     /// Makes the failure of a request.
     init(
         _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
-        timeLeft: Duration?, date: Date, uncounted: Int, redirect: URL?, timeline: Timeline,
-        progress: Locked<RequestProgress>? = nil
+        timeLeft: Duration?, date: Date, uncounted: Int, redirect: URL?, wasRefused: Bool,
+        timeline: Timeline, progress: Locked<RequestProgress>? = nil
     ) {
         values = Box(
             Values(
@@ -101,7 +105,8 @@ public struct AttemptFailure: Sendable {
                 head: head ?? (error as? RequestError)?.head,
                 requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
-                uncounted: uncounted, redirect: redirect, timeline: timeline, progress: progress))
+                uncounted: uncounted, redirect: redirect, wasRefused: wasRefused, timeline: timeline,
+                progress: progress))
     }
 
     /// The code of the error; for one that is not ours ``RequestError/Code/undecodable`` if the decoder threw it, else
@@ -125,6 +130,7 @@ public struct AttemptFailure: Sendable {
         let uncounted: Int
         /// The last one.
         let redirect: URL?
+        let wasRefused: Bool
         let timeline: Timeline
         /// That of the request; `nil` in a failure that a test made.
         let progress: Locked<RequestProgress>?

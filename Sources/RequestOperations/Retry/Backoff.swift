@@ -93,7 +93,8 @@ public struct Backoff: Sendable, Hashable {
             .linear(initial: initial.inSeconds, increment: increment.inSeconds), maximum: maximum, jitter: jitter)
     }
 
-    /// Uniformly from `initial` to three times the delay before, at most `maximum`: jitter that needs no curve.
+    /// Uniformly from `initial` to three times the delay before, at most `maximum`: jitter that needs no curve. Nothing is kept
+    /// of the delays that were waited: those before are drawn anew for each retry.
     ///
     /// - Parameters:
     ///   - initial: The smallest delay. 0.5 s by default.

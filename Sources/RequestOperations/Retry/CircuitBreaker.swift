@@ -14,8 +14,8 @@
 /// the other.
 ///
 /// An attempt that is refused fails as ``RequestError/Code/circuitOpen`` and was surely not sent. The policy has the request
-/// wait until the circuit is half open, and from then on for its backoff, so that those who wait do not come all at once; a
-/// refused attempt counts neither for ``RetryPolicy/maximumRetries`` nor for the ``RetryBudget``. With a
+/// wait until the circuit is half open, and from then on for its backoff, so that those who wait do not come all at once, and
+/// for at least 0.1 to 0.2 seconds while the probes are under way; a refused attempt counts neither for ``RetryPolicy/maximumRetries`` nor for the ``RetryBudget``. With a
 /// ``HostRecoveryObserver`` the success of a probe wakes those that wait for the host.
 ///
 /// ```swift

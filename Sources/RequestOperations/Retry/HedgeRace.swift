@@ -170,9 +170,12 @@ final class HedgeRace: Sendable {
         let (others, turn) = state.withLock { ($0.others(than: id), $0.turn) }
         turn?.resume(with: .success(false))
         guard !others.isEmpty else { return }
-        for other in others { other.task?.cancel() }
         _ = DeadlineHeap.shared.schedule(at: .now + grace) { [self] in
             DispatchQueue.global().async { self.leaveBehind(others: id) }
+        }
+        // Cancelling runs the handlers of user code, for which the body of who has won does not wait.
+        DispatchQueue.global().async {
+            for other in others { other.task?.cancel() }
         }
     }
 

@@ -42,7 +42,8 @@ public struct Hedging: Sendable, Hashable {
     /// on the clock of the configuration, from when the attempt has its slot. Zero or less: at once.
     public var delay: Duration
 
-    /// How many hedges are sent beside one attempt at most, `delay` apart. 1 by default; less than 1 is none.
+    /// How many hedges are sent beside one attempt at most, `delay` apart. 1 by default; less than 1 is none, more than 89
+    /// are 89.
     public var maximumHedges: Int
 
     /// Makes a value.

@@ -2,8 +2,8 @@
 public enum RetryAfter {
     /// The delay that a value asks for, or `nil` if it is neither a number of seconds nor a date.
     ///
-    /// Seconds are decimal digits only; a date may have any of the three forms of RFC 9110, section 5.6.7, and one in the
-    /// past means now. Anything else, a negative number above all, is ignored.
+    /// Seconds are decimal digits only; a date may have any of the three forms of RFC 9110, section 5.6.7, however its parts
+    /// are separated, and one in the past means now. Anything else, a negative number above all, is ignored.
     ///
     /// - Parameters:
     ///   - value: The field's value.

@@ -10,8 +10,8 @@
 /// sends on to this one is under way already, and goes on. A success changes nothing, since it may answer what was sent before
 /// the host asked.
 ///
-/// What is longer than the `maximumRetryAfter` of the request that was told is forgotten after that time, lest one response
-/// lock a host for a year: the next request asks the host again.
+/// What is longer than the `maximumRetryAfter` of the request that was told is forgotten after that time, or when another
+/// response asks for less, lest one response lock a host for a year: the next request asks the host again.
 ///
 /// It can be used from any thread.
 public final class RetryAfterTable: Sendable {
@@ -62,7 +62,8 @@ public final class RetryAfterTable: Sendable {
     /// How many hosts something is kept for, and how many other clocks.
     var counts: (hosts: Int, clocks: Int) { state.withLock { ($0.waits.count, $0.others.count) } }
 
-    /// Notes what a response asked for; a shorter wait than one that is noted changes nothing.
+    /// Notes what a response asked for; a shorter wait than one that is noted changes nothing, unless that was longer than is
+    /// kept.
     ///
     /// - Parameter longest: After this time it is forgotten.
     func note(_ asked: Duration, for url: URL?, on timeline: Timeline, keeping longest: Duration = .seconds(Int64.max))
@@ -118,8 +119,12 @@ public final class RetryAfterTable: Sendable {
             state.waits.change(url, initially: Wait(), isIdle: { $0.keptUntil <= now }) { wait in
                 // What is forgotten does not make a new wait longer.
                 if wait.keptUntil <= now { wait = Wait() }
-                wait.end = max(wait.end, end)
-                wait.keptUntil = max(wait.keptUntil, keptUntil)
+                if wait.end <= end {
+                    wait = Wait(end: end, keptUntil: max(wait.keptUntil, keptUntil))
+                } else if wait.end > wait.keptUntil {
+                    // It would have been forgotten; this is the host's last word.
+                    wait = Wait(end: end, keptUntil: keptUntil)
+                }
             }
         }
     }

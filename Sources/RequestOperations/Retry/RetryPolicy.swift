@@ -105,8 +105,15 @@ public struct RetryPolicy: Sendable {
         }
         // "Now" is believed once: who says so at every failure would be sent one attempt after another.
         let isBelieved = asked.map { $0 > .zero || failure.backoffStep <= 1 } ?? false
+        let open = circuitBreaker?.timeLeft(for: failure.lastURL) ?? .zero
         let delay =
-            if let asked, isBelieved { asked } else { backoff.delay(beforeRetry: failure.backoffStep, using: random) }
+            if let asked, isBelieved {
+                asked
+            } else {
+                max(
+                    backoff.delay(beforeRetry: failure.backoffStep, using: random),
+                    failure.wasRefused && open == .zero ? Self.probeTime(using: random) : .zero)
+            }
         // An attempt that would begin after the last moment is not waited for.
         guard delay < left else { return .stop }
         let others = timeLeftAlone(failure)
@@ -116,7 +123,6 @@ public struct RetryPolicy: Sendable {
             return .fail(
                 failure.error(.retryAfterTooLong, reason: "the host asked another request to wait for \(others) more"))
         }
-        let open = circuitBreaker?.timeLeft(for: failure.lastURL) ?? .zero
         // Those who wait for it do not come all at once.
         let halfOpen = open > .zero ? open + delay : .zero
         guard halfOpen < left else {
@@ -124,6 +130,11 @@ public struct RetryPolicy: Sendable {
         }
         return retry(
             after: max(delay, held, halfOpen), silentFor: max(asked ?? .zero, held), within: left, after: failure)
+    }
+
+    /// How long the probes of a half-open circuit are waited for at least, since refused attempts are not counted.
+    private static func probeTime(using random: RandomSource) -> Duration {
+        .milliseconds(100) + .rounded(seconds: 0.1 * random.next())
     }
 
     /// The retry, as far as there is room for it in the budget.
@@ -138,7 +149,7 @@ public struct RetryPolicy: Sendable {
             return .retry(after: delay, or: silence < delay ? observers : [])
         }
         // What was refused was not sent: it still has its place in the budget.
-        guard let budget, failure.code != .circuitOpen || failure.wasRedirected else {
+        guard let budget, !failure.wasRefused else {
             return retry(after: delay, silentFor: silence)
         }
         return switch budget.withdraw(for: failure, from: silence, within: left) {
@@ -249,8 +260,10 @@ extension AttemptFailure {
     /// Whether it is what a response said, and not what befell the transfer of one that was accepted.
     fileprivate var isAnswer: Bool { codeOfOurs.map { $0 == .unacceptableStatus } ?? true }
 
-    /// The delay that the response's `Retry-After` asks for, if it has a usable one.
+    /// The delay that the response's `Retry-After` asks for, if it has a usable one. A date counts from that of the response
+    /// itself, if it has a `Date`: the server's clock need not be ours.
     public var retryAfter: Duration? {
-        head?.field("Retry-After").flatMap { RetryAfter.delay($0, now: date) }
+        guard let head, let value = head.field("Retry-After") else { return nil }
+        return RetryAfter.delay(value, now: head.field("Date").flatMap { HTTPDate.parse($0, now: date) } ?? date)
     }
 }

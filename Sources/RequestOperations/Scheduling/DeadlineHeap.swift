@@ -1,6 +1,6 @@
 /// All deadlines of real time in the process: one heap, one timer, whatever their number.
 ///
-/// A waiting request is an entry here and one suspended Task; it has no thread and no timer of its own. Deadlines are
+/// A waiting request is an entry here; it has no thread and no timer of its own. Deadlines are
 /// rounded up to the millisecond, so that those within the same one share a wake-up and none is early. Those of the same
 /// millisecond run in the order in which they were scheduled.
 final class DeadlineHeap: Sendable {

@@ -5,7 +5,7 @@ enum Stopwatch: Sendable {
     case injected(@Sendable () -> Duration)
 
     init(_ clock: any Clock<Duration>) {
-        self = clock is ContinuousClock ? .real(since: ContinuousTime.nanoseconds) : .injected(Self.elapsed(on: clock))
+        self = Self.isReal(clock) ? .real(since: ContinuousTime.nanoseconds) : .injected(Self.elapsed(on: clock))
     }
 
     var elapsed: Duration {
@@ -23,6 +23,11 @@ enum Stopwatch: Sendable {
         }
     }
 
+    /// Whether a clock is the continuous one. (A cast would take longer than the rest of what is made for a request.)
+    static func isReal(_ clock: any Clock<Duration>) -> Bool {
+        type(of: clock) == ContinuousClock.self
+    }
+
     private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
@@ -38,14 +43,15 @@ enum Alarm: Sendable {
     init(after delay: Duration, on clock: any Clock<Duration>, _ action: @escaping @Sendable () -> Void) {
         // Clocks trap on what their instants do not hold; nobody waits for 68 years.
         let delay = min(delay, .seconds(Int32.max))
-        if clock is ContinuousClock {
+        if Stopwatch.isReal(clock) {
             self = .entry(DeadlineHeap.shared.schedule(at: .now + delay, action))
         } else {
             self = .sleeper(
                 Task {
-                    // A sleep ends early by cancellation only, and then nobody waits for the action.
-                    guard (try? await clock.sleep(for: delay)) != nil, !Task.isCancelled else { return }
-                    action()
+                    // A clock that cannot sleep rings at once: whoever waits must not wait for ever.
+                    try? await clock.sleep(for: delay)
+                    // Nobody waits for a cancelled one.
+                    if !Task.isCancelled { action() }
                 })
         }
     }

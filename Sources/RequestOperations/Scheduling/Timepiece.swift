@@ -5,8 +5,7 @@ enum Timepiece: Sendable {
     case injected(Stopwatch)
 
     init(_ clock: any Clock<Duration>) {
-        // A cast would take longer than the rest of what is made for a request.
-        self = type(of: clock) == ContinuousClock.self ? .real : .injected(Stopwatch(clock))
+        self = Stopwatch.isReal(clock) ? .real : .injected(Stopwatch(clock))
     }
 
     /// The moment at hand, to be taken before a lock: an injected clock is code of others. (The real one is read when the

@@ -81,8 +81,8 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
             var waiter = state.waiting[ticket.key]?.waiters.removeValue(forKey: ticket.id)
             if state.waiting[ticket.key]?.waiters.isEmpty == true { state.waiting[ticket.key] = nil }
             if waiter == nil {
-                // Mostly there is none of them.
-                for release in state.releases.keys where waiter == nil {
+                // Mostly there is none of them. (The keys themselves would hold the table, which would be copied.)
+                for release in Array(state.releases.keys) where waiter == nil {
                     waiter = state.releases[release]?.removeValue(forKey: ticket.id)
                 }
             }

@@ -31,6 +31,15 @@ import Testing
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
     }
 
+    @Test func whoHasNoTimeForANetworkDoesNotWait() async {
+        var configuration = configuration
+        let steps = Collector<String>()
+        configuration.retryPolicy.elapsedLimit = .zero
+        configuration.onEvent = { if case .waitsForConnectivity = $0.step { steps.append("waits") } }
+        let error = await failure(of: URLRequestOperation(anyRequest, configuration: configuration)) as? RequestError
+        #expect(error?.code == .notConnected && steps.elements.isEmpty)
+    }
+
     @Test func thePathOfTheSystemIsTheDefault() {
         #expect(RequestConfiguration().networkPath === NetworkPath.shared)
     }

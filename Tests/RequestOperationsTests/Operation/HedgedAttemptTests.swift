@@ -47,6 +47,19 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
+    @Test func anAttemptHasNoMoreHedgesThanAreKeptBesideIt() async throws {
+        var (hedged, transport) = HedgedRequest.answered(by: Array(repeating: .stall, count: 100))
+        hedged.configuration.hedging = Hedging(delay: .zero, maximumHedges: .max)
+        hedged.configuration.retryPolicy.budget = nil
+        let operation = hedged.operation()
+        OperationQueue().addOperation(operation)
+        await transport.requests(atLeast: 90)
+        await eventually { hedged.clock.sleeperCount == 0 }
+        operation.cancel()
+        _ = try? await operation.value
+        #expect(transport.requests.count == 90 && operation.attempts.count == 90)
+    }
+
     @Test func anAttemptWhoseBodyArrivesIsNotHedged() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.stallBody()])
         let operation = hedged.operation()

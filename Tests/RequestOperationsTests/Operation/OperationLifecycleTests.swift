@@ -238,6 +238,15 @@ import Testing
 
     // MARK: Who waits for the outcome
 
+    @Test func nobodyWaitsForTheStartOfACancelledOperationThatNobodyAwaits() {
+        var lifecycle = OperationLifecycle()
+        guard case .markCancelled(waitsForStart: false) = lifecycle.cancel() else {
+            Issue.record("not cancelled, or with somebody who waits")
+            return
+        }
+        #expect(lifecycle.addAwaiter {} == .waitForStart)
+    }
+
     @Test func whoAwaitsACancelledStartCanGiveItUpOnceAndSubscribersWaitOn() {
         var lifecycle = OperationLifecycle()
         let calls = Collector<Void>()

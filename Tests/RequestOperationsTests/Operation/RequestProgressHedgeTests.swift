@@ -128,6 +128,28 @@ import Testing
         #expect(error.attempts.count == 2 && error.attempts.allSatisfy { $0.ended != nil && $0.error is Problem })
     }
 
+    @Test func whetherAHeadWasAcceptedIsToldOfEachAttempt() {
+        var progress = inAttempt(.transfer)
+        _ = hedge(&progress)
+        _ = progress.receive(head(200), in: 1)
+        _ = progress.enter(.transfer, in: 1)
+        #expect(progress.hasAcceptedHead(in: 1) && !progress.hasAcceptedHead(in: 2))
+    }
+
+    @Test(arguments: [1, 10, 11, 150])
+    func anAttemptIsKeptWithAllTheHedgesThatItMayHave(number: Int) {
+        var progress = inAttempt(.transfer)
+        for _ in 1..<number {
+            _ = progress.fail(Problem(), deadline: nil, at: now)
+            _ = progress.beginAttempt(after: nil, at: now)
+        }
+        _ = progress.enter(.transfer, in: number)
+        for _ in 0..<Attempt.mostHedges {
+            _ = progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: number, at: now)
+        }
+        #expect(progress.awaitsAnswer(number) && progress.attempts.count { $0.isHedge } == Attempt.mostHedges)
+    }
+
     @Test func ofManyAttemptsTheLeadingOneIsFound() {
         var progress = inAttempt(.transfer)
         for _ in 0..<150 {

@@ -100,11 +100,11 @@ import Testing
     @Test func aHeadIsAcceptedWhenItsValidationWasLeft() {
         var progress = inAttempt()
         _ = progress.enter(.transfer, in: 1)
-        #expect(!progress.hasAcceptedHead)
+        #expect(!progress.hasAcceptedHead(in: 1))
         _ = progress.receive(head(200), in: 1)
-        #expect(!progress.hasAcceptedHead)
+        #expect(!progress.hasAcceptedHead(in: 1))
         _ = progress.enter(.transfer, in: 1)
-        #expect(progress.hasAcceptedHead)
+        #expect(progress.hasAcceptedHead(in: 1))
     }
 
     @Test func aStoppedRequestEntersNothingAndBeginsNoAttempt() {
@@ -141,7 +141,7 @@ import Testing
     func whatFailedAfterTheSendingMayHaveBeenProcessed(stage: RequestError.Stage) {
         var progress = inAttempt()
         _ = progress.enter(stage)
-        let before: [RequestError.Stage] = [.process, .makeTask, .slot]
+        let before: [RequestError.Stage] = [.process, .makeTask, .wait, .slot]
         #expect(progress.fail(Problem(), deadline: nil, at: now).requestMayHaveBeenProcessed == !before.contains(stage))
     }
 

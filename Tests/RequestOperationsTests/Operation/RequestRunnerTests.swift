@@ -114,6 +114,39 @@ import Testing
         #expect(limiter.inFlightCount == 0 && steps.elements.last == "abandoned")
     }
 
+    @Test func whatADecisionDrawsAfterTheEndIsGivenBack() throws {
+        let budget = RetryBudget.tokens()
+        var policy = RetryPolicy()
+        policy.budget = budget
+        let runner = runner()
+        _ = try runner.beginAttempt()
+        let failure = runner.fail(RequestError(.timedOut, stage: .transfer))
+        runner.ended(CancellationError())
+        guard case .retry = policy.decision(after: failure, using: RandomSource(seed: 1)) else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(budget.balance(of: try #require(anyRequest.url)) == 500)
+    }
+
+    @Test func aSignThatComesWithTheEndOfTheBackoffBringsNoOtherWait() throws {
+        let clock = ManualClock()
+        var policy = RetryPolicy()
+        policy.budget = RetryBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
+        // The others have filled the budget for some time to come.
+        let runners = (0..<20).map { _ in runner(on: clock, deadline: .seconds(100)) }
+        for runner in runners {
+            _ = try runner.beginAttempt()
+            let failure = runner.fail(RequestError(.timedOut, stage: .transfer))
+            _ = policy.decision(after: failure, using: RandomSource(seed: 1))
+        }
+        let last = try #require(runners.last)
+        let early = Wake(waited: .milliseconds(1), reason: .observer("sign"), knownEnd: 0)
+        #expect(last.rest(after: early, of: .seconds(1)) == .milliseconds(999))
+        let wake = Wake(waited: .milliseconds(1001), reason: .observer("sign"), knownEnd: 0)
+        #expect(last.rest(after: wake, of: .seconds(1)) == nil)
+    }
+
     @Test(arguments: [true, false])
     func aStageThatTwoLeaveBehindIsToldOnce(operationIsFirst: Bool) throws {
         let steps = Collector<String>()

@@ -18,6 +18,38 @@ import Testing
         #expect(operation.hadFinished && operation.hadTask)
         await operation.taskEnded.pass()
     }
+
+    @Test func aHandlerOfACancelThatBlocksDoesNotKeepTheOperationFromFinishing() async {
+        let operation = BlocksWhoCancels()
+        OperationQueue().addOperation(operation)
+        await operation.runs.pass()
+        let isCancelled = Door()
+        // It blocks the thread.
+        Thread.detachNewThread {
+            operation.cancel()
+            isCancelled.open()
+        }
+        await eventually { operation.isFinished }
+        #expect(operation.isCancelled)
+        operation.mayGoOn.signal()
+        await isCancelled.pass()
+    }
+}
+
+/// An operation whose work holds whoever cancels it.
+private final class BlocksWhoCancels: AsynchronousOperation<Int>, @unchecked Sendable {
+    let runs = Door()
+    let mayGoOn = DispatchSemaphore(value: 0)
+
+    override func run() async throws -> Int {
+        await withTaskCancellationHandler {
+            runs.open()
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        } onCancel: {
+            mayGoOn.wait()
+        }
+        return 0
+    }
 }
 
 /// An operation whose work returns after it was cancelled and before its Task is told so.

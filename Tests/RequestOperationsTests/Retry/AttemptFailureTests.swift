@@ -1,5 +1,6 @@
-import RequestOperations
 import Testing
+
+@testable import RequestOperations
 
 @Suite struct AttemptFailureTests {
     private static let request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.
@@ -20,6 +21,25 @@ import Testing
         #expect(AttemptFailure(error, request: Self.request).head?.status == 503)
         let other = ResponseHead(status: 429, url: Self.head.url)
         #expect(AttemptFailure(error, request: Self.request, head: other).head?.status == 429)
+    }
+
+    @Test(arguments: [-360, 0, 360])
+    func aDateToRetryAfterCountsFromThatOfTheResponse(skew: Double) throws {
+        let fields = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sun, 06 Nov 1994 08:50:07 GMT")]
+        let served = try #require(HTTPDate.parse(fields[0].1, now: Date()))
+        let head = ResponseHead(status: 503, url: Self.head.url, fields: fields)
+        let error = RequestError(.unacceptableStatus, stage: .validate, head: head)
+        let failure = AttemptFailure(error, request: Self.request, date: served + skew)
+        #expect(failure.retryAfter == .seconds(30))
+    }
+
+    @Test(arguments: ["", "yesterday"])
+    func withoutADateOfTheResponseItCountsFromThatOfTheFailure(date: String) throws {
+        let later = "Sun, 06 Nov 1994 08:50:07 GMT"
+        let head = ResponseHead(status: 503, url: Self.head.url, fields: [("Date", date), ("Retry-After", later)])
+        let error = RequestError(.unacceptableStatus, stage: .validate, head: head)
+        let seen = try #require(HTTPDate.parse(later, now: Date())) - 20
+        #expect(AttemptFailure(error, request: Self.request, date: seen).retryAfter == .seconds(20))
     }
 
     @Test func theBackoffStepIsTheAttemptUnlessGiven() {

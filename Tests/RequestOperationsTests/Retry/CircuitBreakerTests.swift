@@ -117,6 +117,58 @@ import Testing
         #expect(operation.attempts.count == 8)
     }
 
+    @Test func whoHasNoBackoffWaitsForTheProbesUnderWay() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        let probe = try breaker.admit(url, at: clock, after: .seconds(5))
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        configuration.retryPolicy.maximumRetries = 1
+        configuration.retryPolicy.backoff = .constant(.zero)
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        for number in 1...5 {
+            await clock.sleepers(1)
+            clock.advance(by: .milliseconds(99))
+            #expect(operation.attempts.count == number)
+            clock.advance(by: .milliseconds(101))
+        }
+        await clock.sleepers(1)
+        probe.settle(.succeeded)
+        clock.advance(by: .milliseconds(200))
+        _ = try await operation.value
+    }
+
+    @Test func whatAnotherBreakerRefusedCountsAsARetry() async {
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker())
+        configuration.retryPolicy.maximumRetries = 2
+        configuration.retryPolicy.backoff = .constant(.zero)
+        configuration.adapters = [
+            RequestAdapter { _ in throw RequestError(.circuitOpen, stage: .transfer, reason: "that of a token's host") }
+        ]
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
+        #expect(error?.code == .circuitOpen && error?.attempts.count == 3)
+    }
+
+    @Test func aRequestThatIsNotSafeWaitsForTheCircuitAfterAWaitForItsHost() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(1), for: url, on: .none)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        configuration.retryPolicy.maximumRetries = 1
+        configuration.retryPolicy.retryAfterTable = table
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        let operation = URLRequestOperation(request, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(2))
+        await eventually { operation.attempts.last?.error != nil }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(9))
+        _ = try await operation.value
+    }
+
     @Test func aPolicyWithoutRetriesDoesNotWaitForACircuit() async {
         let breaker = breaker()
         await fail(breaker, times: 2)

@@ -144,6 +144,24 @@ import Testing
         #expect(error.code == .retryAfterTooLong && (error.underlying as? RequestError)?.code == .timedOut)
     }
 
+    @Test func aWaitThatIsTooLongToBeKeptGivesWayToTheLastWordOfTheHost() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(86400), for: url, on: .none, keeping: .seconds(300))
+        clock.advance(by: .seconds(290))
+        table.note(.seconds(120), for: url, on: .none, keeping: .seconds(300))
+        #expect(table.timeLeft(for: url) == .seconds(120))
+        clock.advance(by: .seconds(120))
+        #expect(table.timeLeft(for: url) == .zero)
+    }
+
+    @Test func aShorterAnswerKeepsNoWaitForLonger() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(200), for: url, on: .none, keeping: .seconds(300))
+        table.note(.seconds(100), for: url, on: .none, keeping: .seconds(300))
+        clock.advance(by: .seconds(200))
+        #expect(table.timeLeft(for: url) == .zero)
+    }
+
     @Test func whatWasForgottenMakesNoLaterWaitLonger() {
         let table = RetryAfterTable(clock: clock)
         table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(300))

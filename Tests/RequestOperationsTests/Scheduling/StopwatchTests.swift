@@ -49,6 +49,13 @@ import Testing
         #expect(slept.elements.allSatisfy { $0 <= .seconds(Int32.max) })
     }
 
+    @Test func anAlarmOnAClockThatCannotSleepRings() async throws {
+        let rang = Answer<Void>()
+        let alarm = Alarm(after: .seconds(60), on: SleeplessClock()) { rang.resume(with: .success(())) }
+        try await rang.value
+        alarm.cancel()
+    }
+
     @Test func aCancelledAlarmDoesNotRing() async throws {
         let clock = ManualClock()
         let alarm = Alarm(after: .seconds(60), on: clock) { Issue.record("a cancelled alarm rang") }
@@ -77,5 +84,15 @@ private struct NarrowClock: Clock {
 
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
         slept.append(origin.duration(to: deadline))
+    }
+}
+
+/// Cannot sleep.
+private struct SleeplessClock: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        throw Problem()
     }
 }

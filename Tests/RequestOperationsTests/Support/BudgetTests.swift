@@ -31,7 +31,7 @@ extension BudgetTests {
             error, attempt: attempt, request: URLRequest(url: url), stage: .transfer,
             head: (error as? RequestError)?.head, requestMayHaveBeenProcessed: true, bodyIsReplayable: isReplayable,
             backoffStep: attempt, elapsed: elapsed, timeLeft: nil, date: Date(), uncounted: 0,
-            redirect: nil, timeline: timeline)
+            redirect: nil, wasRefused: RequestError.Code.circuitOpen ~= error, timeline: timeline)
     }
 
     /// A policy whose backoff is a second, with a budget.
