@@ -19,6 +19,7 @@ struct transfer {
 struct climit_session {
     struct climit_order order;
     CURLM *multi;
+    struct curl_slist *fields;
     struct transfer *transfers;
     size_t number;
 };
@@ -51,12 +52,22 @@ static bool prepare(struct climit_session *session, struct transfer *transfer) {
     curl_easy_setopt(transfer->easy, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(transfer->easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(transfer->easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, session->fields);
     if (order->authority) curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, order->authority);
     curl_easy_setopt(
         transfer->easy, CURLOPT_HTTP_VERSION,
         (long)(order->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     // Otherwise the first requests would each open a connection before HTTP/2 is agreed upon.
     if (order->http2) curl_easy_setopt(transfer->easy, CURLOPT_PIPEWAIT, 1L);
+    return true;
+}
+
+static bool keep_fields(struct climit_session *session) {
+    for (size_t index = 0; index < session->order.field_count; index++) {
+        struct curl_slist *longer = curl_slist_append(session->fields, session->order.fields[index]);
+        if (!longer) return false;
+        session->fields = longer;
+    }
     return true;
 }
 
@@ -67,7 +78,7 @@ struct climit_session *climit_open(const struct climit_order *order) {
     session->order = *order;
     session->multi = curl_multi_init();
     session->transfers = calloc((size_t)order->in_flight, sizeof *session->transfers);
-    if (!session->multi || !session->transfers) return NULL;
+    if (!session->multi || !session->transfers || !keep_fields(session)) return NULL;
     curl_multi_setopt(session->multi, CURLMOPT_MAXCONNECTS, 512L);
     for (int index = 0; index < order->in_flight; index++)
         if (!prepare(session, &session->transfers[index])) return NULL;
@@ -82,6 +93,7 @@ void climit_close(struct climit_session *session) {
         free(transfer->body);
     }
     curl_multi_cleanup(session->multi);
+    curl_slist_free_all(session->fields);
     free(session->transfers);
     free(session);
 }

@@ -22,6 +22,9 @@ struct climit_order {
     const char *authority;
     /// Whether HTTP/2 is spoken, all requests over one connection.
     bool http2;
+    /// The header lines that every request has beside those of libcurl, and their number.
+    const char *const *fields;
+    size_t field_count;
 };
 
 /// What came of a run.

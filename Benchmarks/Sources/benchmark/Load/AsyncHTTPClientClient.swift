@@ -64,7 +64,9 @@ extension HTTPClient {
     /// Makes one request of a load, and ends it after the given closure was called.
     fileprivate func get(_ request: LoadRequest, finished: @Sendable () -> Void) async {
         do {
-            let response = try await execute(HTTPClientRequest(url: request.address), timeout: .seconds(60))
+            var message = HTTPClientRequest(url: request.address)
+            message.headers = sentFields
+            let response = try await execute(message, timeout: .seconds(60))
             let body = try await response.body.collect(upTo: 64 << 20)
             finished()
             if request.needsData {
@@ -78,3 +80,6 @@ extension HTTPClient {
         }
     }
 }
+
+/// What the other clients send; libcurl adds the last by itself.
+private let sentFields = HTTPHeaders(LoadOrder.fields + [("Accept", "*/*")])

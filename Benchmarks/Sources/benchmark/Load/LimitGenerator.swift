@@ -6,6 +6,7 @@ final class LimitGenerator: LoadGenerator {
     private let session: OpaquePointer
     // The strings of the order have to live as long as the session.
     private let strings: [UnsafeMutablePointer<CChar>]
+    private let fields: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
 
     init(_ order: LoadOrder) throws {
         let url = strdup(order.url)
@@ -17,7 +18,12 @@ final class LimitGenerator: LoadGenerator {
         limit.expected_hash = order.body.hash
         limit.authority = UnsafePointer(authority)
         limit.http2 = order.usesHTTP2
-        strings = [url, authority].compactMap { $0 }
+        let lines = LoadOrder.fields.map { strdup("\($0): \($1)") }
+        fields = .allocate(capacity: lines.count)
+        _ = fields.initialize(from: lines.map { UnsafePointer($0) })
+        limit.fields = UnsafePointer(fields.baseAddress)
+        limit.field_count = fields.count
+        strings = ([url, authority] + lines).compactMap { $0 }
         guard let session = climit_open(&limit) else { throw BenchmarkError("libcurl gives no handle") }
         self.session = session
     }
@@ -25,6 +31,7 @@ final class LimitGenerator: LoadGenerator {
     deinit {
         climit_close(session)
         for string in strings { free(string) }
+        fields.deallocate()
     }
 
     func run(_ amount: LoadAmount, of order: LoadOrder) throws -> LoadResult {

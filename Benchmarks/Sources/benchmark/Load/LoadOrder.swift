@@ -1,5 +1,6 @@
 import CLimit
 import Foundation
+import RequestOperations
 
 /// Many GETs by one client, for a time.
 struct LoadOrder: Codable, Sendable {
@@ -19,6 +20,12 @@ struct LoadOrder: Codable, Sendable {
     var usesHTTP2 = false
     /// Whether the value of each request is decoded from JSON.
     var decodesJSON = false
+
+    /// The fields that `URLRequestOperation` sends unasked beside `Host` and `Accept`. A client that has none of its own is told
+    /// to send them: the server is to read the same request whoever makes it.
+    static let fields = [
+        ("User-Agent", CurlTransport.Configuration().userAgent), ("Accept-Encoding", "gzip,deflate,br,zstd"),
+    ]
 
     /// Makes the client, lets it come to rest after its first requests, and measures it.
     func carryOut() throws -> Sample {
