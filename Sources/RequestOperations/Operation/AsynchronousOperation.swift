@@ -334,10 +334,22 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
-        releaseCompletionBlock()
+        if let completionBlock = finish.completionBlock { call(completionBlock) }
         releaseChain(of: finish.takeDependencies())
         for awaiter in finish.published.awaiters { awaiter() }
         finish.published.subscribers.callAll()
+    }
+
+    /// Called once, on a global queue, when the operation has finished, and freed then; dropped if it is set later.
+    // Not Foundation's own: on Linux any thread that sees `isFinished` may announce the finish, and reads the block unlocked.
+    open override var completionBlock: (@Sendable () -> Void)? {
+        get { state.withLock { $0.completionBlock } }
+        set { _ = state.withLock { $0.setCompletionBlock(newValue) } }
+    }
+
+    /// Keeps the operation until its block has returned, as Foundation does.
+    private func call(_ completionBlock: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().async { [self] in withExtendedLifetime(self, completionBlock) }
     }
 
     // MARK: Dependencies

@@ -15,6 +15,7 @@ struct OperationState {
     private var starter: LinkStarter?
     var membership = QueueMembership()
     var readiness = Readiness.unknown
+    private(set) var completionBlock: (@Sendable () -> Void)?
 
     var standing: QueueMembership.Standing {
         QueueMembership.Standing(
@@ -130,12 +131,20 @@ struct OperationState {
         return Opening(gate: gate, operation: operation)
     }
 
+    /// Replaces the completion block, unless the operation has finished; what is to be freed outside of the lock.
+    mutating func setCompletionBlock(_ block: (@Sendable () -> Void)?) -> (@Sendable () -> Void)? {
+        guard lifecycle.ending == nil else { return block }
+        defer { completionBlock = block }
+        return completionBlock
+    }
+
     /// What an operation that finished leaves to be done.
     struct Finish {
         let published: OperationLifecycle.Finish
         let dependents: Dependents
         fileprivate var dependencies: [Operation]
         let departure: QueueMembership.Departure?
+        let completionBlock: (@Sendable () -> Void)?
 
         /// Gives up what the operation depended on, to be released.
         mutating func takeDependencies() -> [Operation] {
@@ -147,9 +156,10 @@ struct OperationState {
     /// The work ended, or is not waited for any longer. `nil` if the operation had finished before.
     mutating func finish(_ outcome: OperationLifecycle.Ending) -> Finish? {
         guard let published = lifecycle.finish(outcome) else { return nil }
+        defer { completionBlock = nil }
         return Finish(
             published: published, dependents: takeDependents(), dependencies: takeDependencies(),
-            departure: membership.leave())
+            departure: membership.leave(), completionBlock: completionBlock)
     }
 
     /// Takes what is left when the operation is freed; `nil` if it had finished.

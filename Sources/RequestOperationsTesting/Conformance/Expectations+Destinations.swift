@@ -110,7 +110,7 @@ extension TransportExpectation {
                     gate.open()
                 })
             defer { transfer.cancel() }
-            try await within(.seconds(5)) { _ = try await transfer.value }
+            try await within(.seconds(20)) { _ = try await transfer.value }
             try expect(Content.joined(pieces.elements) == Content.pattern(20), "The pieces are not the body.")
         },
         TransportExpectation("A consumer runs on the Task that called perform, one piece at a time", .callerTask) {

@@ -162,10 +162,10 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - count: How many; those that arrived before the call count.
-    ///   - timeout: How long to wait at most; by default 10 seconds.
+    ///   - timeout: How long to wait at most; by default one minute.
     /// - Throws: `WaitError`; `CancellationError` when the task is cancelled.
     @discardableResult
-    public func requests(atLeast count: Int, timeout: Duration = .seconds(10)) async throws -> [Request] {
+    public func requests(atLeast count: Int, timeout: Duration = .seconds(60)) async throws -> [Request] {
         try await wait(for: .requests(count), timeout: timeout)
         return requests
     }
@@ -174,11 +174,11 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - count: How many; those that ended before the call count.
-    ///   - timeout: How long to wait at most; by default 10 seconds.
+    ///   - timeout: How long to wait at most; by default one minute.
     /// - Throws: `WaitError`; `CancellationError` when the task is cancelled.
     @discardableResult
     public func connectionsClosed(
-        atLeast count: Int, timeout: Duration = .seconds(10)
+        atLeast count: Int, timeout: Duration = .seconds(60)
     ) async throws -> [ConnectionRecord] {
         try await wait(for: .connectionsClosed(count), timeout: timeout)
         return connections.filter { $0.end != nil }

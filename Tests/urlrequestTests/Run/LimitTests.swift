@@ -8,7 +8,8 @@
             let gate = LoopbackServer.Gate()
             let server = try await LoopbackServer.start { _ in .held(by: gate, then: .text("")) }
             let tool = try RunningTool(
-                ["run", "--concurrency", "5"] + (1...20).map { server.url("/\($0)").absoluteString })
+                ["run", "--concurrency", "5", "--timeout", "600"]
+                    + (1...20).map { server.url("/\($0)").absoluteString })
             try await server.requests(atLeast: 5)
             gate.open()
             #expect(try await tool.end().lines.count == 20)
@@ -18,7 +19,8 @@
         @Test func `No request is submitted before there is a place for it`() async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             let tool = try RunningTool(
-                ["run", "--concurrency", "5"] + (1...20).map { server.url("/\($0)").absoluteString })
+                ["run", "--concurrency", "5", "--timeout", "600"]
+                    + (1...20).map { server.url("/\($0)").absoluteString })
             try await server.requests(atLeast: 5)
             tool.send(SIGINT)
             // What waited for a place was never submitted, so its time did not run.
