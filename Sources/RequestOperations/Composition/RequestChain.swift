@@ -26,7 +26,7 @@ extension AsynchronousOperation {
 /// - The chain starts its links itself, on a queue of its own, each as soon as the dependencies of the link have finished.
 ///   The place that the chain has in your queue is theirs: what a link runs on that queue, a stage say, runs at once.
 ///   A first link that runs or has finished already is not started again: its value is taken. One that still waits in a
-///   queue of yours is started by the chain, and your queue finds it done.
+///   queue of yours is started by the chain; it stays in your queue until its turn comes there, and is found to be done.
 /// - A link that fails fails the chain with its error, and the next one is not made. So does an error out of the closure.
 /// - Cancelling the chain cancels the link that runs; nothing is made or started afterwards. A link that was cancelled
 ///   cancels the chain.
@@ -91,7 +91,8 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// The first link, if it would be run now were the chain started.
     fileprivate var unstartedFirst: (any ChainLink)? {
-        guard !isCancelled, isReady, case .waits(let first, _) = links.withLock({ $0 }) else { return nil }
+        guard !isCancelled, hasFinishedDependencies, case .waits(let first, _) = links.withLock({ $0 })
+        else { return nil }
         return first
     }
 

@@ -148,8 +148,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func start(by starter: LinkStarter?) {
         if Announcement.precedesChange, isExecuting || isFinished { return }
         willChange(.isExecuting)
-        let action = state.withLock { $0.start(by: starter) }
-        didChange(.isExecuting, if: action == .run)
+        let (action, isAnnounced) = state.withLock { ($0.start(by: starter), !$0.isKeptFromQueue) }
+        didChange(.isExecuting, if: action == .run && isAnnounced)
         switch action {
         case .run:
             if let queue = starter?.operationQueue as? RequestQueue { willRun(in: queue) }
@@ -330,7 +330,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         finish.departure?.giveBack(counting: finish.published.wasExecuting)
         // Foundation on Linux learns the one from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
-        didChange(.isFinished, if: true)
+        // A queue that is not told finds it out when it starts the operation.
+        didChange(.isFinished, if: finish.isAnnounced)
         finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
@@ -350,6 +351,16 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Keeps the operation until its block has returned, as Foundation does.
     private func call(_ completionBlock: @escaping @Sendable () -> Void) {
         DispatchQueue.global().async { [self] in withExtendedLifetime(self, completionBlock) }
+    }
+
+    /// Blocks the thread until the operation has finished.
+    // Foundation on Linux waits for the announcement, which a queue may make later.
+    @available(*, noasync, message: "Use completionBlock or a dependent Operation instead")
+    open override func waitUntilFinished() {
+        if Announcement.precedesChange { return super.waitUntilFinished() }
+        let finish = DispatchSemaphore(value: 0)
+        subscribeToFinish { finish.signal() }
+        finish.wait()
     }
 
     // MARK: Dependencies
@@ -400,6 +411,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     public final override func removeDependency(_ operation: Operation) {
         state.withLock { $0.openGate { $0.remove(operation) } }?.open()
     }
+
+    /// Whether it waits for no other operation; ``isReady`` is asked by those who take it into a queue.
+    final var hasFinishedDependencies: Bool { state.withLock { $0.dependencies.isSatisfied } }
 
     func takeDependencies() -> [Operation] {
         state.withLock { $0.takeDependencies() }

@@ -15,6 +15,9 @@ struct OperationState {
     private var starter: LinkStarter?
     var membership = QueueMembership()
     var readiness = Readiness.unknown
+    /// Whether a chain has started the operation while a queue of Foundation's may have it, which hears of that when it starts
+    /// the operation itself. On Linux it would keep a pointer to one that it has not started and that finishes.
+    private(set) var isKeptFromQueue = false
     private(set) var completionBlock: (@Sendable () -> Void)?
 
     var standing: QueueMembership.Standing {
@@ -25,9 +28,21 @@ struct OperationState {
 
     /// Starts the operation. A chain is put off while a queue takes the operation in.
     mutating func start(by starter: LinkStarter?) -> OperationLifecycle.StartAction {
-        guard let starter, membership.isEntering else { return lifecycle.start() }
-        self.starter = starter
-        return .ignore
+        guard let starter else {
+            isKeptFromQueue = false
+            return lifecycle.start()
+        }
+        guard !membership.isEntering else {
+            self.starter = starter
+            return .ignore
+        }
+        if lifecycle.awaitsStart { isKeptFromQueue = mayBeInQueue && !Announcement.precedesChange }
+        return lifecycle.start()
+    }
+
+    /// Whether a queue of Foundation's may have the operation: it asks whether an operation is ready when it takes it in.
+    private var mayBeInQueue: Bool {
+        if case .unknown = readiness { false } else { !membership.isHeld }
     }
 
     mutating func startWhenReady(_ operation: any QueueMember, by starter: LinkStarter) {
@@ -145,6 +160,8 @@ struct OperationState {
         fileprivate var dependencies: [Operation]
         let departure: QueueMembership.Departure?
         let completionBlock: (@Sendable () -> Void)?
+        /// Whether Foundation hears of it now.
+        let isAnnounced: Bool
 
         /// Gives up what the operation depended on, to be released.
         mutating func takeDependencies() -> [Operation] {
@@ -159,7 +176,7 @@ struct OperationState {
         defer { completionBlock = nil }
         return Finish(
             published: published, dependents: takeDependents(), dependencies: takeDependencies(),
-            departure: membership.leave(), completionBlock: completionBlock)
+            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: !isKeptFromQueue)
     }
 
     /// Takes what is left when the operation is freed; `nil` if it had finished.

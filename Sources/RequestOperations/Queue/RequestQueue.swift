@@ -184,7 +184,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     public final var allOperations: [Operation] {
         // What enters between the two readings is in both.
         let held = held.withLock { $0.operations }
-        let entered = super.operations
+        let entered = entered
         let known = Set(entered.map(ObjectIdentifier.init))
         return (entered + held.filter { !known.contains(ObjectIdentifier($0)) }).filter { !($0 is QueueBarrier) }
     }

@@ -220,6 +220,81 @@ import Testing
         #expect(runs.elements.count == 1)
     }
 
+    #if canImport(FoundationNetworking)
+        // A queue of Foundation's lets go of what finishes, started by it or not, and on Linux goes on pointing to it.
+        @Test func aFirstLinkThatWaitsInAQueueStaysThereUntilItsTurn() async throws {
+            let runs = Collector<Void>()
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            var first: AsynchronousOperation<Int>? = Step {
+                runs.append(())
+                return 4
+            }
+            weak let kept = first
+            queue.addOperation(first!)
+            let chain = first!.then { value in Step { value + 1 } }
+            first = nil
+            OperationQueue().addOperation(chain)
+            #expect(try await chain.value == 5)
+            #expect(kept?.isFinished == true)
+            #expect(queue.operationCount == 1)
+            queue.isSuspended = false
+            await queue.drained()
+            #expect(queue.operationCount == 0)
+            #expect(runs.elements.count == 1)
+        }
+
+        @Test func aLinkThatIsCancelledInAQueueStaysThereUntilItsTurn() async throws {
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let first = Step { 4 }
+            queue.addOperation(first)
+            first.cancel()
+            let chain = first.then { value in Step { value } }
+            OperationQueue().addOperation(chain)
+            await #expect(throws: CancellationError.self) { try await chain.value }
+            #expect(first.isFinished)
+            #expect(queue.operationCount == 1)
+            queue.isSuspended = false
+            await queue.drained()
+        }
+
+        @Test func whoWaitsForALinkInASuspendedQueueHearsOfItsFinish() async throws {
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let (gate, opener) = AsyncStream<Never>.makeStream()
+            let first = Step { for await _ in gate {} }
+            queue.addOperation(first)
+            async let wait: Void = first.waited()
+            OperationQueue().addOperation(first.then { Step {} })
+            opener.finish()
+            await wait
+            #expect(queue.operationCount == 1)
+            queue.isSuspended = false
+            await queue.drained()
+        }
+
+        @Test func aLinkThatRunsWhenItsTurnComesLeavesTheQueueAtItsFinish() async throws {
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let (begun, beginner) = AsyncStream<Never>.makeStream()
+            let (gate, opener) = AsyncStream<Never>.makeStream()
+            let first = Step {
+                beginner.finish()
+                for await _ in gate {}
+            }
+            queue.addOperation(first)
+            let chain = first.then { Step {} }
+            OperationQueue().addOperation(chain)
+            for await _ in begun {}
+            queue.isSuspended = false
+            opener.finish()
+            try await chain.value
+            await queue.drained()
+            #expect(first.isFinished)
+        }
+    #endif
+
     @Test func theFirstLinkWaitsForItsDependencies() async throws {
         let order = Collector<String>()
         let dependency = Step { order.append("dependency") }
@@ -339,4 +414,20 @@ private func onASmallStack(_ body: @escaping @Sendable () -> Void) async throws 
         thread.stackSize = 512 << 10
         thread.start()
     }
+}
+
+extension Operation {
+    /// Blocks a thread of its own until the operation has finished.
+    fileprivate func waited() async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                block(untilFinished: self)
+                continuation.resume()
+            }
+        }
+    }
+}
+
+private func block(untilFinished operation: Operation) {
+    operation.waitUntilFinished()
 }
