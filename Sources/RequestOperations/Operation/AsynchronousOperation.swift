@@ -148,8 +148,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func start(by starter: LinkStarter?) {
         if Announcement.precedesChange, isExecuting || isFinished { return }
         willChange(.isExecuting)
-        let (action, isAnnounced) = state.withLock { ($0.start(by: starter), !$0.isKeptFromQueue) }
-        didChange(.isExecuting, if: action == .run && isAnnounced)
+        let action = state.withLock { $0.start(by: starter) }
+        // On Linux a queue cannot take in an operation, or start one, that it knows to execute.
+        didChange(.isExecuting, if: action == .run && starter == nil)
         switch action {
         case .run:
             if let queue = starter?.operationQueue as? RequestQueue { willRun(in: queue) }
@@ -226,13 +227,19 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
     public final override func cancel() {
-        let action = state.withLock { $0.lifecycle.cancel() }
+        let (action, wasAsked) = state.withLock { ($0.lifecycle.cancel(), $0.wasAskedForReadiness) }
         if case .ignore = action { return }
-        super.cancel()
+        tellFoundationOfCancel(wasAsked: wasAsked)
         if case .markCancelled(waitsForStart: true) = action { limitWaitForStart() }
         stop(action)
         startIfReady()
         enterQueueIfReady()
+    }
+
+    /// Has a queue start the operation soon. On Linux Foundation asks for the readiness in the course of that, as a queue does;
+    /// one that has not asked yet learns of the cancel when it does.
+    private func tellFoundationOfCancel(wasAsked: Bool) {
+        if wasAsked || Announcement.precedesChange { super.cancel() }
     }
 
     /// A queue starts an operation that was cancelled, and so finishes it, within a moment; if nobody does, those who await it
@@ -313,7 +320,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// The work said that it was cancelled, so the operation was.
     private func noteOwnCancellation() {
-        if state.withLock({ $0.lifecycle.noteOwnCancellation() }) { super.cancel() }
+        let (isNew, wasAsked) = state.withLock { ($0.lifecycle.noteOwnCancellation(), $0.wasAskedForReadiness) }
+        if isNew { tellFoundationOfCancel(wasAsked: wasAsked) }
     }
 
     private func finish(_ outcome: OperationLifecycle.Ending, abandoningRun: Bool = false) {
@@ -330,7 +338,6 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         finish.departure?.giveBack(counting: finish.published.wasExecuting)
         // Foundation on Linux learns the one from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
-        // A queue that is not told finds it out when it starts the operation.
         didChange(.isFinished, if: finish.isAnnounced)
         finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.

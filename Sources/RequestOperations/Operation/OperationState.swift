@@ -15,9 +15,8 @@ struct OperationState {
     private var starter: LinkStarter?
     var membership = QueueMembership()
     var readiness = Readiness.unknown
-    /// Whether a chain has started the operation while a queue of Foundation's may have it, which hears of that when it starts
-    /// the operation itself. On Linux it would keep a pointer to one that it has not started and that finishes.
-    private(set) var isKeptFromQueue = false
+    /// Whether a chain has started the operation, and no queue.
+    private var isStartedByChain = false
     private(set) var completionBlock: (@Sendable () -> Void)?
 
     var standing: QueueMembership.Standing {
@@ -29,21 +28,25 @@ struct OperationState {
     /// Starts the operation. A chain is put off while a queue takes the operation in.
     mutating func start(by starter: LinkStarter?) -> OperationLifecycle.StartAction {
         guard let starter else {
-            isKeptFromQueue = false
+            isStartedByChain = false
             return lifecycle.start()
         }
         guard !membership.isEntering else {
             self.starter = starter
             return .ignore
         }
-        if lifecycle.awaitsStart { isKeptFromQueue = mayBeInQueue && !Announcement.precedesChange }
+        if lifecycle.awaitsStart { isStartedByChain = true }
         return lifecycle.start()
     }
 
-    /// Whether a queue of Foundation's may have the operation: it asks whether an operation is ready when it takes it in.
-    private var mayBeInQueue: Bool {
-        if case .unknown = readiness { false } else { !membership.isHeld }
+    /// Whether somebody has asked if the operation is ready, as a queue of Foundation's does when it takes it in.
+    var wasAskedForReadiness: Bool {
+        if case .unknown = readiness { false } else { true }
     }
+
+    /// Whether a queue that has not started the operation may have it. On Linux Foundation's would go on pointing to it if it
+    /// heard of the finish; it finds that out by itself when it starts the operation.
+    private var awaitsQueue: Bool { isStartedByChain && wasAskedForReadiness && !membership.isHeld }
 
     mutating func startWhenReady(_ operation: any QueueMember, by starter: LinkStarter) {
         self.starter = starter
@@ -176,7 +179,7 @@ struct OperationState {
         defer { completionBlock = nil }
         return Finish(
             published: published, dependents: takeDependents(), dependencies: takeDependencies(),
-            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: !isKeptFromQueue)
+            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: !awaitsQueue)
     }
 
     /// Takes what is left when the operation is freed; `nil` if it had finished.

@@ -214,7 +214,10 @@ import Testing
         let last = Step { 6 }
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
+        // One that has finished cannot be added.
+        queue.isSuspended = true
         for operation in [chain, first, last] { queue.addOperation(operation) }
+        queue.isSuspended = false
         #expect(try await chain.value == 5)
         #expect(try await last.value == 6)
         #expect(runs.elements.count == 1)
@@ -242,6 +245,64 @@ import Testing
             await queue.drained()
             #expect(queue.operationCount == 0)
             #expect(runs.elements.count == 1)
+        }
+
+        @Test func aFirstLinkCanBeAddedToAQueueWhileTheChainRunsIt() async throws {
+            let (begun, beginner) = AsyncStream<Never>.makeStream()
+            let (gate, opener) = AsyncStream<Never>.makeStream()
+            let first = Step {
+                beginner.finish()
+                for await _ in gate {}
+            }
+            let chain = first.then { Step {} }
+            OperationQueue().addOperation(chain)
+            for await _ in begun {}
+            let queue = OperationQueue()
+            queue.addOperation(first)
+            opener.finish()
+            try await chain.value
+            await queue.drained()
+            #expect(first.isFinished)
+        }
+
+        @Test func aForeignOperationMayDependOnALinkThatIsCancelled() async throws {
+            let (begun, beginner) = AsyncStream<Never>.makeStream()
+            let first = Step {
+                beginner.finish()
+                try await Task.sleep(for: .seconds(600))
+            }
+            let dependent = BlockOperation {}
+            dependent.addDependency(first)
+            let queue = OperationQueue()
+            queue.addOperation(dependent)
+            let chain = first.then { Step {} }
+            OperationQueue().addOperation(chain)
+            for await _ in begun {}
+            chain.cancel()
+            await queue.drained()
+            #expect(dependent.isFinished)
+        }
+
+        @Test func queuesOutliveTheLinksThatChainsRunForThem() async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<500 {
+                            let first = Step { 4 }
+                            let last = Step { 6 }
+                            let queue = OperationQueue()
+                            queue.maxConcurrentOperationCount = 1
+                            queue.isSuspended = true
+                            let chain = first.then { value in Step { value + 1 } }
+                            for operation in [chain, first, last] { queue.addOperation(operation) }
+                            queue.isSuspended = false
+                            #expect(try await chain.value == 5)
+                            #expect(try await last.value == 6)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
         }
 
         @Test func aLinkThatIsCancelledInAQueueStaysThereUntilItsTurn() async throws {
