@@ -296,8 +296,8 @@ import Testing
                             let chain = first.then { value in Step { value + 1 } }
                             for operation in [chain, first, last] { queue.addOperation(operation) }
                             queue.isSuspended = false
-                            #expect(try await chain.value == 5)
-                            #expect(try await last.value == 6)
+                            let values = try await (chain.value, last.value)
+                            #expect(values == (5, 6))
                         }
                     }
                 }
