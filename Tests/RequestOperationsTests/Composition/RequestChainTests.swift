@@ -283,28 +283,6 @@ import Testing
             #expect(dependent.isFinished)
         }
 
-        @Test func queuesOutliveTheLinksThatChainsRunForThem() async throws {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
-                    group.addTask {
-                        for _ in 0..<500 {
-                            let first = Step { 4 }
-                            let last = Step { 6 }
-                            let queue = OperationQueue()
-                            queue.maxConcurrentOperationCount = 1
-                            queue.isSuspended = true
-                            let chain = first.then { value in Step { value + 1 } }
-                            for operation in [chain, first, last] { queue.addOperation(operation) }
-                            queue.isSuspended = false
-                            let values = try await (chain.value, last.value)
-                            #expect(values == (5, 6))
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-        }
-
         @Test func aLinkThatIsCancelledInAQueueStaysThereUntilItsTurn() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
