@@ -177,9 +177,11 @@ struct OperationState {
     mutating func finish(_ outcome: OperationLifecycle.Ending) -> Finish? {
         guard let published = lifecycle.finish(outcome) else { return nil }
         defer { completionBlock = nil }
+        // Before it leaves the queue that holds it back.
+        let isAnnounced = !awaitsQueue
         return Finish(
             published: published, dependents: takeDependents(), dependencies: takeDependencies(),
-            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: !awaitsQueue)
+            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: isAnnounced)
     }
 
     /// Takes what is left when the operation is freed; `nil` if it had finished.

@@ -283,6 +283,22 @@ import Testing
             #expect(dependent.isFinished)
         }
 
+        @Test func aForeignOperationMayDependOnALinkThatAQueueOfOursHoldsBack() async throws {
+            let held = RequestQueue()
+            held.isSuspended = true
+            let first = Step {}
+            held.addOperation(first)
+            #expect(first.isReady)
+            let dependent = BlockOperation {}
+            dependent.addDependency(first)
+            let queue = OperationQueue()
+            queue.addOperation(dependent)
+            queue.addOperation(first.then { Step {} })
+            await queue.drained()
+            #expect(dependent.isFinished)
+            #expect(held.allOperationCount == 0)
+        }
+
         @Test func aLinkThatIsCancelledInAQueueStaysThereUntilItsTurn() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
