@@ -7,6 +7,8 @@
         let isSecure: Bool
         /// Host and port as they stand in the URL, unless the host is an address: what has to be looked up.
         let lookupName: String?
+        /// Where the request target begins in the text (RFC 9112, section 3.2.1), if it can be sent as it stands there.
+        let targetOffset: Int?
         let method: String
         let fields: Fields
 
@@ -27,7 +29,7 @@
             self.url = url
             text = url.absoluteString
             guard text.utf8.count <= Self.longestURL else { throw Self.error(.badURL, "the URL is too long") }
-            (isSecure, lookupName) = try Self.inspect(text, of: url)
+            (isSecure, lookupName, targetOffset) = try Self.inspect(text, of: url)
             method = request.httpMethod ?? "GET"
             guard RequestPreflight.isToken(method) else {
                 throw Self.error(.invalidField, "the method is not a token")
@@ -92,7 +94,9 @@
         }
 
         /// Checks scheme and host in the text of the URL, without taking it apart a second time.
-        private static func inspect(_ text: String, of url: URL) throws -> (isSecure: Bool, lookupName: String?) {
+        private static func inspect(
+            _ text: String, of url: URL
+        ) throws -> (isSecure: Bool, lookupName: String?, targetOffset: Int?) {
             var text = text
             return try text.withUTF8 { bytes in
                 let isSecure: Bool
@@ -106,13 +110,18 @@
                 } else {
                     throw schemeError(url)
                 }
-                let hostAndPort = authority[
-                    (authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
+                let userInfoEnd = authority.lastIndex(of: UInt8(ascii: "@"))
+                let hostAndPort = authority[(userInfoEnd.map { $0 + 1 } ?? authority.startIndex)...]
                 guard let first = hostAndPort.first, first != UInt8(ascii: ":") else {
                     throw error(.badURL, "the URL has no host")
                 }
                 let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
-                return (isSecure, isAddress ? nil : String(decoding: hostAndPort, as: UTF8.self))
+                let target = bytes[authority.endIndex...]
+                let isPlain = userInfoEnd == nil && target.first == UInt8(ascii: "/") && target.allSatisfy(\.isInTarget)
+                return (
+                    isSecure, isAddress ? nil : String(decoding: hostAndPort, as: UTF8.self),
+                    isPlain ? authority.endIndex : nil
+                )
             }
         }
 
@@ -141,5 +150,8 @@
         fileprivate var isInIPv4Address: Bool {
             (0x30...0x39).contains(self) || self == UInt8(ascii: ".") || self == UInt8(ascii: ":")
         }
+
+        /// Whether it is a visible character of ASCII and does not begin a fragment, which is not sent.
+        fileprivate var isInTarget: Bool { (0x21...0x7E).contains(self) && self != UInt8(ascii: "#") }
     }
 #endif

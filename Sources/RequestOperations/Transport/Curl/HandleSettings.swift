@@ -67,6 +67,10 @@
 
         var keepsCookies: Bool { cookies != nil }
 
+        /// Whether libcurl asks the URL of a request for more than where to send it: the proxy for all of it, the cookies for the
+        /// path.
+        var needsWholeURLs: Bool { mayUseProxy || keepsCookies }
+
         /// Whether libcurl would count the wait for one of a bounded number of connections as time for connecting, as its
         /// versions 8 do: the driver keeps the limit alone then.
         var countsWaitsAsConnecting: Bool {

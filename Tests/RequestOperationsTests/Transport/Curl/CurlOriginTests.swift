@@ -1,0 +1,103 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperationsTesting
+    import Testing
+
+    @testable import RequestOperations
+
+    /// Requests of which libcurl is told the target alone, beside those of which it is told the whole URL.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlOriginTests {
+        private let transport = CurlTransport.with { _ in }
+
+        private func request(_ text: String) throws -> CurlRequest {
+            try CurlRequest(URLRequest(url: try #require(URL(string: text))))
+        }
+
+        @Test(arguments: [
+            ("http://example.com/", 18), ("https://example.com:8443/a/b?c=%2F&d", 24), ("http://[::1]:8080//x", 17),
+        ])
+        func `A target of visible characters is sent as it stands`(text: String, offset: Int) throws {
+            #expect(try request(text).targetOffset == offset)
+        }
+
+        @Test(arguments: [
+            "http://example.com", "http://example.com?query", "http://example.com/a#fragment",
+            "http://user:pass@example.com/", "http://user@example.com/a",
+        ])
+        func `A URL of which a part is not sent, or is not there, libcurl takes apart`(text: String) throws {
+            #expect(try request(text).targetOffset == nil)
+        }
+
+        @Test func `An origin is told from one that begins or ends alike`() throws {
+            let text = "http://a.example:80/"
+            let origin = try #require(CurlOrigin(text, upTo: text.utf8.count - 1))
+            #expect(origin.isIn(text, upTo: text.utf8.count - 1))
+            for other in [
+                "http://a.example:8/", "http://a.example:800/", "http://b.example:80/", "https://a.example:80/",
+            ] {
+                #expect(!origin.isIn(other, upTo: other.utf8.count - 1))
+            }
+        }
+
+        @Test func `What libcurl cannot take apart is no origin`() {
+            #expect(CurlOrigin("http://a.example:999999/", upTo: 23) == nil)
+        }
+
+        @Test func `A handle goes where each request says, whatever it was used for before`() async throws {
+            let servers = [try await LoopbackServer.start(), try await LoopbackServer.start()]
+            for server in servers { server.respond { request in .text(request.target) } }
+            let targets = ["/a?b=%2f%2F", "/a", "", "?query", "/#fragment", "/a/../b", "//double", "/?"]
+            for target in targets + targets.reversed() {
+                for server in servers {
+                    let origin = "http://127.0.0.1:\(server.port)"
+                    for text in [origin + target, origin.replacing("//", with: "//user:pass@") + target] {
+                        let expected = target.prefix { $0 != "#" }
+                        #expect(
+                            try await transport.text(try #require(URL(string: text)))
+                                == (expected.hasPrefix("/") ? expected : "/" + expected), "of \(text)")
+                    }
+                }
+            }
+        }
+
+        @Test func `One handle serves a server without TLS, one with it, and one with HTTP 2, in turn`() async throws {
+            let secure = SecureServers.shared
+            let transport = CurlTransport.trusting()
+            for server in [SecureServers.Site.cleartext, .http1, .http2, .cleartext, .http2, .http1] {
+                let response = try await transport.get(secure.url(server))
+                #expect(response.body.count == 1024, "of \(server)")
+            }
+        }
+
+        @Test func `A request that is sent once more goes to its own origin with its own target`() async throws {
+            let other = try await LoopbackServer.start { _ in .text("other") }
+            let server = try await LoopbackServer.start()
+            server.route("/first", .text("first"))
+            server.route("/second", .closeWithoutAnswer, .text("second"))
+            func url(_ path: String) throws -> URL { try #require(URL(string: path, relativeTo: server.url)) }
+            #expect(try await transport.text(try url("/first")) == "first")
+            // The handle has been used for another origin when its connection to this one is found dead.
+            #expect(try await transport.text(other.url) == "other")
+            let second = try await transport.get(try url("/second"))
+            #expect(String(decoding: second.body, as: UTF8.self) == "second")
+            #expect(second.timings?.wasReplayed == true)
+            #expect(server.requests.map(\.target) == ["/first", "/second", "/second"])
+        }
+
+        @Test func `Cookies of a path are sent to that path`() async throws {
+            let server = try await LoopbackServer.start { request in
+                request.target == "/set"
+                    ? .status(200, fields: ["Set-Cookie": "name=value; Path=/inner"])
+                    : .text(request.field("Cookie") ?? "none")
+            }
+            let transport = CurlTransport.with { $0.cookies = .inMemory }
+            func text(_ path: String) async throws -> String {
+                try await transport.text(try #require(URL(string: path, relativeTo: server.url)))
+            }
+            _ = try await text("/set")
+            #expect(try await text("/inner/a") == "name=value")
+            #expect(try await text("/outer/a") == "none")
+        }
+    }
+#endif
