@@ -27,6 +27,9 @@ extension AsynchronousOperation {
 ///   The place that the chain has in your queue is theirs: what a link runs on that queue, a stage say, runs at once.
 ///   A first link that runs or has finished already is not started again: its value is taken. One that still waits in a
 ///   queue of yours is started by the chain; it stays in your queue until its turn comes there, and is found to be done.
+/// - On Linux a link is added to a queue before its chain is, or not at all: Foundation's queue cannot take in an operation that
+///   finishes meanwhile. An operation of another kind that depends on a first link starts when the link's own queue has come to
+///   that; if ``AsynchronousOperation/isReady`` of a link was read that no queue has, it never does. Let it depend on the chain.
 /// - A link that fails fails the chain with its error, and the next one is not made. So does an error out of the closure.
 /// - Cancelling the chain cancels the link that runs; nothing is made or started afterwards. A link that was cancelled
 ///   cancels the chain.

@@ -24,7 +24,8 @@
 /// ## Order
 ///
 /// The result is stored, then `isFinished` is announced (on Apple platforms with `isExecuting`), then completions run: awaiting
-/// tasks resume, `whenFinished` closures are called on the ``completionQueue``. All of that happens once.
+/// tasks resume, `whenFinished` closures are called on the ``completionQueue``. All of that happens once. (On Linux the finish
+/// of an operation that a ``RequestChain`` has started while a queue has it is announced when that queue comes to it.)
 // Unchecked as Foundation's own Operation is: all state of this class is in `state`, and `success` is written once, by the
 // Task of the work, before the lifecycle says so. (A pointer, since Swift looks the type of an optional value up at every use,
 // which takes longer than to allocate.)
@@ -339,6 +340,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         // Foundation on Linux learns the one from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
         didChange(.isFinished, if: finish.isAnnounced)
+        finish.openGate()
         finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
@@ -382,7 +384,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         let isOwnRead = DispatchQueue.getSpecific(key: announcesReadiness) == true
         let (answer, change, gate) = state.withLock { state in
             let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
-            let isWaiting = state.lifecycle.isPending && !isOwnRead
+            let isWaiting = state.mayBeStartedByQueue && !isOwnRead
             let change = state.readiness.update(to: answer, isWaiting: isWaiting, isHeld: state.membership.isHeld)
             // To pass on what the operation is takes longer than all of this.
             return (answer, change, state.needsGateForReader ? state.makeGate(of: self) : nil)

@@ -44,6 +44,9 @@ struct OperationState {
         if case .unknown = readiness { false } else { true }
     }
 
+    /// Whether a queue may still be going to start the operation, for which it has to learn that it is ready.
+    var mayBeStartedByQueue: Bool { lifecycle.isPending || isStartedByChain }
+
     /// Whether a queue that has not started the operation may have it. On Linux Foundation's would go on pointing to it if it
     /// heard of the finish; it finds that out by itself when it starts the operation.
     private var awaitsQueue: Bool { isStartedByChain && wasAskedForReadiness && !membership.isHeld }
@@ -165,6 +168,12 @@ struct OperationState {
         let completionBlock: (@Sendable () -> Void)?
         /// Whether Foundation hears of it now.
         let isAnnounced: Bool
+        fileprivate let gate: Operation?
+
+        /// Has the queue start an operation that it does not hear the finish of: it may take it to be waiting for its gate.
+        func openGate() {
+            if !isAnnounced { gate?.start() }
+        }
 
         /// Gives up what the operation depended on, to be released.
         mutating func takeDependencies() -> [Operation] {
@@ -178,10 +187,10 @@ struct OperationState {
         guard let published = lifecycle.finish(outcome) else { return nil }
         defer { completionBlock = nil }
         // Before it leaves the queue that holds it back.
-        let isAnnounced = !awaitsQueue
+        let (isAnnounced, gate) = (!awaitsQueue, gate)
         return Finish(
             published: published, dependents: takeDependents(), dependencies: takeDependencies(),
-            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: isAnnounced)
+            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: isAnnounced, gate: gate)
     }
 
     /// Takes what is left when the operation is freed; `nil` if it had finished.

@@ -196,7 +196,10 @@ extension AsynchronousOperation: QueueMember {
     }
 
     func standInLine() -> Bool {
-        change { $0.standInLine($1) }
+        let stands = change { $0.standInLine($1) }
+        // A chain that wanted to start it meanwhile has been put off.
+        if stands { startIfReady() }
+        return stands
     }
 
     func take(_ slot: RequestLimiter.Slot) -> Bool {

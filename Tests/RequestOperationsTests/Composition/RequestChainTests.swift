@@ -247,24 +247,6 @@ import Testing
             #expect(runs.elements.count == 1)
         }
 
-        @Test func aFirstLinkCanBeAddedToAQueueWhileTheChainRunsIt() async throws {
-            let (begun, beginner) = AsyncStream<Never>.makeStream()
-            let (gate, opener) = AsyncStream<Never>.makeStream()
-            let first = Step {
-                beginner.finish()
-                for await _ in gate {}
-            }
-            let chain = first.then { Step {} }
-            OperationQueue().addOperation(chain)
-            for await _ in begun {}
-            let queue = OperationQueue()
-            queue.addOperation(first)
-            opener.finish()
-            try await chain.value
-            await queue.drained()
-            #expect(first.isFinished)
-        }
-
         @Test func aForeignOperationMayDependOnALinkThatIsCancelled() async throws {
             let (begun, beginner) = AsyncStream<Never>.makeStream()
             let first = Step {
@@ -421,17 +403,6 @@ import Testing
         try await onASmallStack { last.cancel() }
         for chain in chains { await #expect(throws: CancellationError.self) { try await chain.value } }
     }
-}
-
-/// An operation over a closure.
-private final class Step<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
-    private let body: @Sendable () async throws -> Value
-
-    init(_ body: @escaping @Sendable () async throws -> Value) {
-        self.body = body
-    }
-
-    override func run() async throws -> Value { try await body() }
 }
 
 /// An operation that counts how many of its kind are alive.

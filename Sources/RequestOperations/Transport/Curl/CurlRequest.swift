@@ -117,7 +117,10 @@
                 }
                 let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
                 let target = bytes[authority.endIndex...]
-                let isPlain = userInfoEnd == nil && target.first == UInt8(ascii: "/") && target.allSatisfy(\.isInTarget)
+                // Before its version 8.3 libcurl loses the zone of an address, which is written with a percent sign.
+                let isPlain =
+                    userInfoEnd == nil && !hostAndPort.contains(UInt8(ascii: "%")) && target.first == UInt8(ascii: "/")
+                    && target.allSatisfy(\.isInTarget)
                 return (
                     isSecure, isAddress ? nil : String(decoding: hostAndPort, as: UTF8.self),
                     isPlain ? authority.endIndex : nil

@@ -1,0 +1,51 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// A chain that starts a link which a queue has as well.
+@Suite(.timeLimit(.minutes(15))) struct LinkStarterTests {
+    private let starter = LinkStarter(for: nil)
+
+    #if canImport(FoundationNetworking)
+        // Without an announcement that it is ready, the queue would keep it for ever.
+        @Test func aQueueComesToALinkThatGotADependencyWhenTheChainWasAboutToStartIt() async throws {
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let former = Step {}
+            let first = Step {}
+            first.addDependency(former)
+            queue.addOperation(first)
+            starter.queue.suspend()
+            first.startWhenReady(by: starter)
+            former.start()
+            try await former.value
+            first.addDependency(Step {})
+            starter.queue.resume()
+            try await first.value
+            queue.isSuspended = false
+            await queue.drained()
+            #expect(queue.operationCount == 0)
+        }
+
+        @Test func aQueueIsToldAgainThatALinkIsReadyWhileTheChainRunsIt() throws {
+            var state = OperationState()
+            #expect(state.mayBeStartedByQueue)
+            #expect(state.start(by: starter) == .run)
+            #expect(state.mayBeStartedByQueue)
+            #expect(state.start(by: nil) == .ignore)
+            #expect(!state.mayBeStartedByQueue)
+        }
+    #endif
+
+    @Test func aLinkThatAQueuePutsInLineWhileTheChainIsPutOffIsStarted() async throws {
+        let queue = RequestQueue()
+        let link = Step { 4 }
+        link.join(queue)
+        guard case .enters = link.settle(behindBarrier: false) else { throw RequestError(.notConnected, stage: .wait) }
+        link.startWhenReady(by: starter)
+        #expect(!link.isExecuting && link.result == nil)
+        #expect(link.standInLine())
+        #expect(try await link.value == 4)
+    }
+}

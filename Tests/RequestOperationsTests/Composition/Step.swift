@@ -1,0 +1,12 @@
+import RequestOperations
+
+/// An operation over a closure.
+final class Step<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
+    private let body: @Sendable () async throws -> Value
+
+    init(_ body: @escaping @Sendable () async throws -> Value) {
+        self.body = body
+    }
+
+    override func run() async throws -> Value { try await body() }
+}
