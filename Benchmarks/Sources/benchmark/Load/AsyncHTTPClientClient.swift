@@ -13,8 +13,8 @@ final class AsyncHTTPClientClient: LoadClient {
         client = try .configured(trusting: order.authority)
     }
 
-    func start(_ request: LoadRequest) {
-        Task { await client.get(request) {} }
+    func start(_ requests: [LoadRequest]) {
+        for request in requests { Task { await client.get(request) {} } }
     }
 }
 
@@ -43,8 +43,12 @@ final class AsyncHTTPClientOperationClient: LoadClient {
         queue.maxConcurrentOperationCount = order.inFlight
     }
 
-    func start(_ request: LoadRequest) {
-        queue.addOperation(ClientOperation(client, request))
+    func start(_ requests: [LoadRequest]) {
+        queue.addOperations(requests.map { ClientOperation(client, $0) }, waitUntilFinished: false)
+    }
+
+    func settle() {
+        queue.waitUntilAllOperationsAreFinished()
     }
 }
 

@@ -31,6 +31,14 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
         }
     }
 
+    /// Whether its requests are operations on a queue.
+    var usesQueue: Bool {
+        switch self {
+        case .operation, .operationOverURLSession, .sessionOperation, .asyncHTTPClientOperation: true
+        case .limit, .session, .asyncHTTPClient: false
+        }
+    }
+
     /// Makes the client for an order.
     func makeGenerator(_ order: LoadOrder) throws -> any LoadGenerator {
         switch self {

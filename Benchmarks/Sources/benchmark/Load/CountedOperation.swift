@@ -1,8 +1,21 @@
+import Foundation
 import RequestOperations
 import Synchronization
 
-/// An operation that overrides all five stages, each with `super`, and counts them.
+/// An operation that overrides all five stages, each with `super`, counts them, and looks at what comes of the last.
+// Unchecked as its superclass is: its own state never changes.
 final class CountedOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    /// Called with each decoded value, and with the failure of a request that is not made again.
+    private let onOutcome: @Sendable (Result<Value, any Error>) -> Void
+
+    init(
+        _ request: URLRequest, decoder: ResponseDecoder<Value>, configuration: RequestConfiguration,
+        onOutcome: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
+    ) {
+        self.onOutcome = onOutcome
+        super.init(request, decoder: decoder, configuration: configuration)
+    }
+
     override func process(_ request: URLRequest) async throws -> URLRequest {
         StageCounts.process.add(1, ordering: .relaxed)
         return try await super.process(request)
@@ -21,12 +34,16 @@ final class CountedOperation<Value: Sendable>: URLRequestOperation<Value>, @unch
 
     override func decode(_ response: TransportResponse) async throws -> Value {
         StageCounts.decode.add(1, ordering: .relaxed)
-        return try await super.decode(response)
+        let value = try await super.decode(response)
+        onOutcome(.success(value))
+        return value
     }
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         StageCounts.retryDecision.add(1, ordering: .relaxed)
-        return await super.retryDecision(after: failure)
+        let decision = await super.retryDecision(after: failure)
+        if case .stop = decision { onOutcome(.failure(failure.error)) }
+        return decision
     }
 }
 

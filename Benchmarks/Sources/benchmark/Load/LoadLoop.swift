@@ -3,17 +3,24 @@ import Synchronization
 
 /// A client that makes one request at a time that it is asked for, and as many at once as it is asked for.
 protocol LoadClient: LoadGenerator, Sendable {
-    /// Starts a request, whose end it reports once and not before it returned.
-    func start(_ request: LoadRequest)
+    /// Starts requests, the end of each of which it reports once and not before it returned.
+    func start(_ requests: [LoadRequest])
+    /// Returns when all that belongs to the requests that have ended is over.
+    func settle()
 }
 
 extension LoadClient {
+    func settle() {}
+
     func run(_ amount: LoadAmount, of order: LoadOrder) throws -> LoadResult {
         try LoadLoop(self, order, amount).run()
     }
 }
 
-/// Keeps a number of requests under way: each that ends starts the next.
+/// Keeps a number of requests under way.
+///
+/// Each that ends starts the next. An operation queue, which is to have more than it may run, is fed by the thread that waits
+/// for the end, some operations at a time, as by a program with a list of requests.
 final class LoadLoop: Sendable {
     private struct Log {
         var latencies: [Double] = []
@@ -25,53 +32,66 @@ final class LoadLoop: Sendable {
     let order: LoadOrder
     private let amount: LoadAmount
     private let start = ContinuousClock.now
+    /// How many requests a queue is fed with at a time; `nil` if each that ends starts the next.
+    private let portion: Int?
     private let begun = Atomic(0)
-    private let running: Atomic<Int>
+    private let ended = Atomic(0)
+    /// The requests under way, and the thread that may still begin some.
+    private let running = Atomic(1)
+    private let hasRoom = DispatchSemaphore(value: 0)
     private let allEnded = DispatchSemaphore(value: 0)
     private let log = Mutex(Log())
-
-    /// How many requests the client has at a time: an operation queue always has more than it may run.
-    private var width: Int {
-        switch order.client {
-        case .operation, .operationOverURLSession, .sessionOperation, .asyncHTTPClientOperation:
-            order.inFlight == 1 ? 1 : min(4 * order.inFlight, 1000)
-        case .limit, .session, .asyncHTTPClient: order.inFlight
-        }
-    }
 
     init(_ client: any LoadClient, _ order: LoadOrder, _ amount: LoadAmount) {
         self.client = client
         self.order = order
         self.amount = amount
-        running = Atomic(0)
+        // So a queue never has fewer than twice as many as it may run.
+        portion = order.client.usesQueue && order.inFlight > 1 ? min(2 * order.inFlight, 500) : nil
     }
 
     /// Makes the requests; returns when the last has ended.
     func run() throws -> LoadResult {
-        running.store(width, ordering: .relaxed)
-        for _ in 0..<width { startNext() }
+        if let portion { feed(portion) } else { startNext(order.inFlight) }
+        countEnd()
         allEnded.wait()
+        client.settle()
         let log = log.withLock { $0 }
-        let count = begun.load(ordering: .relaxed) - width
+        let count = ended.load(ordering: .relaxed)
         guard log.failures == 0 else {
             throw BenchmarkError("\(log.failures) of \(count) requests failed: \(log.failure ?? "")")
         }
         return LoadResult(requests: count, latencies: log.latencies)
     }
 
-    private func startNext() {
-        // Each of the width ends by counting one that it does not make.
+    private func feed(_ portion: Int) {
+        startNext(portion)
+        while startNext(portion) { hasRoom.wait() }
+    }
+
+    /// Starts some more requests; whether others may follow.
+    @discardableResult
+    private func startNext(_ count: Int) -> Bool {
+        var requests: [LoadRequest] = []
+        requests.reserveCapacity(count)
+        while requests.count < count, let number = takeNumber() {
+            requests.append(LoadRequest(number: number, loop: self))
+        }
+        if !requests.isEmpty { client.start(requests) }
+        return requests.count == count
+    }
+
+    /// The number of the next request; `nil` if it is not to be made.
+    private func takeNumber() -> Int? {
         let number = begun.add(1, ordering: .relaxed).newValue
-        let continues =
+        let isWanted =
             switch amount {
             case .requests(let count): number <= count
             case .seconds(let seconds): start.duration(to: .now) < .seconds(seconds)
             }
-        if continues {
-            client.start(LoadRequest(number: number, loop: self))
-        } else if running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
-            allEnded.signal()
-        }
+        guard isWanted else { return nil }
+        running.add(1, ordering: .relaxed)
+        return number
     }
 
     fileprivate func end(_ request: LoadRequest, failure: String?) {
@@ -85,7 +105,17 @@ final class LoadLoop: Sendable {
                 }
             }
         }
-        startNext()
+        let ended = ended.add(1, ordering: .relaxed).newValue
+        if let portion {
+            if ended.isMultiple(of: portion) { hasRoom.signal() }
+        } else {
+            startNext(1)
+        }
+        countEnd()
+    }
+
+    private func countEnd() {
+        if running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { allEnded.signal() }
     }
 }
 
@@ -109,6 +139,9 @@ struct LoadRequest: Sendable {
         // The catalogue makes no other than good ones.
         URL(string: address)!
     }
+
+    /// Whether the time until its end counts.
+    var isTimed: Bool { loop.order.inFlight == 1 }
 
     /// Whether its response has to be given as `Data`.
     var needsData: Bool { loop.order.decodesJSON }

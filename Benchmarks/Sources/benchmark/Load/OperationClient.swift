@@ -1,3 +1,4 @@
+import Foundation
 import RequestOperations
 
 /// `URLRequestOperation`s on an `OperationQueue`, in their default configuration.
@@ -27,17 +28,29 @@ final class OperationClient<Value: Sendable>: LoadClient {
         }
     }
 
-    func start(_ request: LoadRequest) {
-        let operation = CountedOperation(
-            URLRequest(url: request.url), decoder: decoder, configuration: configuration)
-        operation.whenFinished { [isExpected] result in
+    func start(_ requests: [LoadRequest]) {
+        queue.addOperations(requests.map(operation), waitUntilFinished: false)
+    }
+
+    private func operation(for request: LoadRequest) -> Operation {
+        let end = { @Sendable [isExpected] (result: Result<Value, any Error>) in
             switch result {
             case .success(let value) where isExpected(value): request.end()
             case .success: request.end(BenchmarkError("the value is not the expected one"))
             case .failure(let error): request.end(error)
             }
         }
-        queue.addOperation(operation)
+        let urlRequest = URLRequest(url: request.url)
+        guard request.isTimed else {
+            return CountedOperation(urlRequest, decoder: decoder, configuration: configuration, onOutcome: end)
+        }
+        let operation = CountedOperation(urlRequest, decoder: decoder, configuration: configuration)
+        operation.whenFinished(end)
+        return operation
+    }
+
+    func settle() {
+        queue.waitUntilAllOperationsAreFinished()
     }
 
     func evidence() throws -> [String] {

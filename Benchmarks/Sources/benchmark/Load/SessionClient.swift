@@ -9,8 +9,8 @@ final class SessionClient: LoadClient {
         session = .configuredLikeTransport()
     }
 
-    func start(_ request: LoadRequest) {
-        session.get(request) {}
+    func start(_ requests: [LoadRequest]) {
+        for request in requests { session.get(request) {} }
     }
 }
 
@@ -39,8 +39,12 @@ final class SessionOperationClient: LoadClient {
         queue.maxConcurrentOperationCount = order.inFlight
     }
 
-    func start(_ request: LoadRequest) {
-        queue.addOperation(SessionOperation(session, request))
+    func start(_ requests: [LoadRequest]) {
+        queue.addOperations(requests.map { SessionOperation(session, $0) }, waitUntilFinished: false)
+    }
+
+    func settle() {
+        queue.waitUntilAllOperationsAreFinished()
     }
 }
 
