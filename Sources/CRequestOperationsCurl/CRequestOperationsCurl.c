@@ -314,14 +314,16 @@ static long long_info(CURL *easy, CURLINFO info) {
     return value;
 }
 
-void rocurl_measure(CURL *easy, struct rocurl_measures *measures) {
-    measures->name_lookup = offset_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
-    measures->connect = offset_info(easy, CURLINFO_CONNECT_TIME_T);
-    measures->secure_connect = offset_info(easy, CURLINFO_APPCONNECT_TIME_T);
+void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures) {
+    measures->new_connections = long_info(easy, CURLINFO_NUM_CONNECTS);
+    if (is_unsent || measures->new_connections > 0) {
+        measures->name_lookup = offset_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
+        measures->connect = offset_info(easy, CURLINFO_CONNECT_TIME_T);
+        measures->secure_connect = offset_info(easy, CURLINFO_APPCONNECT_TIME_T);
+    }
     measures->request_sent = offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
     measures->sent = offset_info(easy, CURLINFO_SIZE_UPLOAD_T);
     measures->received = offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
-    measures->new_connections = long_info(easy, CURLINFO_NUM_CONNECTS);
     measures->address = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &measures->address);
 }

@@ -10,38 +10,37 @@
 
         static let all = rocurl_callbacks(
             header: { bytes, size, count, context in
-                guard let transfer = transfer(context) else { return 0 }
-                return transfer.receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
-                    ? size * count : 0
+                let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return with(context) { $0.receive(line: line) } == true ? size * count : 0
             },
             body: { bytes, size, count, context in
-                guard let transfer = transfer(context) else { return 0 }
-                return switch transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-                case .taken: size * count
-                case .paused: Int(CURL_WRITEFUNC_PAUSE)
+                let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return switch with(context, { $0.receive(body: bytes) }) {
+                case .taken?: size * count
+                case .paused?: Int(CURL_WRITEFUNC_PAUSE)
                 // Any other number than that of the bytes is an error.
-                case .stopped: size * count == 0 ? 1 : 0
+                case .stopped?, nil: size * count == 0 ? 1 : 0
                 }
             },
             read: { bytes, size, count, context in
-                guard let transfer = transfer(context) else { return Int(CURL_READFUNC_ABORT) }
-                return transfer.send(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+                let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+                return with(context) { $0.send(into: buffer) } ?? Int(CURL_READFUNC_ABORT)
             },
             seek: { context, offset, origin in
-                guard let transfer = transfer(context), offset == 0, origin == SEEK_SET, transfer.rewind() else {
+                guard offset == 0, origin == SEEK_SET, with(context, { $0.rewind() }) == true else {
                     return CURL_SEEKFUNC_FAIL
                 }
                 return CURL_SEEKFUNC_OK
             },
             lookup: { _, _, context in
-                transfer(context)?.lookupBegins() == true ? 0 : 1
+                with(context) { $0.lookupBegins() } == true ? 0 : 1
             },
             socket: { context, descriptor, _ in
                 rocurl_close_on_exec(descriptor)
-                return transfer(context)?.opens(descriptor) == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
+                return with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
             send: { context, _, _, _, _ in
-                transfer(context)?.requestBegins() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+                with(context) { $0.requestBegins() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             })
 
         // MARK: For a driver
@@ -52,7 +51,7 @@
             // `CURL_POLL_REMOVE` has neither of the two bits.
             let interest = SocketWatch.Interest(rawValue: UInt8(interest)).intersection([.input, .output])
             guard !sockets(context).want(interest, of: descriptor) else { return 0 }
-            transfer(rocurl_context(easy))?.cannotWait()
+            with(rocurl_context(easy)) { $0.cannotWait() }
             return 0
         }
 
@@ -72,11 +71,18 @@
             Unmanaged<SocketSet>.fromOpaque(context!).takeUnretainedValue()
         }
 
-        /// The transfer that a handle serves; `nil` for a handle whose transfer has left it.
-        @inline(__always)
-        private static func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        /// Calls a function with the transfer that a handle serves; `nil` for a handle whose transfer has left it.
+        ///
+        /// Its Task keeps the transfer until the driver has ended it: to count references for each line of a head would cost as
+        /// much as the line.
+        @inline(__always) @discardableResult
+        private static func with<Result>(
+            _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
+        ) -> Result? {
             guard let context else { return nil }
-            return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
+            return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
+                handle.served?._withUnsafeGuaranteedRef(body)
+            }
         }
     }
 #endif

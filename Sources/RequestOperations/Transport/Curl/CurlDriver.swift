@@ -25,17 +25,19 @@
 
         // MARK: The thread's own
 
+        // What is used for every transfer is unchecked: there is nobody else who could.
+
         /// The time at the beginning of the turn.
         private(set) var now: Int64 = 0
         private(set) var multi: UnsafeMutableRawPointer?
-        private(set) var active: [CurlTransfer] = []
+        @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
         /// Those whose Task may have something to do.
-        private var ready: [CurlTransfer] = []
+        @exclusivity(unchecked) private var ready: [CurlTransfer] = []
         /// When one of them can wait no longer.
         private(set) var nextTelling = Int64.max
-        var desk = LookupDesk()
+        @exclusivity(unchecked) var desk = LookupDesk()
         /// What was given to libcurl in this turn and may need a look-up.
-        var tried: [CurlTransfer] = []
+        @exclusivity(unchecked) var tried: [CurlTransfer] = []
         var nextSweep = Int64.max
         /// When libcurl is to look at all transfers, whatever happens to their sockets.
         var nextRun = Int64.max
@@ -43,7 +45,7 @@
         var requestPolling: BusyPolling
         /// Look-ups whose transfers have ended, by the context of their handles.
         var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
-        private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
+        @exclusivity(unchecked) private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
             _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, busyThreads: BusyThreads = .shared

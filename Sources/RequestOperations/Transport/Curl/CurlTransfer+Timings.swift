@@ -11,7 +11,7 @@
             // What libcurl knows of a handle with which it did nothing is of an earlier transfer.
             guard let easy, hasSocket || sends > 0 else { return timings }
             var measures = rocurl_measures()
-            rocurl_measure(easy.pointer, &measures)
+            rocurl_measure(easy.pointer, sends == 0, &measures)
             // libcurl measures from when it begins, or begins once more after a wait or a dead connection.
             let start = max(began, sent - measures.request_sent * 1000) - submitted
             func time(_ microseconds: Int64) -> Duration? {

@@ -10,8 +10,13 @@
     // thread in between.
     final class EasyHandle: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
-        /// The transfer that the handle serves: what libcurl's callbacks find.
-        var transfer: CurlTransfer?
+        // Whoever uses the handle is alone with it: unchecked, as what the callbacks ask for time and again is in `CurlTransfer`.
+        /// The transfer that the handle serves.
+        @exclusivity(unchecked) var transfer: CurlTransfer? {
+            didSet { served = transfer.map(Unmanaged.passUnretained) }
+        }
+        /// The same, as libcurl's callbacks find it.
+        @exclusivity(unchecked) private(set) var served: Unmanaged<CurlTransfer>?
 
         /// Why no request may be sent with this handle: libcurl refused an option, and goes on as if it had not been set.
         private(set) var refusal: RequestError?
@@ -20,7 +25,7 @@
         private let settings: HandleSettings
         private let sockets: SocketSet
         /// The fields of a request that has other ones than every request.
-        private var fields: CurlList?
+        @exclusivity(unchecked) private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
         private var isSecure: Bool?

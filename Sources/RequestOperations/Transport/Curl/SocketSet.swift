@@ -7,8 +7,8 @@
     // Unchecked: touched by the thread of its driver alone, and before its start by the one that starts it.
     final class SocketSet: @unchecked Sendable {
         private var epoll: Int32 = -1
-        /// By descriptor.
-        private var watches: [SocketWatch] = []
+        /// By descriptor; unchecked, since one thread alone asks for them, at each step of each transfer.
+        @exclusivity(unchecked) private var watches: [SocketWatch] = []
         private let events = UnsafeMutablePointer<rocurl_event>.allocate(capacity: SocketSet.capacity)
         private var eventCount: Int32 = 0
         /// When libcurl wants to be called in any case.
