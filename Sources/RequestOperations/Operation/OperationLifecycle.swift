@@ -253,6 +253,7 @@ struct OperationLifecycle: Sendable {
 }
 
 /// The Task that does the work of an operation.
+// (A closure, since the layout of `UnsafeCurrentTask` is known only when the program runs: whatever holds one is dear to copy.)
 struct RunningTask: Sendable {
     let cancel: @Sendable () -> Void
 }
