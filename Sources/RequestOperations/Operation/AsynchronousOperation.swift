@@ -149,10 +149,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func start(by starter: LinkStarter?) {
         if Announcement.precedesChange, isExecuting || isFinished { return }
         willChange(.isExecuting)
-        let (action, wasAsked) = state.withLock { ($0.start(by: starter), $0.wasAskedForReadiness) }
-        // On Linux a queue cannot take in an operation, or start one, that it knows to execute; of one that it has asked and then
-        // starts it has noted that itself.
-        didChange(.isExecuting, if: action == .run && starter == nil && !wasAsked)
+        let action = state.withLock { $0.start(by: starter) }
+        // On Linux a queue cannot take in an operation, or start one, that it knows to execute.
+        didChange(.isExecuting, if: action == .run && starter == nil)
         switch action {
         case .run:
             if let queue = starter?.operationQueue as? RequestQueue { willRun(in: queue) }

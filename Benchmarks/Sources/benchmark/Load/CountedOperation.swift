@@ -42,7 +42,11 @@ final class CountedOperation<Value: Sendable>: URLRequestOperation<Value>, @unch
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         StageCounts.retryDecision.add(1, ordering: .relaxed)
         let decision = await super.retryDecision(after: failure)
-        if case .stop = decision { onOutcome(.failure(failure.error)) }
+        switch decision {
+        case .retry: break
+        case .stop: onOutcome(.failure(failure.error))
+        case .fail(let error): onOutcome(.failure(error))
+        }
         return decision
     }
 }

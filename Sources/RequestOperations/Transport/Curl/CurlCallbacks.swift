@@ -73,8 +73,8 @@
 
         /// Calls a function with the transfer that a handle serves; `nil` for a handle whose transfer has left it.
         ///
-        /// Its Task keeps the transfer until the driver has ended it: to count references for each line of a head would cost as
-        /// much as the line.
+        /// The handle holds its transfer, and lets it go in no callback: to count references for each line of a head would cost
+        /// as much as the line.
         @inline(__always) @discardableResult
         private static func with<Result>(
             _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
