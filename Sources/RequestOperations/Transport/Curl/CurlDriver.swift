@@ -117,7 +117,7 @@
         // MARK: The loop
 
         /// Starts the thread, or ends what it was to carry out if the system has none to give.
-        private func start() {
+        func start() {
             if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
         }
 
@@ -204,7 +204,8 @@
             guard let ending else { return true }
             if ending == .failing { stopAll() }
             wakeTasks()
-            return hasTransfers
+            // A look-up that has ended put what waited for it back into the inbox.
+            return hasTransfers || !inbox.withLock { $0.isEmpty }
         }
 
         private func runAll(_ multi: UnsafeMutableRawPointer) {

@@ -32,6 +32,9 @@
 
         var isOver: Bool { life == .over }
 
+        /// Whether nothing is in it for the thread to take.
+        var isEmpty: Bool { transfers.isEmpty }
+
         // MARK: The side of the program
 
         /// Puts a transfer in that is new, or that the thread has to look at again.
