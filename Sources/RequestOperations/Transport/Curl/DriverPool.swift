@@ -33,7 +33,6 @@
                     let oldest = others.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
                 else { return nil }
                 others[oldest.key] = nil
-                leaving.removeAll(where: \.isOver)
                 leaving.append(oldest.value.driver)
                 return oldest.value.driver
             }
@@ -90,7 +89,17 @@
                 state.others[trust]?.users -= 1
                 return state.isShutDown ? nil : state.surplus()
             }
-            surplus?.askToEnd(.failing)
+            guard let surplus else { return }
+            surplus.askToEnd(.failing)
+            forgetEnded()
+        }
+
+        /// Lets go of drivers whose threads have ended. Each has a lock of its own, which is not taken under this one.
+        private func forgetEnded() {
+            let ended = state.withLock { $0.leaving }.filter(\.isOver)
+            state.withLock { state in
+                state.leaving.removeAll { driver in ended.contains { $0 === driver } }
+            }
         }
 
         // MARK: End

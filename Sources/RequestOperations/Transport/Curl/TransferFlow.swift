@@ -5,7 +5,7 @@
     /// of its own.
     struct TransferFlow {
         private let task: TransportTask
-        private let transfer: CurlTransfer
+        let transfer: CurlTransfer
         private let onHead: @Sendable (ResponseHead) throws -> Void
 
         /// A body in memory up to this size is copied and sent together with the head.
@@ -99,7 +99,7 @@
         /// Gives the transfer to the driver; returns the Task that reads a streamed body, if it has one.
         private func submit() throws -> Task<Void, Never>? {
             guard transfer.driver.call(for: transfer, isNew: true) else {
-                recycle()
+                // A cancel may have put it into the inbox all the same, so it is the driver's as well.
                 throw TransferFailure(Self.shutDownError, phase: .connect)
             }
             return (transfer.upload as? StreamUpload)?.start { [transfer] in transfer.driver.call(for: transfer) }

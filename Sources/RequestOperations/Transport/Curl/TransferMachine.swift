@@ -11,7 +11,7 @@
     /// The driver begins the transfer, delivers the head and what follows it, and ends it; the Task answers the head, takes
     /// what is meant for it, and may abort. Once the transfer has ended, all that the driver wrote is the Task's to read.
     struct TransferMachine: Sendable {
-        private enum State {
+        enum State {
             /// In the inbox, or held back by the driver.
             case queued
             case awaitingHead
@@ -66,7 +66,7 @@
             case abort
         }
 
-        private var state = State.queued
+        private(set) var state = State.queued
         private var progress: TransferProgress?
         private var waiter: UnsafeContinuation<Void, Never>?
 
