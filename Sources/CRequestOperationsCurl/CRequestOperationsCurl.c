@@ -77,9 +77,12 @@ int rocurl_start_thread(void *(*run)(void *), void *context) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 1 << 20);
     // The new thread begins with the mask of this one.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t others, before;
+    sigfillset(&others);
+    // What a fault of the thread itself raises is for the handlers that tell of it, and profilers want to see it too.
+    const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS, SIGPROF};
+    for (size_t index = 0; index < sizeof own / sizeof *own; index++) sigdelset(&others, own[index]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_t thread;
     int code = pthread_create(&thread, &attributes, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

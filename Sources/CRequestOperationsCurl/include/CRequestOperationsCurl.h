@@ -58,8 +58,8 @@ const char *rocurl_tls_library(void);
 int64_t rocurl_now(void);
 /// How many bytes a block from `malloc` really has.
 size_t rocurl_block_size(void *block);
-/// Starts a thread that nobody joins, with all signals blocked: they belong to the threads of the program. Its stack has
-/// 1 MiB. Returns an `errno` value, 0 if it started.
+/// Starts a thread that nobody joins. Signals are blocked, since they belong to the threads of the program, SIGPIPE above all;
+/// except those that a fault of the thread itself raises, and that of profilers. Its stack has 1 MiB. Returns an `errno` value, 0 if it started.
 int rocurl_start_thread(void *(*run)(void *), void *context);
 /// Names the calling thread, in 15 bytes at most.
 void rocurl_name_thread(const char *name);
