@@ -109,15 +109,18 @@ static void begin(struct climit_session *session, struct transfer *transfer, boo
 
 static void check(
     const struct climit_order *order, const struct transfer *transfer, CURLcode code, struct climit_result *result) {
-    long status = 0;
+    long status = 0, version = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (code == CURLE_OK && status == 200 && transfer->length == order->expected_length
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
+    if (code == CURLE_OK && status == 200
+        && version == (order->http2 ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_1_1)
+        && transfer->length == order->expected_length
         && climit_hash(transfer->body, transfer->length) == order->expected_hash)
         return;
     if (result->failures++ > 0) return;
     snprintf(
-        result->failure, sizeof result->failure, "%s: %s, status %ld, %zu bytes", transfer->url,
-        curl_easy_strerror(code), status, transfer->length);
+        result->failure, sizeof result->failure, "%s: %s, status %ld, version %ld, %zu bytes", transfer->url,
+        curl_easy_strerror(code), status, version, transfer->length);
 }
 
 struct climit_result climit_run(

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /// The limit: what a C program over libcurl's multi interface makes of the same work. Its easy handles, connections and
-/// body buffers are kept and used again; each request has a URL of its own, and each response's status, length and hash
-/// are checked.
+/// body buffers are kept and used again; each request has a URL of its own, and each response's status, version of HTTP,
+/// length and hash are checked.
 
 /// The work of a session.
 struct climit_order {

@@ -71,6 +71,9 @@ extension HTTPClient {
             var message = HTTPClientRequest(url: request.address)
             message.headers = sentFields
             let response = try await execute(message, timeout: .seconds(60))
+            guard response.version.major == request.majorVersion else {
+                throw BenchmarkError("the version is \(response.version)")
+            }
             let body = try await response.body.collect(upTo: 64 << 20)
             finished()
             if request.needsData {

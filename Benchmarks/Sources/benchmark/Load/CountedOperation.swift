@@ -5,13 +5,16 @@ import Synchronization
 /// An operation that overrides all five stages, each with `super`, counts them, and looks at what comes of the last.
 // Unchecked as its superclass is: its own state never changes.
 final class CountedOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    /// By which version the response has to come, if the transport tells.
+    private let version: HTTPVersion?
     /// Called with each decoded value, and with the failure of a request that is not made again.
     private let onOutcome: @Sendable (Result<Value, any Error>) -> Void
 
     init(
         _ request: URLRequest, decoder: ResponseDecoder<Value>, configuration: RequestConfiguration,
-        onOutcome: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
+        version: HTTPVersion?, onOutcome: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
     ) {
+        self.version = version
         self.onOutcome = onOutcome
         super.init(request, decoder: decoder, configuration: configuration)
     }
@@ -30,6 +33,9 @@ final class CountedOperation<Value: Sendable>: URLRequestOperation<Value>, @unch
         StageCounts.validate.add(1, ordering: .relaxed)
         try super.validate(head)
         guard head.status == 200 else { throw BenchmarkError("status \(head.status)") }
+        guard version == nil || head.version == version else {
+            throw BenchmarkError("the version is \(String(describing: head.version))")
+        }
     }
 
     override func decode(_ response: TransportResponse) async throws -> Value {

@@ -150,6 +150,9 @@ struct LoadRequest: Sendable {
     /// Whether the time until its end counts.
     var isTimed: Bool { loop.order.inFlight == 1 }
 
+    /// The major version of HTTP by which its response has to come.
+    var majorVersion: Int { loop.order.usesHTTP2 ? 2 : 1 }
+
     /// Whether its response has to be given as `Data`.
     var needsData: Bool { loop.order.decodesJSON }
 

@@ -8,6 +8,10 @@ final class OperationClient<Value: Sendable>: LoadClient {
     private let decoder: ResponseDecoder<Value>
     private let isExpected: @Sendable (Value) -> Bool
     private let queue = OperationQueue()
+    /// URLSession does not tell the version on Linux.
+    private var version: HTTPVersion? {
+        order.client == .operationOverURLSession ? nil : order.usesHTTP2 ? .http2 : .http1_1
+    }
 
     init(_ order: LoadOrder, decoder: ResponseDecoder<Value>, isExpected: @escaping @Sendable (Value) -> Bool) {
         self.order = order
@@ -21,7 +25,8 @@ final class OperationClient<Value: Sendable>: LoadClient {
     func prepare() throws {
         // The same server has this path, which is a good URL too.
         let url = URL(string: "/missing", relativeTo: URL(string: order.url))!
-        let operation = CountedOperation(URLRequest(url: url), decoder: decoder, configuration: configuration)
+        let operation = CountedOperation(
+            URLRequest(url: url), decoder: decoder, configuration: configuration, version: version)
         queue.addOperations([operation], waitUntilFinished: true)
         guard case .failure(let error as RequestError)? = operation.result, error.code == .unacceptableStatus else {
             throw BenchmarkError("a missing page gave \(String(describing: operation.result))")
@@ -42,9 +47,11 @@ final class OperationClient<Value: Sendable>: LoadClient {
         }
         let urlRequest = URLRequest(url: request.url)
         guard request.isTimed else {
-            return CountedOperation(urlRequest, decoder: decoder, configuration: configuration, onOutcome: end)
+            return CountedOperation(
+                urlRequest, decoder: decoder, configuration: configuration, version: version, onOutcome: end)
         }
-        let operation = CountedOperation(urlRequest, decoder: decoder, configuration: configuration)
+        let operation = CountedOperation(
+            urlRequest, decoder: decoder, configuration: configuration, version: version)
         operation.whenFinished(end)
         return operation
     }

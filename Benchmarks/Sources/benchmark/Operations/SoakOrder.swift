@@ -32,7 +32,8 @@ struct SoakOrder: Codable, Sendable {
         let sizes = watch()
         let lost = traffic.end(within: Self.grace)
         let seconds = Usage().seconds(since: before)
-        wait { await transport.shutdown() }
+        // Cancelled operations do not wait for their transfers: one that hangs shows here.
+        try wait { await transport.shutdown(.draining) }
         var sample = Sample()
         sample.values[.rate] = Double(traffic.counts.ended) / seconds
         sample.values[.lost] = Double(lost)
@@ -52,7 +53,7 @@ struct SoakOrder: Codable, Sendable {
         let traffic = SoakTraffic(url: url, transport: transport, cancelShare: Self.cancelShare)
         traffic.begin(count)
         guard traffic.end(within: Self.grace) == 0 else { throw BenchmarkError("the first requests did not end") }
-        wait { await transport.shutdown() }
+        try wait { await transport.shutdown(.draining) }
     }
 
     /// The sizes of the process while the time runs.
@@ -74,13 +75,15 @@ struct SoakOrder: Codable, Sendable {
         return late / sizes[fifth..<2 * fifth].reduce(0, +)
     }
 
-    private func wait(_ body: @escaping @Sendable () async -> Void) {
+    private func wait(_ body: @escaping @Sendable () async -> Void) throws {
         let isDone = DispatchSemaphore(value: 0)
         Task {
             await body()
             isDone.signal()
         }
-        isDone.wait()
+        guard isDone.wait(timeout: .now() + Self.grace) == .success else {
+            throw BenchmarkError("some transfers have not ended")
+        }
     }
 }
 
