@@ -18,7 +18,8 @@ import Testing
         }
 
         Each line is a capability, with the number of expectations that the tests check over real connections. “No” is
-        declared with its reason, and checked as well: a transport that can do what it is said to lack fails the tests.
+        declared with its reason, and checked as well, unless it fails but now and then: a transport that can do what it is
+        said to lack fails the tests.
         Run the suite over a transport of your own with `TransportConformance.run(_:lacking:expectations:)` of
         `RequestOperationsTesting`.
 

@@ -126,7 +126,7 @@
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
     /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
-    /// provoked on a real connection, with libcurl 7.88, except those marked *unproven*.
+    /// provoked with libcurl 7.88, over a real connection unless it fails before there is one, except those marked *unproven*.
     ///
     /// | Number | Phase | Code | Provoked by |
     /// |---|---|---|---|
@@ -162,7 +162,7 @@
     /// | 61 | head | `malformedResponse` | *unproven*: an unknown content coding, with newer versions of libcurl |
     /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
     /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
-    /// | 92 | body | `connectionLost` | an HTTP/2 stream that is reset |
+    /// | 92 | head, body | `connectionLost` | an HTTP/2 stream that is reset |
     /// | 56 | body | `connectionLost` | a reset |
     /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
     /// | 56 | body | `truncatedBody` | a chunk without a size |

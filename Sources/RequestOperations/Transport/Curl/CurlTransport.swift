@@ -5,7 +5,8 @@
     /// waits costs no thread. Tasks with a ``TransportTask/trust`` of their own have a thread and connections apart, for each
     /// policy; those of the last 16 policies are kept for later. Connections are kept and used again, with HTTP/2 by
     /// several requests at a time. Bodies stream both ways with back-pressure, and files never pass through memory as a
-    /// whole.
+    /// whole. The thread reads and writes regular files itself: a file system that blocks, one over a network say, holds up the
+    /// other requests, and is better given a transport of its own.
     ///
     /// ```swift
     /// var configuration = CurlTransport.Configuration()

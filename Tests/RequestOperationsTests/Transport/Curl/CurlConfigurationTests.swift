@@ -146,6 +146,21 @@
             #expect(server.connections.count == 2)
         }
 
+        @Test func `A request that waits for a connection is cancelled without one`() async throws {
+            let server = try await LoopbackServer.start()
+            let gate = LoopbackServer.Gate()
+            server.route("/", .held(by: gate, then: .text("here")))
+            let transport = CurlTransport.with { $0.maximumConnectionsPerHost = 1 }
+            async let first = transport.text(server.url)
+            try await server.requests(atLeast: 1)
+            let second = Task.immediate { try await transport.text(server.url) }
+            second.cancel()
+            await #expect(throws: CancellationError.self) { try await second.value }
+            gate.open()
+            #expect(try await first == "here")
+            #expect(server.requests.count == 1 && server.connections.count == 1)
+        }
+
         // MARK: Cookies
 
         @Test func `Cookies are neither kept nor sent by default`() async throws {
@@ -254,6 +269,19 @@
             #expect(response.head.status == 417)
             #expect(heads.elements == [417])
             #expect(server.connections.count == 1)
+        }
+
+        @Test func `A request that says what coding it accepts gets the body as it came, and its coding in the head`()
+            async throws
+        {
+            let server = try await LoopbackServer.start()
+            // If it were decoded, that would fail.
+            let body = Data(repeating: 0x2A, count: 500)
+            server.route("/", .status(200, fields: ["Content-Encoding": "gzip"], body: body))
+            let response = try await CurlTransport.with { _ in }.get(server.url, fields: ["Accept-Encoding": "gzip"])
+            #expect(response.body == body)
+            #expect(response.head.field("Content-Encoding") == "gzip")
+            #expect(server.requests.last?.field("Accept-Encoding") == "gzip")
         }
 
         @Test func `A request for a range asks for no coding`() async throws {

@@ -115,9 +115,7 @@
         @Test func `A server of TLS 1_3 that demands a client certificate is clientCertificateRejected`() async throws {
             // In TLS 1.3 the server says so after the client has begun to send.
             let url = try #require(URL(string: "https://localhost:\(secure.demandingPort)/"))
-            let row = await transport.row(url)
-            #expect(row.code == .clientCertificateRejected)
-            #expect(!row.hasHead)
+            #expect(await transport.row(url) == .sent(.clientCertificateRejected, .head, 56))
         }
 
         @Test func `A client certificate that cannot be read is clientCertificateRejected and surely not sent`() async {
@@ -149,7 +147,7 @@
             var request = URLRequest(url: server.url)
             request.httpMethod = "PUT"
             let row = await transport.row(.upload(request, from: .data(Data(count: 20 << 20))))
-            #expect(row.code == .connectionLost && !row.isSurelyNotSent && !row.hasHead)
+            #expect(row == .sent(.connectionLost, .request, 56))
         }
 
         @Test func `A head that breaks off is connectionLost`() async throws {
@@ -175,14 +173,13 @@
         }
 
         @Test(arguments: [
-            "HTTP/1.1 abc Strange\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
-            "HTTP/7 200 OK\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all",
-            "HTTP/1.1 2000 OK\r\n\r\n",
+            ("HTTP/1.1 abc Strange\r\n\r\n", 1), ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n", 8),
+            ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", 8), ("HTTP/7 200 OK\r\n\r\n", 1),
+            ("HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all", nil), ("HTTP/1.1 2000 OK\r\n\r\n", 1),
         ])
-        func `A head that is not one is malformedResponse`(head: String) async throws {
+        func `A head that is not one is malformedResponse`(head: String, number: Int?) async throws {
             let row = try await loopback(.closing(.raw(Data(head.utf8))))
-            #expect(row.code == .malformedResponse)
+            #expect(row == .sent(.malformedResponse, .head, number))
         }
 
         @Test func `A chunk without a size is truncatedBody`() async throws {
@@ -250,6 +247,13 @@
         }
 
         @Test func `A stream that is reset before its head is connectionLost`() async throws {
+            let peer = try await PythonPeer(.streamResetInHead)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            #expect(await transport.row(url) == .sent(.connectionLost, .head, 92))
+        }
+
+        @Test func `A refused stream is connectionLost, and not sent again if the method is not safe`() async throws {
             let peer = try await PythonPeer(.streamRefused)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))

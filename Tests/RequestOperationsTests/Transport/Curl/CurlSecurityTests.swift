@@ -1,8 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
-    import RequestOperations
     import RequestOperationsTesting
     import Testing
+
+    @testable import RequestOperations
 
     /// Trust, client certificates and HTTP/2, against nginx.
     @Suite(.timeLimit(.minutes(15)))
@@ -78,6 +79,16 @@
                 let failure = await transport.failure(of: task)
                 #expect((failure?.error as? RequestError)?.code == .connectionLost)
             }
+        }
+
+        @Test func `A cancel in the handshake of TLS closes the connection`() async throws {
+            let peer = try await PythonPeer(.silent)
+            let url = try #require(URL(string: "https://127.0.0.1:\(peer.port)/"))
+            let transfer = Task { try await CurlTransport.trusting().get(url) }
+            #expect(await peer.line() == "begin")
+            transfer.cancel()
+            await #expect(throws: CancellationError.self) { try await transfer.value }
+            #expect(await peer.line() == "end")
         }
 
         // MARK: Timings
@@ -160,16 +171,23 @@
             }
         }
 
-        @Test func `A large body streams down over HTTP2 past a slow consumer`() async throws {
-            let transport = CurlTransport.trusting()
-            let count = Locked(0)
+        @Test func `A large body over HTTP2 is held back for a slow consumer, and comes whole`() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            configuration.trust.roots = .file(secure.file("ca.pem"))
+            let driver = CurlDriver(configuration)
+            let (count, mayGoOn) = (Locked(0), Door())
             let task = TransportTask.stream(URLRequest(url: secure.url(.http2, "/5m"))) { piece in
-                await Task.yield()
+                await mayGoOn.pass()
                 count.withLock { $0 += piece.count }
             }
-            let response = try await transport.perform(task) { _ in }
+            let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+            async let response = flow.run()
+            await eventually { flow.transfer.exchange.withLock(\.isHeldBack) }
+            mayGoOn.open()
+            #expect(try await response.head.version == .http2)
             #expect(count.withLock { $0 } == 5 << 20)
-            #expect(response.bodySize == 5 << 20)
+            await driver.shutDown(.draining)
         }
 
         @Test func `A cancelled HTTP2 stream leaves its connection to the others`() async throws {
@@ -189,6 +207,13 @@
             transfer.cancel()
             await #expect(throws: CancellationError.self) { try await transfer.value }
             #expect(try await transport.text(secure.url(.http2, "/connection")) == before)
+        }
+    }
+
+    extension TransferMachine {
+        /// Whether the transfer is paused since its consumer has enough.
+        fileprivate var isHeldBack: Bool {
+            if case .accepted(.stream(_, isPaused: true)) = state { true } else { false }
         }
     }
 #endif

@@ -26,6 +26,10 @@
             case unixSocket
             /// Reads something and closes the connection.
             case closing
+            /// Answers nothing; prints `begin` when something comes, and `end` when the connection has ended.
+            case silent
+            /// Speaks HTTP/2 without TLS and ends each stream with an error before its head.
+            case streamResetInHead
         }
 
         private let process: ChildProcess
@@ -144,8 +148,8 @@
                         if kind == "goAway":
                             c.sendall(frame(7, 0, 0, struct.pack(">II", 0, 0)))
                             return
-                        if kind == "streamRefused":
-                            c.sendall(frame(3, 0, stream, struct.pack(">I", 7)))
+                        if kind in ("streamRefused", "streamResetInHead"):
+                            c.sendall(frame(3, 0, stream, struct.pack(">I", 7 if kind == "streamRefused" else 2)))
                             continue
                         # :status 200 is entry 8 of the static table.
                         c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, b"12345"))
@@ -163,6 +167,13 @@
             def closing(c):
                 c.recv(1000)
 
+            def silent(c):
+                c.recv(1)
+                print("begin")
+                try:
+                    while c.recv(1000): pass
+                finally: print("end")
+
             def resetting(c):
                 c.recv(1)
                 c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -178,6 +189,7 @@
 
             handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5": socks5,
                         "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
+                        "streamResetInHead": http2, "silent": silent,
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing}
 
