@@ -32,9 +32,9 @@
         private(set) var multi: UnsafeMutableRawPointer?
         @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
         /// Those whose Task may have something to do.
-        @exclusivity(unchecked) private var ready: [CurlTransfer] = []
+        @exclusivity(unchecked) var ready: [CurlTransfer] = []
         /// When one of them can wait no longer.
-        private(set) var nextTelling = Int64.max
+        var nextTelling = Int64.max
         @exclusivity(unchecked) var desk = LookupDesk()
         /// What was given to libcurl in this turn and may need a look-up.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
@@ -341,89 +341,5 @@
             for transfer in desk.held { stop(transfer, .shutDown) }
             for transfer in active.reversed() { stop(transfer, .shutDown) }
         }
-
-        // MARK: Going on
-
-        private func resume(_ transfer: CurlTransfer) {
-            guard case .active = transfer.place, let easy = transfer.easy else { return }
-            let mask = transfer.pauseMask
-            transfer.isReceivingPaused = false
-            if transfer.isSendingPaused, (transfer.upload as? StreamUpload)?.isReadable != false {
-                transfer.isSendingPaused = false
-            }
-            guard transfer.pauseMask != mask else { return }
-            transfer.deadlines.activity = now
-            if let idle = transfer.limits.idle { sweep(by: now.adding(idle)) }
-            // libcurl delivers what it holds back before this returns. An error of that it tells nobody else.
-            let code = curl_easy_pause(easy.pointer, transfer.pauseMask)
-            if case .stopped(let cause)? = transfer.outcome {
-                stop(transfer, cause)
-            } else if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT, let multi {
-                // (A handle that libcurl is done with is a wrong argument.)
-                curl_multi_remove_handle(multi, easy.pointer)
-                end(transfer, .finished(code))
-            }
-        }
-
-        private func deliver(_ transfer: CurlTransfer) {
-            guard let kept = transfer.kept, !kept.isEmpty, transfer.received <= transfer.limits.body ?? .max else {
-                return
-            }
-            transfer.exchange.withLock { $0.deliver(kept) }
-            becomesReady(transfer)
-        }
-
-        private func drain(_ transfer: CurlTransfer) {
-            guard case .active = transfer.place else { return }
-            // Called again, it has more of its own body to send.
-            if transfer.deadlines.drain != nil { return resume(transfer) }
-            guard transfer.limits.errorBody > 0, transfer.received <= transfer.limits.errorBody else {
-                return stop(transfer, .drained)
-            }
-            let deadline = now.adding(transfer.limits.errorBodyTime.nanoseconds)
-            transfer.deadlines.drain = deadline
-            sweep(by: deadline)
-            resume(transfer)
-        }
-
-        /// Remembers that the Task of a transfer may have something to do at the end of this turn.
-        ///
-        /// - Parameter canWait: Whether that can wait for what comes next, if that comes soon.
-        func becomesReady(_ transfer: CurlTransfer, canWait: Bool = false) {
-            guard !transfer.isReady else {
-                if !canWait { transfer.canWait = false }
-                return
-            }
-            transfer.isReady = true
-            transfer.canWait = canWait
-            ready.append(transfer)
-        }
-
-        private func wakeTasks() {
-            nextTelling = .max
-            var waiting = 0
-            for index in ready.indices {
-                let transfer = ready[index]
-                if transfer.canWait, waits(transfer) {
-                    ready.swapAt(waiting, index)
-                    waiting += 1
-                } else {
-                    transfer.isReady = false
-                    transfer.exchange.withLock { $0.wake() }?.resume()
-                }
-            }
-            ready.removeLast(ready.count - waiting)
-        }
-
-        /// Whether the news of a transfer wait for more; if they do, until when at the latest.
-        private func waits(_ transfer: CurlTransfer) -> Bool {
-            let deadline = transfer.firstByte.adding(Self.longestWaitForMore)
-            guard CurlLibrary.now < deadline else { return false }
-            nextTelling = min(nextTelling, deadline)
-            return true
-        }
-
-        /// After the first byte of a response.
-        private static let longestWaitForMore: Int64 = 2_000_000
     }
 #endif
