@@ -33,7 +33,7 @@ struct SoakOrder: Codable, Sendable {
         let lost = traffic.end(within: Self.grace)
         let seconds = Usage().seconds(since: before)
         // Cancelled operations do not wait for their transfers: one that hangs shows here.
-        try wait { await transport.shutdown(.draining) }
+        try wait(of: "\(lost) operations are lost of \(traffic.counts)") { await transport.shutdown(.draining) }
         var sample = Sample()
         sample.values[.rate] = Double(traffic.counts.ended) / seconds
         sample.values[.lost] = Double(lost)
@@ -53,7 +53,7 @@ struct SoakOrder: Codable, Sendable {
         let traffic = SoakTraffic(url: url, transport: transport, cancelShare: Self.cancelShare)
         traffic.begin(count)
         guard traffic.end(within: Self.grace) == 0 else { throw BenchmarkError("the first requests did not end") }
-        try wait { await transport.shutdown(.draining) }
+        try wait(of: "the first") { await transport.shutdown(.draining) }
     }
 
     /// The sizes of the process while the time runs.
@@ -75,14 +75,14 @@ struct SoakOrder: Codable, Sendable {
         return late / sizes[fifth..<2 * fifth].reduce(0, +)
     }
 
-    private func wait(_ body: @escaping @Sendable () async -> Void) throws {
+    private func wait(of what: String, for body: @escaping @Sendable () async -> Void) throws {
         let isDone = DispatchSemaphore(value: 0)
         Task {
             await body()
             isDone.signal()
         }
         guard isDone.wait(timeout: .now() + Self.grace) == .success else {
-            throw BenchmarkError("some transfers have not ended")
+            throw BenchmarkError("some transfers have not ended: \(what)")
         }
     }
 }

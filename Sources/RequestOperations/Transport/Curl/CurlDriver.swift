@@ -225,9 +225,11 @@
             desk = LookupDesk()
             tried = []
             handles.removeAll()
-            let (waiters, wakeCount) = inbox.withLock { $0.end() }
+            let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
             closeWakeDescriptor(after: wakeCount)
             for waiter in waiters { waiter.resume() }
+            // With it goes what the user gave to it, of which the lock must not hear.
+            withExtendedLifetime(late) {}
         }
 
         /// Closes the descriptor when it has been used as often as callers were told to. One of them may be late: the thread

@@ -112,15 +112,17 @@
             return true
         }
 
-        /// The thread has ended: those who waited for that, and how often it was woken or is going to be.
-        mutating func end() -> (waiters: [CheckedContinuation<Void, Never>], wakeCount: UInt64) {
+        /// The thread has ended: what was put in too late, all of which has ended or was refused, those who waited for the end,
+        /// and how often the thread was woken or is going to be.
+        mutating func end() -> (
+            late: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>], wakeCount: UInt64
+        ) {
             life = .over
             defer {
-                // They have ended, and keep the driver.
                 transfers = []
                 waiters = []
             }
-            return (waiters, wakeCount)
+            return (transfers, waiters, wakeCount)
         }
     }
 #endif

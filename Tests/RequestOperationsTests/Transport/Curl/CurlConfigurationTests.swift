@@ -1,8 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
-    import RequestOperations
     import RequestOperationsTesting
     import Testing
+
+    @testable import RequestOperations
 
     /// What a configuration changes, on real connections.
     @Suite(.timeLimit(.minutes(15)))
@@ -150,15 +151,22 @@
             let server = try await LoopbackServer.start()
             let gate = LoopbackServer.Gate()
             server.route("/", .held(by: gate, then: .text("here")))
-            let transport = CurlTransport.with { $0.maximumConnectionsPerHost = 1 }
-            async let first = transport.text(server.url)
+            let driver = CurlDriver(CurlTransport.with { $0.maximumConnectionsPerHost = 1 }.configuration)
+            let flows = try (0..<2).map { _ in
+                try TransferFlow(
+                    .data(server.request()), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+            }
+            async let first = flows[0].run()
             try await server.requests(atLeast: 1)
-            let second = Task.immediate { try await transport.text(server.url) }
+            let second = Task { try await flows[1].run() }
+            // It is in libcurl's hands then.
+            await eventually { flows[1].transfer.exchange.withLock(\.awaitsHead) }
             second.cancel()
             await #expect(throws: CancellationError.self) { try await second.value }
             gate.open()
-            #expect(try await first == "here")
+            #expect(try await first.body == Data("here".utf8))
             #expect(server.requests.count == 1 && server.connections.count == 1)
+            await driver.shutDown(.draining)
         }
 
         // MARK: Cookies
@@ -369,6 +377,13 @@
                 _ = try await transport.get(server.url)
             }
             try await server.connectionsClosed(atLeast: 1)
+        }
+    }
+
+    extension TransferMachine {
+        /// Whether the transfer was given to libcurl, and no head has come.
+        fileprivate var awaitsHead: Bool {
+            if case .awaitingHead = state { true } else { false }
         }
     }
 #endif

@@ -42,6 +42,8 @@
             driver.start()
             await driver.shutDown(mode)
             #expect(hasEnded(seeking) && hasEnded(held))
+            // As the Task gives it back.
+            held.easy = nil
         }
 
         @Test func `A transfer that waits for a look-up is cancelled without it`() async {

@@ -147,7 +147,8 @@
             var request = URLRequest(url: server.url)
             request.httpMethod = "PUT"
             let row = await transport.row(.upload(request, from: .data(Data(count: 20 << 20))))
-            #expect(row == .sent(.connectionLost, .request, 56))
+            // A machine that is busy for more than a second may notice it when sending.
+            #expect([.sent(.connectionLost, .request, 56), .sent(.connectionLost, .request, 55)].contains(row))
         }
 
         @Test func `A head that breaks off is connectionLost`() async throws {
@@ -247,7 +248,7 @@
         }
 
         @Test func `A stream that is reset before its head is connectionLost`() async throws {
-            let peer = try await PythonPeer(.streamResetInHead)
+            let peer = try await PythonPeer(.streamResetBeforeHead)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
             #expect(await transport.row(url) == .sent(.connectionLost, .head, 92))

@@ -18,7 +18,7 @@
             case goAway
             /// Speaks HTTP/2 without TLS, sends a head and some bytes, then GOAWAY, and ends the connection.
             case goAwayInBody
-            /// Speaks HTTP/2 without TLS and resets each stream before its head.
+            /// Speaks HTTP/2 without TLS and refuses each stream (REFUSED_STREAM).
             case streamRefused
             /// Speaks HTTP/2 without TLS, sends a head and some bytes, then resets the stream.
             case streamReset
@@ -28,8 +28,8 @@
             case closing
             /// Answers nothing; prints `begin` when something comes, and `end` when the connection has ended.
             case silent
-            /// Speaks HTTP/2 without TLS and ends each stream with an error before its head.
-            case streamResetInHead
+            /// Speaks HTTP/2 without TLS and resets each stream before its head, for an error of its own (INTERNAL_ERROR).
+            case streamResetBeforeHead
         }
 
         private let process: ChildProcess
@@ -148,7 +148,7 @@
                         if kind == "goAway":
                             c.sendall(frame(7, 0, 0, struct.pack(">II", 0, 0)))
                             return
-                        if kind in ("streamRefused", "streamResetInHead"):
+                        if kind in ("streamRefused", "streamResetBeforeHead"):
                             c.sendall(frame(3, 0, stream, struct.pack(">I", 7 if kind == "streamRefused" else 2)))
                             continue
                         # :status 200 is entry 8 of the static table.
@@ -189,7 +189,7 @@
 
             handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5": socks5,
                         "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
-                        "streamResetInHead": http2, "silent": silent,
+                        "streamResetBeforeHead": http2, "silent": silent,
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing}
 
