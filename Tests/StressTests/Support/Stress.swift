@@ -14,6 +14,9 @@ enum Stress {
     /// some 200 bytes until the test ends, would count as memory of the code under test.
     static let keepsNoErrors = ProcessInfo.processInfo.environment["SWT_SWIFT_ERROR_BACKTRACING_ENABLED"] == "0"
 
+    /// Whether this runs under ThreadSanitizer, as `.ci/stress` tells it: all code takes several times as long then.
+    static let isSanitized = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil
+
     static func rounds(_ full: Int, shortened: Int) -> Int {
         isFull ? full : shortened
     }
