@@ -5,7 +5,7 @@ extension TransportExpectation {
     static let requests: [TransportExpectation] = [
         TransportExpectation("The method and the target are sent as they are", .requestHeads) { trial in
             trial.server.respond { _ in .text("hello") }
-            let targets = ["/a%2Fb?x=%20&y=%C3%A9&z", "/", "/a//b/", "/a?", "/%7Euser;v=1,2/@:!$&'()*+=~-._"]
+            let targets = ["/a%2Fb?x=%20&y=%C3%A9&z", "/", "/a//b/", "/%7Euser;v=1,2/@:!$&'()*+=~-._"]
             for target in targets { _ = try await trial.get(target) }
             for method in ["OPTIONS", "PURGE", "DELETE"] {
                 _ = try await trial.perform(.data(trial.request("/", method: method)))
@@ -13,6 +13,11 @@ extension TransportExpectation {
             try expect("The targets", trial.server.requests.prefix(targets.count).map(\.target), is: targets)
             try expect(
                 "The methods", trial.server.requests.suffix(3).map(\.method), is: ["OPTIONS", "PURGE", "DELETE"])
+        },
+        TransportExpectation("The mark of an empty query is sent", .emptyQueries) { trial in
+            trial.server.respond { _ in .text("hello") }
+            _ = try await trial.get("/a?")
+            try expect("The targets", trial.server.requests.map(\.target), is: ["/a?"])
         },
         TransportExpectation("Dots in a path are sent as they are", .dotSegments) { trial in
             trial.server.respond { _ in .text("hello") }

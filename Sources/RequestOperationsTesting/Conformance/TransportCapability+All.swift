@@ -37,6 +37,8 @@ extension TransportCapability {
 
     /// The request line and the fields are sent as the request has them.
     public static let requestHeads = Self("methods, targets and fields as given", in: "Requests")
+    /// A query that is there, but empty, is sent as such.
+    public static let emptyQueries = Self("empty queries", in: "Requests")
     /// `.` and `..` in a path are not resolved before it is sent.
     public static let dotSegments = Self("dots in a path as given", in: "Requests")
     /// A field whose value is empty is sent.

@@ -6,17 +6,33 @@ struct TransportUnderTest: Sendable, CustomTestStringConvertible {
     /// As it stands at the head of a column of the published matrix.
     let name: String
 
-    /// Each capability that it lacks, with the reason.
+    /// Each capability that it lacks, with the reason, as it is published.
+    let published: [TransportCapability: String]
+
+    /// Those that it lacks on this machine: what the libcurl that runs lacks is not published.
     let lacking: [TransportCapability: String]
 
     /// Those of the lacks that end the process, which is why they are shown in a process of their own.
-    var fatal: Set<TransportCapability> = []
+    let fatal: Set<TransportCapability>
 
     /// Those of the lacks that depend on the moment: what is met now and then cannot be relied on, and is not checked.
-    var unreliable: Set<TransportCapability> = []
+    let unreliable: Set<TransportCapability>
 
     /// Makes the transport for the server of one check.
     let make: @Sendable (LoopbackServer) -> any Transport
+
+    init(
+        name: String, lacking: [TransportCapability: String], onThisMachine: [TransportCapability: String] = [:],
+        fatal: Set<TransportCapability> = [], unreliable: Set<TransportCapability> = [],
+        make: @escaping @Sendable (LoopbackServer) -> any Transport
+    ) {
+        self.name = name
+        published = lacking
+        self.lacking = lacking.merging(onThisMachine) { reason, _ in reason }
+        self.fatal = fatal
+        self.unreliable = unreliable
+        self.make = make
+    }
 
     var testDescription: String { name }
 

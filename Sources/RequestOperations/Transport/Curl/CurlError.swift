@@ -57,7 +57,8 @@
             case CURLE_OUT_OF_MEMORY where wasReceivingPaused, Self.tooLarge where wasReceivingPaused:
                 // Decompressed it is more than libcurl keeps for a transfer that is paused.
                 .bodyTooLarge
-            case CURLE_BAD_CONTENT_ENCODING where phase == .head:
+            case CURLE_BAD_CONTENT_ENCODING
+            where phase == .head || message.hasPrefix("Unrecognized content encoding"):
                 .malformedResponse
             case CURLE_URL_MALFORMAT:
                 .badURL
@@ -126,7 +127,8 @@
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
     /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
-    /// provoked with libcurl 7.88, over a real connection unless it fails before there is one, except those marked *unproven*.
+    /// provoked with libcurl 7.88 and 8.14, over a real connection unless it fails before there is one, except those marked
+    /// *unproven*.
     ///
     /// | Number | Phase | Code | Provoked by |
     /// |---|---|---|---|
@@ -159,7 +161,7 @@
     /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a length that is no number |
     /// | 27 | head | `malformedResponse` | a field of more than 100 KiB |
     /// | 100 | head | `malformedResponse` | *unproven*: the same with newer versions of libcurl |
-    /// | 61 | head | `malformedResponse` | *unproven*: an unknown content coding, with newer versions of libcurl |
+    /// | 61 | head | `malformedResponse` | more content codings than libcurl takes |
     /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
     /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
     /// | 92 | head, body | `connectionLost` | an HTTP/2 stream that is reset |
@@ -167,6 +169,7 @@
     /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
     /// | 56 | body | `truncatedBody` | a chunk without a size |
     /// | 61 | body | `truncatedBody` | a body that is not compressed as declared |
+    /// | 61 | body | `malformedResponse` | an unknown content coding, with libcurl 8.5 and later |
     /// | 23, 88 | body | `truncatedBody` | *unproven* |
     ///
     /// Newer versions of libcurl report some failures of proxies with other numbers; the code is the same.

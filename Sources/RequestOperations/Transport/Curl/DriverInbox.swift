@@ -97,7 +97,7 @@
 
         /// Whether there is something for the thread to do. Its own end is: nobody calls a thread that has only that left.
         func keepsAwake(hasTransfers: Bool) -> Bool {
-            guard transfers.isEmpty else { return true }
+            guard isEmpty else { return true }
             return switch ending {
             case nil: false
             case .draining: !hasTransfers

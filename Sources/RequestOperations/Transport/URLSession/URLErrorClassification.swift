@@ -8,13 +8,13 @@
 ///
 /// | text of libcurl (7.81 to 8.x, OpenSSL or GnuTLS) | code | surely not sent |
 /// |---|---|---|
-/// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT aborted` | `proxyFailed` | yes |
+/// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT`, `SOCKS`, `connection to proxy closed` | `proxyFailed` | yes |
 /// | `resolve host` | `cannotResolveHost` | yes |
 /// | `certificate required`, `alert bad certificate`, `alert certificate` | `clientCertificateRejected` | |
 /// | `certificate problem`, `certificate subject name`, `certificate verification failed`, `certificate has expired`, `self-signed certificate`, `self signed certificate`, `issuer certificate`, `Peer certificate`, `peer certificate` | `untrustedCertificate` | yes |
-/// | `transfer closed with`, `hunked`, `content unencoding`, `content encoding` | `truncatedBody` | |
-/// | `writing header`, `HTTP/0.9`, `HTTP version`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Nul byte in header`, `response headers`, `without colon` | `malformedResponse` | |
-/// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2 framing`, `Connection died`, `rewind` | `connectionLost` | |
+/// | `writing header`, `HTTP/0.9`, `HTTP version`, `HTTP/1 subversion`, `HTTP response`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Unsolicited Transfer-Encoding`, `Invalid Transfer-Encoding`, `Nul byte in`, `NUL byte in`, `Carriage return found`, `response headers`, `without colon`, `Unrecognized content encoding` | `malformedResponse` | |
+/// | `transfer closed with`, `bytes missing`, `hunked`, `chunk hex-length`, `chunk size`, `content unencoding`, `content encoding`, `Unrecognized or bad HTTP Content` | `truncatedBody` | |
+/// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2`, `nghttp2`, `Connection died`, `rewind` | `connectionLost` | |
 /// | `SSL connect`, `SSL_connect`, `TLS connect`, `handshake`, `SSL routines` | `secureConnectionFailed` | yes |
 /// | `timed out`, `Timeout`, `timeout` | `timedOut` | if it says `connect` |
 /// | `Failed to connect`, `Couldn't connect`, `Could not connect`, `Connection refused`, `No route to host`, `is unreachable`, `open socket`, `create socket` | `cannotConnect` | yes |
@@ -86,7 +86,8 @@ enum URLErrorClassification {
         Texts(
             code: .proxyFailed, isBeforeSending: true,
             fragments: [
-                "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT aborted",
+                "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT", "SOCKS",
+                "connection to proxy closed",
             ]),
         Texts(code: .cannotResolveHost, isBeforeSending: true, fragments: ["resolve host"]),
         Texts(
@@ -100,19 +101,24 @@ enum URLErrorClassification {
                 "Peer certificate", "peer certificate",
             ]),
         Texts(
-            code: .truncatedBody,
-            fragments: ["transfer closed with", "hunked", "content unencoding", "content encoding"]),
-        Texts(
             code: .malformedResponse,
             fragments: [
-                "writing header", "HTTP/0.9", "HTTP version", "Invalid status line", "Weird server reply",
-                "Content-Length", "Nul byte in header", "response headers", "without colon",
+                "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "HTTP response",
+                "Invalid status line", "Weird server reply", "Content-Length", "Unsolicited Transfer-Encoding",
+                "Invalid Transfer-Encoding", "Nul byte in", "NUL byte in", "Carriage return found", "response headers",
+                "without colon", "Unrecognized content encoding",
+            ]),
+        Texts(
+            code: .truncatedBody,
+            fragments: [
+                "transfer closed with", "bytes missing", "hunked", "chunk hex-length", "chunk size",
+                "content unencoding", "content encoding", "Unrecognized or bad HTTP Content",
             ]),
         Texts(
             code: .connectionLost,
             fragments: [
                 "SSL_read", "SSL_write", "Recv failure", "Send failure", "Empty reply", "Failure when receiving",
-                "Failed sending", "HTTP/2 stream", "HTTP2 framing", "Connection died", "rewind",
+                "Failed sending", "HTTP/2 stream", "HTTP2", "nghttp2", "Connection died", "rewind",
             ]),
         Texts(
             code: .secureConnectionFailed, isBeforeSending: true,

@@ -180,7 +180,8 @@
         ])
         func `A head that is not one is malformedResponse`(head: String, number: Int?) async throws {
             let row = try await loopback(.closing(.raw(Data(head.utf8))))
-            #expect(row == .sent(.malformedResponse, .head, number))
+            #expect(
+                row.isRow(.sent(.malformedResponse, .head, number), orSinceVersion8: .sent(.malformedResponse, .head)))
         }
 
         @Test func `A chunk without a size is truncatedBody`() async throws {
@@ -208,6 +209,20 @@
             #expect(
                 row.isRow(
                     .sent(.truncatedBody, .body, 61, bytes: 100), orSinceVersion8: .sent(.truncatedBody, .body, 61)))
+        }
+
+        @Test func `A body in more codings than libcurl takes is malformedResponse`() async throws {
+            let codings = Array(repeating: "gzip", count: 20).joined(separator: ",")
+            let response = LoopbackServer.Response.status(
+                200, fields: ["Content-Encoding": codings], body: Data("hello".utf8))
+            #expect(try await loopback(response) == .sent(.malformedResponse, .head, 61))
+        }
+
+        @Test func `A body in an unknown coding is malformedResponse if libcurl refuses it`() async throws {
+            let response = LoopbackServer.Response.status(
+                200, fields: ["Content-Encoding": "x-rot13"], body: Data("uryyb".utf8))
+            let row = try await loopback(response)
+            #expect(row.isRow(Row(), orSinceVersion8: .sent(.malformedResponse, .body, 61)))
         }
 
         @Test func `An answer that is not HTTP is malformedResponse`() async throws {
@@ -299,7 +314,8 @@
             let peer = try await PythonPeer(.httpProxy)
             let proxy = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
             let transport = CurlTransport.with { $0.proxy = .url(proxy) }
-            #expect(await transport.row(try #require(URL(string: "https://localhost:9/"))) == .unsent(.proxyFailed, 56))
+            let row = await transport.row(try #require(URL(string: "https://localhost:9/")))
+            #expect(row.isRow(.unsent(.proxyFailed, 56), orSinceVersion8: .unsent(.proxyFailed, 7)))
         }
 
         @Test func `A proxy that hangs up on a tunnel is proxyFailed and surely not sent`() async throws {
@@ -369,7 +385,7 @@
             let failure = await transport.failure(of: .data(URLRequest(url: port.url)))
             let error = try #require(failure?.error as? RequestError)
             #expect((error.underlying as? CurlError)?.code == 7)
-            #expect(error.reason?.contains("port \(port.number)") == true)
+            #expect(error.reason?.contains("\(port.number)") == true)
         }
     }
 #endif

@@ -25,7 +25,9 @@ struct URLErrorClassificationTests {
     @Test(arguments: [
         "transfer closed with 10 bytes remaining to read", "transfer closed with outstanding read data remaining",
         "Error while processing content unencoding: incorrect header check",
-        "Illegal or missing hexadecimal sequence in chunked-encoding",
+        "Illegal or missing hexadecimal sequence in chunked-encoding", "end of response with 10 bytes missing",
+        "chunk hex-length char not a hex digit: 0x7a", "invalid chunk size: '12345678901234567'",
+        "Unrecognized or bad HTTP Content or Transfer-Encoding",
     ])
     func `A body that breaks off or is not coded as declared is truncated`(text: String) {
         #expect(failure(.unknown, text) == (.truncatedBody, false))
@@ -43,7 +45,8 @@ struct URLErrorClassificationTests {
     @Test(arguments: [
         "Recv failure: Connection reset by peer", "Empty reply from server", "Send failure: Broken pipe",
         "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
-        "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)",
+        "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", "Failed receiving HTTP2 data",
+        "nghttp2 shuts down connection with error 2: Internal error",
     ])
     func `A connection that ends early may have brought the request`(text: String) {
         #expect(failure(.badServerResponse, text) == (.connectionLost, false))
@@ -62,11 +65,19 @@ struct URLErrorClassificationTests {
         #expect(failure(.unknown, text) == (.clientCertificateRejected, false))
     }
 
-    @Test func `A proxy that refuses surely passed nothing on`() {
-        #expect(failure(.unknown, "CONNECT tunnel failed, response 403") == (.proxyFailed, true))
+    @Test(arguments: [
+        "CONNECT tunnel failed, response 403", "Proxy CONNECT aborted", "Proxy CONNECT connection closed",
+        "Can't complete SOCKS5 connection to example.com. (1)", "connection to proxy closed",
+    ])
+    func `A proxy that refuses surely passed nothing on`(text: String) {
+        #expect(failure(.unknown, text) == (.proxyFailed, true))
     }
 
-    @Test(arguments: ["Received HTTP/0.9 when not allowed", "Failed writing header"])
+    @Test(arguments: [
+        "Received HTTP/0.9 when not allowed", "Failed writing header", "Unsupported HTTP/1 subversion in response",
+        "Unsupported response code in HTTP response", "NUL byte in header", "Invalid Content-Length: value",
+        "Unsolicited Transfer-Encoding (gzip) found", "Unrecognized content encoding type",
+    ])
     func `What is not readable as HTTP is malformed`(text: String) {
         #expect(failure(.unsupportedURL, text) == (.malformedResponse, false))
     }
