@@ -112,7 +112,7 @@ final class Connection {
             case .pattern(let count):
                 try writePattern(count)
             case .repeatForever(let bytes):
-                while true { try wire.write(bytes) }
+                try writeForever(bytes)
             case .pause(let duration):
                 try wire.pause(until: .now + duration)
             case .hold(let gate):
@@ -152,6 +152,12 @@ final class Connection {
     }
 
     private static let pattern = Data((0..<(251 * 256)).map { UInt8($0 % 251) })
+
+    private func writeForever(_ bytes: Data) throws(Interruption) {
+        // Small ones would cost as much as large ones.
+        let block = Data(repeatElement(bytes, count: max(1, Connection.pattern.count / bytes.count)).joined())
+        while true { try wire.write(block) }
+    }
 
     private func write(_ text: String) throws(Interruption) {
         try wire.write(Data(text.utf8))
