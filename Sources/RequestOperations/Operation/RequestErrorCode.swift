@@ -67,7 +67,7 @@ extension RequestError.Code {
     public static let bodyTooLarge = Self("bodyTooLarge")
     /// The body ended before its declared length, or is not framed or compressed as declared.
     public static let truncatedBody = Self("truncatedBody")
-    /// The response is not HTTP that can be read.
+    /// The response is not HTTP that can be read, or is in a coding that the transport does not know.
     public static let malformedResponse = Self("malformedResponse")
     /// The body is empty and the value's type has no empty form.
     public static let emptyBody = Self("emptyBody")

@@ -154,10 +154,13 @@ final class Connection {
     private static let pattern = Data((0..<(251 * 256)).map { UInt8($0 % 251) })
 
     private func writeForever(_ bytes: Data) throws(Interruption) {
-        // Small ones would cost as much as large ones.
-        let block = Data(repeatElement(bytes, count: max(1, Connection.pattern.count / bytes.count)).joined())
+        precondition(!bytes.isEmpty, "Nothing can be repeated for ever without an end.")
+        // A write of a few bytes takes as long as one of many.
+        let block = Data(repeatElement(bytes, count: max(1, Connection.blockSize / bytes.count)).joined())
         while true { try wire.write(block) }
     }
+
+    private static let blockSize = 1 << 16
 
     private func write(_ text: String) throws(Interruption) {
         try wire.write(Data(text.utf8))

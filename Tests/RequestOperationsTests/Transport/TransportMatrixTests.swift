@@ -19,8 +19,9 @@ import Testing
 
         Each line is a capability, with the number of expectations that the tests check over real connections. “No” is
         declared with its reason, and checked as well, unless it fails but now and then: a transport that can do what it is
-        said to lack fails the tests. Some versions of libcurl lack more than is listed: from 8.5 on an unknown content
-        coding is refused, and from 8.8 to 8.20 the mark of an empty query is not sent over URLSession.
+        said to lack fails the tests. Some versions and builds of libcurl lack more than is listed: from 8.5 on an
+        unknown content coding is refused, and from 8.8 to 8.20 the mark of an empty query is not sent over URLSession, nor
+        over CurlTransport with cookies, a proxy or credentials in the URL.
 
         Run the suite over a transport of your own with `TransportConformance.run(_:lacking:expectations:)` of
         `RequestOperationsTesting`.

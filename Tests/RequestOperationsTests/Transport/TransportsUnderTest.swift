@@ -22,13 +22,13 @@ struct TransportUnderTest: Sendable, CustomTestStringConvertible {
     let make: @Sendable (LoopbackServer) -> any Transport
 
     init(
-        name: String, lacking: [TransportCapability: String], onThisMachine: [TransportCapability: String] = [:],
+        name: String, lacking: [TransportCapability: String], ofLibrary: [TransportCapability: String] = [:],
         fatal: Set<TransportCapability> = [], unreliable: Set<TransportCapability> = [],
         make: @escaping @Sendable (LoopbackServer) -> any Transport
     ) {
         self.name = name
         published = lacking
-        self.lacking = lacking.merging(onThisMachine) { reason, _ in reason }
+        self.lacking = lacking.merging(ofLibrary) { reason, _ in reason }
         self.fatal = fatal
         self.unreliable = unreliable
         self.make = make

@@ -127,7 +127,7 @@
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
     /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
-    /// provoked with libcurl 7.88 and 8.14, over a real connection unless it fails before there is one, except those marked
+    /// provoked with libcurl 7.88, 8.14 or 8.23, over a real connection unless it fails before there is one, except those marked
     /// *unproven*.
     ///
     /// | Number | Phase | Code | Provoked by |
@@ -159,8 +159,8 @@
     /// | 65 | head | `connectionLost` | a body from a stream on a reused connection that was dead |
     /// | 16 | head | `connectionLost` | an HTTP/2 connection that ends with GOAWAY |
     /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a length that is no number |
-    /// | 27 | head | `malformedResponse` | a field of more than 100 KiB |
-    /// | 100 | head | `malformedResponse` | *unproven*: the same with newer versions of libcurl |
+    /// | 27 | head | `malformedResponse` | a field of more than 100 KiB, with libcurl 7 |
+    /// | 100 | head | `malformedResponse` | the same with libcurl 8.14 |
     /// | 61 | head | `malformedResponse` | more content codings than libcurl takes |
     /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
     /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
@@ -172,7 +172,8 @@
     /// | 61 | body | `malformedResponse` | an unknown content coding, with libcurl 8.5 and later |
     /// | 23, 88 | body | `truncatedBody` | *unproven* |
     ///
-    /// Newer versions of libcurl report some failures of proxies with other numbers; the code is the same.
+    /// Newer versions of libcurl report some failures of proxies, heads and HTTP/2 connections with other numbers or none; the
+    /// code is the same.
     ///
     /// What the transport ends itself has no number: the limits `timedOut`, the sizes `bodyTooLarge` and
     /// `malformedResponse`, a request that libcurl would send a second time although it may have been processed (also after an

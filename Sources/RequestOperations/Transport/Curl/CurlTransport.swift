@@ -18,8 +18,10 @@
     /// `User-Agent`, `Accept` and `Accept-Encoding` where the request has none, and those that frame a body; a body of more
     /// than 1 MiB is announced with `Expect: 100-continue` (RFC 9110, section 10.1.1) in HTTP/1.1. A request that sets
     /// `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came; any other gets it decompressed. A body in a
-    /// coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request. Credentials in a
-    /// URL become an `Authorization` field. Look-ups of one name at the same time are one look-up.
+    /// coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request as
+    /// ``RequestError/Code/malformedResponse``. Credentials in a URL become an `Authorization` field; with them, with a proxy or
+    /// with cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name at the same time are one
+    /// look-up.
     ///
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
     /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. Without TLS that goes over

@@ -8,13 +8,13 @@
 ///
 /// | text of libcurl (7.81 to 8.x, OpenSSL or GnuTLS) | code | surely not sent |
 /// |---|---|---|
-/// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT`, `SOCKS`, `connection to proxy closed` | `proxyFailed` | yes |
+/// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT`, `SOCKS5 `, `SOCKS4 `, `SOCKS response`, `connection to proxy closed` | `proxyFailed` | yes |
 /// | `resolve host` | `cannotResolveHost` | yes |
 /// | `certificate required`, `alert bad certificate`, `alert certificate` | `clientCertificateRejected` | |
 /// | `certificate problem`, `certificate subject name`, `certificate verification failed`, `certificate has expired`, `self-signed certificate`, `self signed certificate`, `issuer certificate`, `Peer certificate`, `peer certificate` | `untrustedCertificate` | yes |
-/// | `writing header`, `HTTP/0.9`, `HTTP version`, `HTTP/1 subversion`, `HTTP response`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Unsolicited Transfer-Encoding`, `Invalid Transfer-Encoding`, `Nul byte in`, `NUL byte in`, `Carriage return found`, `response headers`, `without colon`, `Unrecognized content encoding` | `malformedResponse` | |
-/// | `transfer closed with`, `bytes missing`, `hunked`, `chunk hex-length`, `chunk size`, `content unencoding`, `content encoding`, `Unrecognized or bad HTTP Content` | `truncatedBody` | |
-/// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2`, `nghttp2`, `Connection died`, `rewind` | `connectionLost` | |
+/// | `writing header`, `HTTP/0.9`, `HTTP version`, `HTTP/1 subversion`, `in HTTP response`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Unsolicited Transfer-Encoding`, `Invalid Transfer-Encoding`, `Nul byte in`, `NUL byte in`, `Carriage return found`, `response headers`, `without colon`, `Multiple Location`, `grew larger than allowed`, `Lying server`, `Reject response`, `listed after chunked`, `Unrecognized content encoding` | `malformedResponse` | |
+/// | `transfer closed with`, `bytes missing`, `in chunked-encoding`, `chunk hex-length`, `chunk size`, `content unencoding`, `content encoding`, `Unrecognized or bad HTTP Content` | `truncatedBody` | |
+/// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2 framing`, `HTTP2 data`, `nghttp2 shuts down`, `Connection died`, `data rewind`, `rewinding of`, `annot rewind` | `connectionLost` | |
 /// | `SSL connect`, `SSL_connect`, `TLS connect`, `handshake`, `SSL routines` | `secureConnectionFailed` | yes |
 /// | `timed out`, `Timeout`, `timeout` | `timedOut` | if it says `connect` |
 /// | `Failed to connect`, `Couldn't connect`, `Could not connect`, `Connection refused`, `No route to host`, `is unreachable`, `open socket`, `create socket` | `cannotConnect` | yes |
@@ -86,8 +86,8 @@ enum URLErrorClassification {
         Texts(
             code: .proxyFailed, isBeforeSending: true,
             fragments: [
-                "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT", "SOCKS",
-                "connection to proxy closed",
+                "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT",
+                "SOCKS5 ", "SOCKS4 ", "SOCKS response", "connection to proxy closed",
             ]),
         Texts(code: .cannotResolveHost, isBeforeSending: true, fragments: ["resolve host"]),
         Texts(
@@ -103,22 +103,24 @@ enum URLErrorClassification {
         Texts(
             code: .malformedResponse,
             fragments: [
-                "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "HTTP response",
+                "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "in HTTP response",
                 "Invalid status line", "Weird server reply", "Content-Length", "Unsolicited Transfer-Encoding",
                 "Invalid Transfer-Encoding", "Nul byte in", "NUL byte in", "Carriage return found", "response headers",
-                "without colon", "Unrecognized content encoding",
+                "without colon", "Multiple Location", "grew larger than allowed", "Lying server", "Reject response",
+                "listed after chunked", "Unrecognized content encoding",
             ]),
         Texts(
             code: .truncatedBody,
             fragments: [
-                "transfer closed with", "bytes missing", "hunked", "chunk hex-length", "chunk size",
-                "content unencoding", "content encoding", "Unrecognized or bad HTTP Content",
+                "transfer closed with", "bytes missing", "in chunked-encoding", "chunk hex-length",
+                "chunk size", "content unencoding", "content encoding", "Unrecognized or bad HTTP Content",
             ]),
         Texts(
             code: .connectionLost,
             fragments: [
                 "SSL_read", "SSL_write", "Recv failure", "Send failure", "Empty reply", "Failure when receiving",
-                "Failed sending", "HTTP/2 stream", "HTTP2", "nghttp2", "Connection died", "rewind",
+                "Failed sending", "HTTP/2 stream", "HTTP2 framing", "HTTP2 data", "nghttp2 shuts down",
+                "Connection died", "data rewind", "rewinding of", "annot rewind",
             ]),
         Texts(
             code: .secureConnectionFailed, isBeforeSending: true,

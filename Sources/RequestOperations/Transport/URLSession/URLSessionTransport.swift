@@ -56,7 +56,9 @@
 ///   refused midway. A file that is the body of a ``TransportTask`` is sent in another way.
 /// - A field after a chunked body (a trailer) kills the process. So does, rarely, a server that dies right after it was
 ///   sent a request. There is nothing that could be done about it from outside.
-/// - A body whose compression breaks off is not noticed; one in an unknown content coding fails.
+/// - A body whose compression breaks off is not noticed; one in an unknown content coding fails as
+///   ``RequestError/Code/malformedResponse``.
+/// - libcurl 8.8 to 8.20 leave out the mark of an empty query.
 /// - About 150 bytes leak for each request (`CFURLSessionCurlHostIsEqual`).
 ///
 /// `CurlTransport` has none of these limits.

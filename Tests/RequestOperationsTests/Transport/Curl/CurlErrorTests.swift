@@ -1,8 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
-    import RequestOperations
     import RequestOperationsTesting
     import Testing
+
+    @testable import RequestOperations
 
     /// The rows of the table of errors, each provoked on a real socket. (That of the limit for connecting is in the
     /// conformance suite.)
@@ -176,12 +177,16 @@
         @Test(arguments: [
             ("HTTP/1.1 abc Strange\r\n\r\n", 1), ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n", 8),
             ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", 8), ("HTTP/7 200 OK\r\n\r\n", 1),
-            ("HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all", nil), ("HTTP/1.1 2000 OK\r\n\r\n", 1),
+            ("HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all", nil),
         ])
         func `A head that is not one is malformedResponse`(head: String, number: Int?) async throws {
             let row = try await loopback(.closing(.raw(Data(head.utf8))))
-            #expect(
-                row.isRow(.sent(.malformedResponse, .head, number), orSinceVersion8: .sent(.malformedResponse, .head)))
+            #expect(row == .sent(.malformedResponse, .head, number))
+        }
+
+        @Test func `A status of four digits is malformedResponse`() async throws {
+            let row = try await loopback(.closing(.raw(Data("HTTP/1.1 2000 OK\r\n\r\n".utf8))))
+            #expect(row.isRow(.sent(.malformedResponse, .head, 1), orSinceVersion8: .sent(.malformedResponse, .head)))
         }
 
         @Test func `A chunk without a size is truncatedBody`() async throws {
@@ -222,7 +227,8 @@
             let response = LoopbackServer.Response.status(
                 200, fields: ["Content-Encoding": "x-rot13"], body: Data("uryyb".utf8))
             let row = try await loopback(response)
-            #expect(row.isRow(Row(), orSinceVersion8: .sent(.malformedResponse, .body, 61)))
+            let isRefused = CurlLibrary.version >= CurlLibrary.Version(8, 5)
+            #expect(row == (isRefused ? .sent(.malformedResponse, .body, 61) : Row()))
         }
 
         @Test func `An answer that is not HTTP is malformedResponse`() async throws {

@@ -10,7 +10,7 @@ extension TransportUnderTest {
                 lacking: [
                     .truncatedCodings: "libcurl does not say whether a compressed body had come to its end."
                 ],
-                onThisMachine: lacksOfLibrary, make: { _ in CurlTransport.shared })
+                ofLibrary: lacksOfLibrary, make: { _ in CurlTransport.shared })
         ]
     #else
         static let curl: [TransportUnderTest] = []

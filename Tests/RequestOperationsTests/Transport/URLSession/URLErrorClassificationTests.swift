@@ -37,6 +37,8 @@ struct URLErrorClassificationTests {
         "Failed to connect to 10.0.0.1 port 80 after 3 ms: No route to host",
         "Failed to connect to 10.0.0.1 port 80 after 3 ms: Couldn't connect to server",
         "Immediate connect fail for 1.2.3.4: Network is unreachable",
+        "Failed to connect to chunked.rewind.nghttp2.example port 443 after 3 ms: Couldn't connect to server",
+        "Failed to connect to SOCKS5.HTTP2.example port 443 after 3 ms: Couldn't connect to server",
     ])
     func `A host that cannot be reached surely got nothing`(text: String) {
         #expect(failure(.unknown, text) == (.cannotConnect, true))
@@ -46,7 +48,8 @@ struct URLErrorClassificationTests {
         "Recv failure: Connection reset by peer", "Empty reply from server", "Send failure: Broken pipe",
         "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
         "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", "Failed receiving HTTP2 data",
-        "nghttp2 shuts down connection with error 2: Internal error",
+        "nghttp2 shuts down connection with error 2: Internal error", "necessary data rewind was not possible",
+        "Cannot rewind mime/post data", "Send failed since rewinding of the data stream failed",
     ])
     func `A connection that ends early may have brought the request`(text: String) {
         #expect(failure(.badServerResponse, text) == (.connectionLost, false))
@@ -77,6 +80,11 @@ struct URLErrorClassificationTests {
         "Received HTTP/0.9 when not allowed", "Failed writing header", "Unsupported HTTP/1 subversion in response",
         "Unsupported response code in HTTP response", "NUL byte in header", "Invalid Content-Length: value",
         "Unsolicited Transfer-Encoding (gzip) found", "Unrecognized content encoding type",
+        "Invalid Transfer-Encoding: in 204 response", "Carriage return found in header",
+        "NUL byte in server response line", "Multiple Location headers", "Lying server, not serving HTTP/2",
+        "Reject response due to more than 5 content encodings", "A value or data field grew larger than allowed",
+        "Reject response due to 'chunked' not being the last Transfer-Encoding",
+        "A Transfer-Encoding (gzip) was listed after chunked",
     ])
     func `What is not readable as HTTP is malformed`(text: String) {
         #expect(failure(.unsupportedURL, text) == (.malformedResponse, false))

@@ -7,7 +7,7 @@ extension TransportUnderTest {
     static let session = TransportUnderTest(
         name: "URLSessionTransport",
         lacking: lacksOfURLSession.merging(lacksOfFoundation) { _, reason in reason },
-        onThisMachine: lacksOnThisMachine, fatal: fatalLacksOfFoundation, unreliable: [.closingInFlow],
+        ofLibrary: lacksOfLibraryWithWholeURLs, fatal: fatalLacksOfFoundation, unreliable: [.closingInFlow],
         make: { _ in URLSessionTransport() })
 
     /// What URLSession does not tell, or cannot be told, on any platform.
@@ -44,10 +44,8 @@ extension TransportUnderTest {
             .redirectsToNowhere: "Foundation does not hand on the body.",
         ]
         private static let fatalLacksOfFoundation: Set<TransportCapability> = [.trailers]
-        private static let lacksOnThisMachine = lacksOfLibrary.merging(lacksOfWholeURLs) { reason, _ in reason }
     #else
         private static let lacksOfFoundation: [TransportCapability: String] = [:]
         private static let fatalLacksOfFoundation: Set<TransportCapability> = []
-        private static let lacksOnThisMachine: [TransportCapability: String] = [:]
     #endif
 }
