@@ -31,8 +31,8 @@ extension AsynchronousOperation {
 ///   finishes meanwhile. An operation of another kind that depends on a first link starts when the link's own queue has come to
 ///   that; if ``AsynchronousOperation/isReady`` of a link was read that no queue has, it never does. Let it depend on the chain.
 /// - A link that fails fails the chain with its error, and the next one is not made. So does an error out of the closure.
-/// - Cancelling the chain cancels the link that runs; nothing is made or started afterwards. A link that was cancelled
-///   cancels the chain.
+/// - Cancelling the chain cancels the link that runs, or was made and was about to; nothing is made or run afterwards. A
+///   link that was cancelled cancels the chain.
 /// - The task-local values of the place where the chain was made hold in the closure, and for the operation made in it.
 // Unchecked as its superclass is: all state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
@@ -65,7 +65,8 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     public final override func run() async throws -> Value {
         let starter = LinkStarter(for: OperationQueue.ofCurrentOperation)
         let next = try await next(by: starter)
-        try Task.checkCancellation()
+        // Who waits for it must not wait for ever: it finishes when it is started, and does nothing.
+        if Task.isCancelled { next.cancel() }
         await next.runAsLink(by: starter)
         return try await next.value
     }

@@ -137,6 +137,24 @@ import Testing
         #expect(next.isFinished && next.isCancelled)
     }
 
+    @Test func aLinkThatIsMadeWhileTheChainIsCancelledFinishesWithoutBeingRun() async {
+        let finished = Door()
+        let next = Step { _ = Issue.record("It was run.") }
+        next.whenFinished { _ in finished.open() }
+        let chain = Locked<RequestChain<Void>?>(nil)
+        let operation = Step {}.then {
+            chain.withLock { $0 }?.cancel()
+            return next
+        }
+        chain.withLock { $0 = operation }
+        OperationQueue().addOperation(operation)
+        await #expect(throws: CancellationError.self) { try await next.value }
+        await finished.pass()
+        #expect(next.isFinished && next.isCancelled)
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        chain.withLock { $0 = nil }
+    }
+
     @Test func aCancelledLinkCancelsTheChain() async {
         let door = Door()
         let first = Step {
