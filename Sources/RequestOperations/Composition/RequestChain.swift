@@ -65,8 +65,6 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     public final override func run() async throws -> Value {
         let starter = LinkStarter(for: OperationQueue.ofCurrentOperation)
         let next = try await next(by: starter)
-        // Who waits for it must not wait for ever: it finishes when it is started, and does nothing.
-        if Task.isCancelled { next.cancel() }
         await next.runAsLink(by: starter)
         return try await next.value
     }
@@ -146,8 +144,12 @@ extension AsynchronousOperation: ChainLink {}
 
 extension ChainLink {
     /// Starts the link when it is ready, and returns when it has finished; cancels it when the Task is cancelled.
+    ///
+    /// It is started even if the Task was cancelled before: then it finishes without being run, and nobody waits for it for
+    /// ever.
     fileprivate func runAsLink(by starter: LinkStarter) async {
         let finish = Answer<Void>()
+        if Task.isCancelled { cancel() }
         startWhenReady(by: starter)
         subscribeToFinish { finish.resume(with: .success(())) }
         await withTaskCancellationHandler {

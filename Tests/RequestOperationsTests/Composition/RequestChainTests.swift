@@ -417,6 +417,8 @@ import Testing
         let queue = OperationQueue()
         for chain in chains { queue.addOperation(chain) }
         await began.pass()
+        // One that is cancelled before its start does not cancel what it would have run.
+        await eventually { chains.allSatisfy(\.isExecuting) }
         let last = try #require(chains.last)
         try await onASmallStack { last.cancel() }
         for chain in chains { await #expect(throws: CancellationError.self) { try await chain.value } }

@@ -114,7 +114,7 @@ import Testing
         let operation = await waiting(request, budget)[0]
         let balance = budget.balance(of: url)
         operation.cancel()
-        await eventually { operation.isFinished }
+        await end(of: operation)
         return (balance, budget.balance(of: url))
     }
 
@@ -125,7 +125,7 @@ import Testing
         let operations = await waiting(request, budget, count: 200)
         #expect(outcome(policy(budget), failure(to: url)) == .retry(.milliseconds(200_500), observers: 0))
         for operation in operations { operation.cancel() }
-        await eventually { operations.allSatisfy(\.isFinished) }
+        for operation in operations { await end(of: operation) }
         #expect(budget.balance(of: url) == 10)
         #expect(outcome(policy(budget), failure(to: url)) == .retry(.seconds(1), observers: 0))
     }
@@ -141,7 +141,6 @@ import Testing
             return .stop
         }
         _ = await RequestOperationsTests.failure(of: operation)
-        await eventually { operation.isFinished }
         #expect(budget.balance(of: url) == 100)
     }
 
@@ -230,7 +229,7 @@ import Testing
         await clock.sleepers(1)
         #expect(budget.balance(of: url) == 9)
         operation.cancel()
-        await eventually { operation.isFinished }
+        await end(of: operation)
         #expect(budget.balance(of: url) == 10)
     }
 
@@ -251,7 +250,7 @@ import Testing
         clock.advance(by: .seconds(1))
         await eventually { limiter.waitingCount == 1 }
         operation.cancel()
-        await eventually { operation.isFinished }
+        await end(of: operation)
         #expect(budget.balance(of: url) == 10)
         slot.release()
     }
@@ -279,7 +278,7 @@ import Testing
         OperationQueue().addOperation(operation)
         await clock.sleepers(2)
         operation.cancel()
-        await eventually { operation.isFinished }
+        await end(of: operation)
         #expect(budget.balance(of: first) == 10 && budget.balance(of: second) == 9)
         other.cancel()
     }

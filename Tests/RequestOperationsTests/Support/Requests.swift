@@ -37,6 +37,13 @@ func failure<Value>(of operation: AsynchronousOperation<Value>) async -> (any Er
     }
 }
 
+/// Waits until an operation that was started has ended, and all that ends with it: `isFinished` is `true` before that.
+func end<Value>(of operation: AsynchronousOperation<Value>) async {
+    await withCheckedContinuation { continuation in
+        operation.whenFinished { _ in continuation.resume() }
+    }
+}
+
 extension Transport {
     /// The failure that a task ends with; `nil` for a success or another error.
     func failure(
