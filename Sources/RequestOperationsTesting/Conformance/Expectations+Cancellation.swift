@@ -12,7 +12,7 @@ extension TransportExpectation {
             }
             transfer.cancel()
             begin.open()
-            try await expectCancellation(of: transfer)
+            try await trial.expectCancellation(of: transfer)
             _ = try await trial.get("/fence")
             try expect("The requests", trial.server.requests.map(\.path), is: ["/fence"])
         },
@@ -23,7 +23,7 @@ extension TransportExpectation {
             let transfer = trial.start(.data(URLRequest(url: url)))
             // Nothing can tell when the transport has begun to connect; if it is later, this is the case above.
             try await Task.sleep(for: .milliseconds(100))
-            try await expectCancelled(transfer)
+            try await trial.expectCancelled(transfer)
             withExtendedLifetime(port) {}
         },
         TransportExpectation("Cancelling before the head closes the connection", .cancellation) { trial in
@@ -36,12 +36,12 @@ extension TransportExpectation {
             trial.server.route("/", .stallBody(after: 1000, of: 2000))
             let begun = Door()
             let transfer = trial.start(.data(trial.request())) { _ in begun.open() }
-            try expect(await begun.isOpen(within: .seconds(10)), "No head was reported.")
+            try expect(await begun.isOpen(within: trial.patience), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
         TransportExpectation("Cancelling while bytes flow ends the transfer", .cancellationInTransit) { trial in
             trial.server.route("/", .endless(chunk: Content.pattern(10_000)))
-            try await expectCancelled(try await trial.flowingTransfer())
+            try await trial.expectCancelled(try await trial.flowingTransfer())
         },
         TransportExpectation("Cancelling in onHead delivers nothing and closes the connection", .cancellation) {
             trial in
@@ -50,7 +50,7 @@ extension TransportExpectation {
             let transfer = trial.start(.stream(trial.request()) { _ in pieces.append(()) }) { _ in
                 withUnsafeCurrentTask { $0?.cancel() }
             }
-            try await expectCancellation(of: transfer)
+            try await trial.expectCancellation(of: transfer)
             try expect("The number of pieces", pieces.count, is: 0)
             try await trial.closedConnections()
         },
@@ -64,8 +64,8 @@ extension TransportExpectation {
                 return Content.pattern(10_000)
             }
             let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
-            try expect(await flows.isOpen(within: .seconds(10)), "The body did not flow.")
-            try await expectCancelled(transfer)
+            try expect(await flows.isOpen(within: trial.patience), "The body did not flow.")
+            try await trial.expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
         TransportExpectation("Cancelling while a source waits ends the transfer without it", .sourceCancellation) {
@@ -80,8 +80,8 @@ extension TransportExpectation {
             }
             let transfer = trial.start(.upload(trial.request(method: "POST"), from: .stream(source.stream())))
             defer { mayEnd.open() }
-            try expect(await waits.isOpen(within: .seconds(10)), "The source was not read.")
-            try await expectCancelled(transfer)
+            try expect(await waits.isOpen(within: trial.patience), "The source was not read.")
+            try await trial.expectCancelled(transfer)
             try await trial.expectNoWholeBody()
         },
         TransportExpectation("Cancelling while a rejected body is read ends the transfer", .cancellationInTransit) {
@@ -94,7 +94,7 @@ extension TransportExpectation {
                 rejected.open()
                 throw Rejection()
             }
-            try expect(await rejected.isOpen(within: .seconds(10)), "No head was reported.")
+            try expect(await rejected.isOpen(within: trial.patience), "No head was reported.")
             try await trial.expectConnectionClosed(byCancelling: transfer)
         },
         TransportExpectation("Cancelling one transfer leaves the others alone", .cancellationInTransit) { trial in
@@ -102,7 +102,7 @@ extension TransportExpectation {
             trial.server.respond { _ in .pattern(1000, of: 2000, restAfter: gate) }
             let transfers = (0..<10).map { trial.start(.data(trial.request("/\($0)"))) }
             try await trial.server.requests(atLeast: 10)
-            for transfer in transfers[..<5] { try await expectCancelled(transfer) }
+            for transfer in transfers[..<5] { try await trial.expectCancelled(transfer) }
             gate.open()
             for transfer in transfers[5...] {
                 try expect(try await transfer.value.body == Content.pattern(2000), "A body came changed.")
@@ -114,7 +114,7 @@ extension TransportExpectation {
             for count in 1...5 {
                 let transfer = trial.start(.data(trial.request("/stalled")))
                 try await trial.server.requests(atLeast: count)
-                try await expectCancelled(transfer)
+                try await trial.expectCancelled(transfer)
             }
             _ = try await trial.get("/fence")
             let paths = trial.server.requests.map(\.path)
@@ -139,29 +139,28 @@ extension TransportExpectation {
     ]
 }
 
-/// Cancels a transfer and expects that it ends as cancelled within six seconds.
-func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
-    transfer.cancel()
-    try await expectCancellation(of: transfer)
-}
-
-/// Expects that a transfer that has been cancelled, or is about to be, ends as such within six seconds: on a busy machine its
-/// connection takes its time before that.
-private func expectCancellation(of transfer: Task<TransportResponse, any Error>) async throws {
-    let ended = Door()
-    let watcher = Task {
-        defer { ended.open() }
-        return await transfer.result
-    }
-    try expect(await ended.isOpen(within: .seconds(6)), "The transfer had not ended 6 s after the cancel.")
-    switch await watcher.value {
-    case .success: throw ConformanceFailure("The transfer succeeded in spite of the cancel.")
-    case .failure(let error): try expect(error is CancellationError, "\(error) was thrown, not CancellationError.")
-    }
-}
-
 extension TransportTrial {
-    /// Expects that a cancel ends the transfer and, within six seconds as well, its connection.
+    /// Cancels a transfer and expects that it ends as cancelled, soon.
+    func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
+        transfer.cancel()
+        try await expectCancellation(of: transfer)
+    }
+
+    /// Expects that a transfer that has been cancelled, or is about to be, ends as such, soon.
+    fileprivate func expectCancellation(of transfer: Task<TransportResponse, any Error>) async throws {
+        let ended = Door()
+        let watcher = Task {
+            defer { ended.open() }
+            return await transfer.result
+        }
+        try expect(await ended.isOpen(within: patience), "The transfer had not ended \(patience) after the cancel.")
+        switch await watcher.value {
+        case .success: throw ConformanceFailure("The transfer succeeded in spite of the cancel.")
+        case .failure(let error): try expect(error is CancellationError, "\(error) was thrown, not CancellationError.")
+        }
+    }
+
+    /// Expects that a cancel ends the transfer and, as soon, its connection.
     func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
         let instant = ContinuousClock.now
         try await expectCancelled(transfer)
@@ -169,7 +168,7 @@ extension TransportTrial {
             let byClient = connection.end == .closedByPeer || connection.end == .resetByPeer
             try expect(byClient, "The connection ended otherwise than by the client.")
             let time = connection.endInstant.map(instant.duration) ?? .zero
-            try expect(time < .seconds(6), "The connection was closed \(time) after the cancel.")
+            try expect(time < patience, "The connection was closed \(time) after the cancel.")
         }
     }
 
@@ -182,7 +181,7 @@ extension TransportTrial {
         }
         task.limits.maximumBodySize = nil
         let transfer = start(task)
-        try expect(await flows.isOpen(within: .seconds(10)), "The body did not flow.")
+        try expect(await flows.isOpen(within: patience), "The body did not flow.")
         return transfer
     }
 }

@@ -19,7 +19,7 @@ extension TransportExpectation {
             let gate = LoopbackServer.Gate()
             trial.server.respond { _ in .held(by: gate, then: .text("hello")) }
             let transfers = (1...64).map { trial.start(.data(trial.request("/\($0)"))) }
-            let arrived = try? await trial.server.requests(atLeast: 64, timeout: .seconds(10))
+            let arrived = try? await trial.server.requests(atLeast: 64, timeout: trial.patience)
             gate.open()
             try expect(arrived != nil, "\(trial.server.maximumConcurrentRequests) of 64 requests were in flight.")
             for transfer in transfers { _ = try await transfer.value }

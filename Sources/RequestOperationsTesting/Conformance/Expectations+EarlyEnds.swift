@@ -38,11 +38,11 @@ extension TransportExpectation {
                     await mayEnd.pass()
                 })
             defer { mayEnd.open() }
-            try expect(await works.isOpen(within: .seconds(10)), "The consumer got nothing.")
+            try expect(await works.isOpen(within: trial.patience), "The consumer got nothing.")
             transfer.cancel()
             try await trial.closedConnections()
             mayEnd.open()
-            try await expectCancelled(transfer)
+            try await trial.expectCancelled(transfer)
         },
     ]
 }

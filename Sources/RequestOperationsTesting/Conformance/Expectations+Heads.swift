@@ -57,7 +57,7 @@ extension TransportExpectation {
                     }
                 }
             }
-            try expect(await blocks.isOpen(within: .seconds(10)), "No head was reported.")
+            try expect(await blocks.isOpen(within: trial.patience), "No head was reported.")
             for number in 1...4 { _ = try await trial.get("/other\(number)") }
             others.signal()
             _ = try await blocked.value

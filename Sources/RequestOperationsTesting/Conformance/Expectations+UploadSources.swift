@@ -108,8 +108,8 @@ extension TransportExpectation {
                 transfer.cancel()
                 cancelled.open()
             }
-            guard (try? await trial.server.requests(atLeast: 1, timeout: .seconds(5))) != nil else {
-                throw ConformanceFailure("Nothing had been sent 5 s after the first piece.")
+            guard (try? await trial.server.requests(atLeast: 1, timeout: trial.patience)) != nil else {
+                throw ConformanceFailure("Nothing had been sent \(trial.patience) after the first piece.")
             }
         },
     ]

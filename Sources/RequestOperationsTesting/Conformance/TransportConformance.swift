@@ -96,7 +96,7 @@ public enum TransportConformance {
         _ makeTransport: (LoopbackServer) -> any Transport
     ) async -> String? {
         do {
-            let trial = try await TransportTrial(makeTransport)
+            let trial = try await TransportTrial(timeLimit: timeLimit, makeTransport)
             defer { trial.end() }
             try await within(timeLimit) { try await expectation.check(trial) }
             return nil

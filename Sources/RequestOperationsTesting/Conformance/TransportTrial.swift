@@ -12,7 +12,11 @@ public struct TransportTrial: Sendable {
     /// An empty folder, removed when the check has returned.
     public let folder: URL
 
-    init(_ makeTransport: (LoopbackServer) -> any Transport) async throws {
+    /// How long to wait for what an idle machine does at once: a fifth of the time that the check may take.
+    public let patience: Duration
+
+    init(timeLimit: Duration, _ makeTransport: (LoopbackServer) -> any Transport) async throws {
+        patience = timeLimit / 5
         server = try await LoopbackServer.start()
         transport = makeTransport(server)
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("conformance-\(UUID().uuidString)")
@@ -114,13 +118,13 @@ extension TransportTrial {
 
 // What the server and the folder show afterwards.
 extension TransportTrial {
-    /// The connections that were made, when all have ended; a sentence is thrown if that takes more than twelve seconds.
+    /// The connections that were made, when all have ended; a sentence is thrown if that takes too long.
     @discardableResult
     func closedConnections() async throws -> [LoopbackServer.ConnectionRecord] {
         let count = server.connections.count
         guard count > 0 else { return [] }
-        guard let closed = try? await server.connectionsClosed(atLeast: count, timeout: .seconds(12)) else {
-            throw ConformanceFailure("The connection was still open 12 s later.")
+        guard let closed = try? await server.connectionsClosed(atLeast: count, timeout: patience * 2) else {
+            throw ConformanceFailure("The connection was still open \(patience * 2) later.")
         }
         return closed
     }

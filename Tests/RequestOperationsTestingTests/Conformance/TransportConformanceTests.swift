@@ -24,7 +24,9 @@ import Testing
         _ fault: BrokenTransport.Fault, _ name: String
     ) async throws {
         let expectation = try #require(TransportConformance.expectations.first { $0.name == name })
-        let intact = await TransportConformance.check(expectation) { ScriptedTransport.answering(for: $0) }
+        let intact = await TransportConformance.check(expectation, timeLimit: .seconds(150)) {
+            ScriptedTransport.answering(for: $0)
+        }
         let broken = await TransportConformance.check(expectation, isLack: true, timeLimit: .seconds(5)) { server in
             BrokenTransport(base: ScriptedTransport.answering(for: server), fault: fault)
         }
