@@ -6,7 +6,6 @@
 
 #if defined(__linux__)
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,6 +121,12 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
 
+// A child process that another thread starts meanwhile must not inherit it, as it does in versions of libcurl before 8.
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context, (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context) {
     CURLcode code = CURLE_OK;
 #define SET(option, value) (code = code ? code : curl_easy_setopt(easy, option, value))
@@ -135,6 +141,7 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
     SET(CURLOPT_SEEKDATA, context);
     SET(CURLOPT_RESOLVER_START_FUNCTION, callbacks->lookup);
     SET(CURLOPT_RESOLVER_START_DATA, context);
+    SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
     SET(CURLOPT_SOCKOPTFUNCTION, callbacks->socket);
     SET(CURLOPT_SOCKOPTDATA, context);
     SET(rocurl_option_send_function, callbacks->send);
@@ -159,10 +166,6 @@ void *rocurl_context(CURL *easy) {
     char *context = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
     return context;
-}
-
-void rocurl_close_on_exec(int descriptor) {
-    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
 // MARK: Cookies
@@ -339,6 +342,10 @@ int64_t rocurl_content_length(CURL *easy) {
 
 long rocurl_system_error(CURL *easy) {
     return long_info(easy, CURLINFO_OS_ERRNO);
+}
+
+bool rocurl_is_unresolved_behind_proxy(CURL *easy) {
+    return long_info(easy, CURLINFO_PROXY_ERROR) == CURLPX_RESOLVE_HOST;
 }
 
 int64_t rocurl_sent(CURL *easy) {

@@ -104,9 +104,6 @@ void rocurl_set_waiting(CURLM *multi, curl_socket_callback socket, curl_multi_ti
 /// The context that an easy handle was given.
 void *rocurl_context(CURL *easy);
 
-/// Keeps a socket from being inherited by child processes; older versions of libcurl leave it open to them.
-void rocurl_close_on_exec(int descriptor);
-
 /// A cookie jar for several easy handles, with a lock of its own; NULL without memory.
 void *rocurl_cookies_create(void);
 /// Frees a jar that no easy handle uses any more.
@@ -171,6 +168,8 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
 int64_t rocurl_content_length(CURL *easy);
 /// The last `errno` of its connecting.
 long rocurl_system_error(CURL *easy);
+/// Whether it was the host of the request whose name could not be resolved, of a transfer that failed with `CURLE_PROXY`.
+bool rocurl_is_unresolved_behind_proxy(CURL *easy);
 /// The number of bytes of the body sent so far.
 int64_t rocurl_sent(CURL *easy);
 

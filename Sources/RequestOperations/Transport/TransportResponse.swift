@@ -79,7 +79,7 @@ public struct TransferTimings: Sendable, Hashable {
     public var secureConnect: Duration?
     /// Until the request began to be sent: the connection stood and served nobody else.
     public var requestSent: Duration?
-    /// Until the first byte of the response arrived.
+    /// Until the first byte of the response arrived, after informational ones (RFC 9110, section 15.2).
     public var firstByte: Duration?
     /// Until the last byte of the response arrived, or the transfer ended without it.
     public var total: Duration?

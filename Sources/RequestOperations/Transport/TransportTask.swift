@@ -31,8 +31,8 @@ public struct TransportTask: Sendable {
         set { values.edit { $0.limits = newValue } }
     }
 
-    /// Called as bytes are sent and arrive, on the Task of the operation, at most about 20 times a second and once at the
-    /// end; `nil`, the default, takes that of the configuration.
+    /// Called as bytes are sent and arrive, on the Task of the operation, at most about 20 times a second and once when the
+    /// transfer has succeeded; `nil`, the default, takes that of the configuration.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get { values.value.onProgress }
         set { values.edit { $0.onProgress = newValue } }

@@ -36,8 +36,7 @@
                 with(context) { $0.lookupBegins() } == true ? 0 : 1
             },
             socket: { context, descriptor, _ in
-                rocurl_close_on_exec(descriptor)
-                return with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
+                with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
             send: { context, _, _, _, _ in
                 with(context) { $0.requestBegins() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT

@@ -97,7 +97,8 @@
         /// otherwise the next of them tries.
         func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
             guard transfer.stand != .none else { return }
-            let (failed, next) = desk.ended(transfer, isUnknown: code.map(isUnknownName) ?? false)
+            let isUnknown = !CurlLibrary.lacksThread(message ?? "") && code.map(isUnknownName) ?? false
+            let (failed, next) = desk.ended(transfer, isUnknown: isUnknown)
             for other in failed {
                 other.place = .nowhere
                 end(other, .stopped(.lookupFailed(message)))

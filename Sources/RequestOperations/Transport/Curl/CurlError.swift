@@ -63,7 +63,7 @@
             case CURLE_URL_MALFORMAT:
                 .badURL
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-                .cannotResolveHost
+                CurlLibrary.lacksThread(message) ? .cannotConnect : .cannotResolveHost
             case CURLE_COULDNT_CONNECT:
                 connectFailure(message)
             case CURLE_OPERATION_TIMEDOUT:
@@ -78,7 +78,8 @@
             case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
                 .pinningFailed
             case CURLE_PROXY:
-                .proxyFailed
+                // With SOCKS 4 and 5 it is libcurl that looks the host of the request up.
+                easy.map { rocurl_is_unresolved_behind_proxy($0.pointer) } == true ? .cannotResolveHost : .proxyFailed
             case CURLE_RECV_ERROR where phase == .connect && driver.mayUseProxy:
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
@@ -105,7 +106,7 @@
             if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
                 return .proxyFailed
             }
-            return easy.map { rocurl_system_error($0.pointer) } == Int(ENETUNREACH) ? .notConnected : .cannotConnect
+            return triedReachable || !lastAddressIsUnreachable ? .cannotConnect : .notConnected
         }
 
         /// Whether it was a proxy that could not be reached. libcurl names the host and port to which it could not connect:
@@ -137,8 +138,9 @@
     /// | 43 | connect | `unsupported` | roots or pins that libcurl does not take |
     /// | 49 | connect | `unsupported` | an entry of `resolve` that is none |
     /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
+    /// | 5, 6 | connect | `cannotConnect` | *unproven*: the system has no thread left for a look-up |
     /// | 7 | connect | `cannotConnect` | a closed port |
-    /// | 7 | connect | `notConnected` | an address without a route |
+    /// | 7 | connect | `notConnected` | addresses without a route |
     /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |
     /// | 28 | connect | `timedOut` | *unproven*: the transport's own limit ends before libcurl's |
     /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a reset in the handshake, a certificate missed in TLS 1.2 |
@@ -151,6 +153,7 @@
     /// | 83, 91 | connect | `untrustedCertificate` | *unproven* |
     /// | 90 | connect | `pinningFailed` | another key |
     /// | 97 | connect | `proxyFailed` | a proxy that does not speak SOCKS |
+    /// | 97 | connect | `cannotResolveHost` | a host that does not exist, with SOCKS 5 |
     /// | 56 | request | `connectionLost` | a reset during an upload |
     /// | 55 | request | `connectionLost` | *unproven*: a broken upload is noticed when receiving |
     /// | 52, 56 | head | `connectionLost` | an end, a reset before the head |

@@ -77,6 +77,9 @@
             }
         }
 
+        /// Whether a message says that a look-up was not even begun.
+        static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
+
         /// A message without what stands between its first and its last quotation mark, and without control characters: that
         /// can come from the certificate of whoever answers. (An apostrophe within a word is no quotation mark.)
         static func withoutQuotations(_ message: String) -> String {

@@ -5,7 +5,7 @@
         let url: URL
         let text: String
         let isSecure: Bool
-        /// Host and port as they stand in the URL, unless the host is an address: what has to be looked up.
+        /// Host and port, unless the host is an address: what has to be looked up, and what libcurl remembers it by.
         let lookupName: String?
         /// Where the request target begins in the text (RFC 9112, section 3.2.1), if it can be sent as it stands there.
         let targetOffset: Int?
@@ -122,10 +122,16 @@
                     userInfoEnd == nil && !hostAndPort.contains(UInt8(ascii: "%")) && target.first == UInt8(ascii: "/")
                     && target.allSatisfy(\.isInTarget)
                 return (
-                    isSecure, isAddress ? nil : String(decoding: hostAndPort, as: UTF8.self),
+                    isSecure, isAddress ? nil : lookupName(hostAndPort, isSecure: isSecure),
                     isPlain ? authority.endIndex : nil
                 )
             }
+        }
+
+        private static func lookupName(_ hostAndPort: some Collection<UInt8>, isSecure: Bool) -> String {
+            let text = String(decoding: hostAndPort, as: UTF8.self)
+            if text.hasSuffix(":") { return text + (isSecure ? "443" : "80") }
+            return text.contains(":") ? text : text + (isSecure ? ":443" : ":80")
         }
 
         private static func schemeError(_ url: URL) -> RequestError {

@@ -20,11 +20,18 @@
             if !driver.sockets.opened(descriptor) { cannotWait() }
             guard maySendAgain() else { return false }
             isLookingUp = false
+            if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
             beginsToConnect()
             driver.runAgainWhileConnecting()
             driver.lookupEnded(for: self)
             return true
+        }
+
+        /// Whether there is no route to the address that was given up last.
+        var lastAddressIsUnreachable: Bool {
+            guard hasSocket, let easy else { return false }
+            return rocurl_system_error(easy.pointer) == Int(ENETUNREACH)
         }
 
         /// The system cannot watch the socket.
@@ -79,7 +86,7 @@
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             deadlines.activity = driver.now
             if phase == .request { phase = .head }
-            if firstByte == 0 { firstByte = CurlLibrary.now }
+            if head.isAtStart { firstByte = CurlLibrary.now }
             switch head.add(line) {
             case .more:
                 return true

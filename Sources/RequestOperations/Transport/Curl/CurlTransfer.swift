@@ -44,6 +44,8 @@
         var isLookingUp = false
         /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
         var hasSocket = false
+        /// Whether there was a route to an address that was tried before the last one.
+        var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
         var stand = LookupDesk.Stand.none
         var name: LookupDesk.Name?
@@ -71,7 +73,7 @@
         var began: Int64 = 0
         /// When the request was last sent.
         var sent: Int64 = 0
-        /// When the first line of the response arrived; 0 before.
+        /// When the first line of the response arrived, after informational ones; 0 before.
         var firstByte: Int64 = 0
         var ended: Int64 = 0
         /// How often the request was sent.

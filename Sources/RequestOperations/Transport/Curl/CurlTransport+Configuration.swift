@@ -89,7 +89,7 @@
             /// They are kept for the life of the transport, and sent.
             case inMemory
             /// As `inMemory`, beginning with those in a file, in the format of Netscape that curl uses, to which they are
-            /// written by ``CurlTransport/shutdown(_:)``.
+            /// written by ``CurlTransport/shutdown(_:)``. That a file cannot be read or written is not told.
             case file(URL)
         }
 

@@ -20,13 +20,14 @@
     /// `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came; any other gets it decompressed. A body in a
     /// coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request as
     /// ``RequestError/Code/malformedResponse``. Credentials in a URL become an `Authorization` field; with them, with a proxy or
-    /// with cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name at the same time are one
-    /// look-up.
+    /// with cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name and port at the same time
+    /// are one look-up, unless a proxy is used.
     ///
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
     /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. Without TLS that goes over
-    /// a new connection; with it, where one connection serves many requests, over any that is left.
-    /// A request with another method is never sent twice.
+    /// a new connection; with it, where one connection serves many requests, over any that is left. One with a body from a
+    /// stream, which cannot be read again, and one with another method is not. Any request that was answered with 417
+    /// (Expectation Failed) is sent again without its expectation.
     ///
     /// The head of a response whose body goes into memory is told when the body is whole or its first bytes show that it is
     /// large or of unknown length, and some 2 ms after the first byte of the response at the latest; that of any other at once.
@@ -78,7 +79,8 @@
         /// A second call waits as well; `failing` then takes the place of `draining`. A transport that is freed is shut
         /// down without that, its cookies written too: no request can be running.
         ///
-        /// Over libcurl before 7.87 the end waits for look-ups that run.
+        /// Over libcurl before 7.87 the end waits for look-ups that run. At the end of the process the threads stand still: who
+        /// waits for this, or for a request, in a function for `atexit` may wait for ever.
         public func shutdown(_ mode: ShutdownMode = .draining) async {
             await drivers.shutDown(mode)
         }

@@ -22,6 +22,9 @@
         /// The value of `Content-Encoding`, if the head has it; noticed on the way, since it is asked for at every head.
         private(set) var contentEncoding: String?
 
+        /// Whether no line of a head has come, or none after those of informational responses.
+        var isAtStart: Bool { status == 0 }
+
         /// The head, when it is complete.
         var received: ReceivedHead { ReceivedHead(status: status, version: version, block: HeaderBlock(block)) }
 
@@ -30,7 +33,7 @@
             guard size <= Self.limit else { return .tooLarge }
             // A trailer.
             guard !isComplete else { return .more }
-            if block.isEmpty, status == 0 {
+            if isAtStart {
                 readStatusLine(line)
                 guard (100...999).contains(status), status != 101 else { return .malformed }
                 block.reserveCapacity(512)

@@ -31,6 +31,16 @@
             #expect(await transport.row(url) == .unsent(.notConnected, 7))
         }
 
+        @Test(arguments: ["127.0.0.1,255.255.255.255", "255.255.255.255,127.0.0.1"])
+        func `A host that refuses is cannotConnect though no route leads to another of its addresses`(
+            addresses: String
+        ) async throws {
+            let port = try RefusingPort()
+            let transport = CurlTransport.with { $0.resolve = ["two.example:\(port.number):\(addresses)"] }
+            let url = try #require(URL(string: "http://two.example:\(port.number)/"))
+            #expect(await transport.row(url) == .unsent(.cannotConnect, 7))
+        }
+
         @Test func `A name that does not exist is cannotResolveHost and surely not sent`() async throws {
             let url = try #require(URL(string: "http://name.invalid/"))
             let row = await transport.row(url)
@@ -346,6 +356,16 @@
             let proxy = try #require(URL(string: "socks5://127.0.0.1:\(peer.port)"))
             let transport = CurlTransport.with { $0.proxy = .url(proxy) }
             #expect(await transport.row(secure.url(.cleartext)) == .unsent(.proxyFailed, 97))
+        }
+
+        @Test func `A name that does not exist is cannotResolveHost behind a SOCKS proxy that is given addresses`()
+            async throws
+        {
+            let peer = try await PythonPeer(.socks5)
+            let proxy = try #require(URL(string: "socks5://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.with { $0.proxy = .url(proxy) }
+            let row = await transport.row(try #require(URL(string: "http://name.invalid/")))
+            #expect(row == .unsent(.cannotResolveHost, 97))
         }
 
         // MARK: Sources and files

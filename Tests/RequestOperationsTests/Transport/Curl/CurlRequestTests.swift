@@ -31,9 +31,9 @@
         }
 
         @Test(arguments: [
-            ("http://example.com", "example.com"), ("https://example.com:8443/a?b", "example.com:8443"),
-            ("http://user:pass@example.com/@", "example.com"), ("HTTPS://example.com#a", "example.com"),
-            ("http://1.example/", "1.example"),
+            ("http://example.com", "example.com:80"), ("https://example.com:8443/a?b", "example.com:8443"),
+            ("http://user:pass@example.com/@", "example.com:80"), ("HTTPS://example.com#a", "example.com:443"),
+            ("http://1.example:/", "1.example:80"),
         ])
         func `A name is looked up with its port`(text: String, name: String) throws {
             #expect(try request(text).lookupName == name)

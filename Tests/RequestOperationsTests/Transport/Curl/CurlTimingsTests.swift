@@ -40,6 +40,15 @@
             #expect(patience <= sent && sent <= firstByte && firstByte <= total)
         }
 
+        @Test func `The first byte is none of an informational response`() async throws {
+            let server = try await LoopbackServer.start()
+            let delay = Duration.milliseconds(300)
+            server.route("/", .informational(103, then: .delayed(delay, then: .text("hello"))))
+            let timings = try #require(try await transport.get(server.url).timings)
+            let (sent, firstByte) = (try #require(timings.requestSent), try #require(timings.firstByte))
+            #expect(firstByte - sent >= delay - .milliseconds(5))
+        }
+
         @Test func `A connection that is refused tells when the name of its host was known`() async throws {
             let port = try RefusingPort()
             let url = try #require(URL(string: "http://localhost:\(port.number)/"))
