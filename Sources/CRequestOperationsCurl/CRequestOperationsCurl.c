@@ -121,7 +121,7 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
 
-// A child process that another thread starts meanwhile must not inherit it, as it does in versions of libcurl before 8.
+// A child process that another thread starts meanwhile must not inherit it, as it does with libcurl before 8.19.
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)context, (void)purpose;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);

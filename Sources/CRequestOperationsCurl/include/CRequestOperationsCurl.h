@@ -168,7 +168,7 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
 int64_t rocurl_content_length(CURL *easy);
 /// The last `errno` of its connecting.
 long rocurl_system_error(CURL *easy);
-/// Whether it was the host of the request whose name could not be resolved, of a transfer that failed with `CURLE_PROXY`.
+/// Whether a transfer that failed with `CURLE_PROXY` did so since the host of its request has no address for the proxy.
 bool rocurl_is_unresolved_behind_proxy(CURL *easy);
 /// The number of bytes of the body sent so far.
 int64_t rocurl_sent(CURL *easy);

@@ -78,8 +78,7 @@
             case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
                 .pinningFailed
             case CURLE_PROXY:
-                // With SOCKS 4 and 5 it is libcurl that looks the host of the request up.
-                easy.map { rocurl_is_unresolved_behind_proxy($0.pointer) } == true ? .cannotResolveHost : .proxyFailed
+                proxyFailure(message)
             case CURLE_RECV_ERROR where phase == .connect && driver.mayUseProxy:
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
@@ -100,6 +99,14 @@
 
         /// `CURLE_TOO_LARGE`, which older headers lack.
         private static let tooLarge = CURLcode(100)
+
+        /// With SOCKS 4 and 5 it is libcurl that looks up the host of the request.
+        private func proxyFailure(_ message: String) -> RequestError.Code {
+            guard let easy, rocurl_is_unresolved_behind_proxy(easy.pointer) else { return .proxyFailed }
+            if CurlLibrary.lacksThread(message) { return .cannotConnect }
+            // The host is known, by addresses that SOCKS 4 has no room for.
+            return message.hasPrefix("SOCKS4 connection to") ? .proxyFailed : .cannotResolveHost
+        }
 
         private func connectFailure(_ message: String) -> RequestError.Code {
             let port = url.port ?? (isSecure ? 443 : 80)
@@ -138,7 +145,7 @@
     /// | 43 | connect | `unsupported` | roots or pins that libcurl does not take |
     /// | 49 | connect | `unsupported` | an entry of `resolve` that is none |
     /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
-    /// | 5, 6 | connect | `cannotConnect` | *unproven*: the system has no thread left for a look-up |
+    /// | 5, 6 | connect | `cannotConnect` | *unproven*: no thread left for a look-up, with libcurl before 8.20 |
     /// | 7 | connect | `cannotConnect` | a closed port |
     /// | 7 | connect | `notConnected` | addresses without a route |
     /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |

@@ -77,7 +77,7 @@
             }
         }
 
-        /// Whether a message says that a look-up was not even begun.
+        /// Whether a message says that a look-up was not even begun, as libcurl before 8.20 does.
         static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
 
         /// A message without what stands between its first and its last quotation mark, and without control characters: that

@@ -5,7 +5,7 @@
         let url: URL
         let text: String
         let isSecure: Bool
-        /// Host and port, unless the host is an address: what has to be looked up, and what libcurl remembers it by.
+        /// Host and port, unless the host is an address: what has to be looked up.
         let lookupName: String?
         /// Where the request target begins in the text (RFC 9112, section 3.2.1), if it can be sent as it stands there.
         let targetOffset: Int?

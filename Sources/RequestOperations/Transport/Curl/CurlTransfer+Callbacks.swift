@@ -28,7 +28,7 @@
             return true
         }
 
-        /// Whether there is no route to the address that was given up last.
+        /// Whether there was no route to the address that failed last, if any did.
         var lastAddressIsUnreachable: Bool {
             guard hasSocket, let easy else { return false }
             return rocurl_system_error(easy.pointer) == Int(ENETUNREACH)
@@ -89,6 +89,8 @@
             if head.isAtStart { firstByte = CurlLibrary.now }
             switch head.add(line) {
             case .more:
+                // The end of an informational head.
+                if head.isAtStart { firstByte = 0 }
                 return true
             case .complete:
                 if let coding = head.contentEncoding, !CurlLibrary.decodes(coding), let easy {

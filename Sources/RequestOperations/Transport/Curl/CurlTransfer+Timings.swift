@@ -12,10 +12,10 @@
             guard let easy, hasSocket || sends > 0 else { return timings }
             var measures = rocurl_measures()
             rocurl_measure(easy.pointer, sends == 0, &measures)
-            // libcurl measures from when it begins, or begins once more after a wait or a dead connection. To that it adds
-            // what it takes to send a request again that was answered with 417.
-            let isAddedUp = sends > 1 && !wasReplayed
-            let start = (isAddedUp ? began : max(began, sent - measures.request_sent * 1000)) - submitted
+            // libcurl measures from when it begins, or begins once more after a wait or a dead connection; but a request that
+            // was answered with 417 it sends again in the course of the same.
+            let isOneCourse = sends > 1 && !wasReplayed
+            let start = (isOneCourse ? began : max(began, sent - measures.request_sent * 1000)) - submitted
             func time(_ microseconds: Int64) -> Duration? {
                 microseconds > 0 ? .nanoseconds(start + microseconds * 1000) : nil
             }

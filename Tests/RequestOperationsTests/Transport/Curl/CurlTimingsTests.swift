@@ -49,6 +49,14 @@
             #expect(firstByte - sent >= delay - .milliseconds(5))
         }
 
+        @Test func `An informational response alone has no first byte`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .informational(103, then: .closeWithoutAnswer))
+            let failure = await transport.failure(of: .data(URLRequest(url: server.url))) { _ in }
+            let timings = try #require(failure?.timings)
+            #expect(timings.requestSent != nil && timings.firstByte == nil)
+        }
+
         @Test func `A connection that is refused tells when the name of its host was known`() async throws {
             let port = try RefusingPort()
             let url = try #require(URL(string: "http://localhost:\(port.number)/"))
