@@ -46,7 +46,8 @@ import Testing
             try await server.requests(atLeast: delays.count + 1, timeout: .seconds(120))
             let instant = ContinuousClock.now
             curl.send(SIGKILL)
-            let connection = try await server.connectionsClosed(atLeast: delays.count + 1)[delays.count]
+            let closed = try await server.connectionsClosed(atLeast: delays.count + 1, timeout: .seconds(120))
+            let connection = closed[delays.count]
             #expect([.closedByPeer, .resetByPeer].contains(connection.end))
             delays.append(instant.duration(to: try #require(connection.endInstant)))
         }
