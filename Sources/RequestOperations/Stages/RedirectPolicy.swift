@@ -116,8 +116,11 @@ struct Origin: Hashable, Sendable {
     init(_ url: URL?) {
         scheme = url?.scheme?.lowercased() ?? ""
         host = url?.host?.lowercased() ?? ""
-        port = url?.port ?? (scheme == "https" ? 443 : 80)
+        port = url?.port ?? Self.defaultPort(isSecure: scheme == "https")
     }
+
+    /// The port of a URL that names none (RFC 9110, sections 4.2.1 and 4.2.2).
+    static func defaultPort(isSecure: Bool) -> Int { isSecure ? 443 : 80 }
 }
 
 extension ResponseHead {

@@ -47,6 +47,8 @@
 
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {
             switch code {
+            case _ where CurlLibrary.lacksThread(message):
+                .cannotConnect
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
             case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX:
@@ -63,7 +65,7 @@
             case CURLE_URL_MALFORMAT:
                 .badURL
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-                CurlLibrary.lacksThread(message) ? .cannotConnect : .cannotResolveHost
+                .cannotResolveHost
             case CURLE_COULDNT_CONNECT:
                 connectFailure(message)
             case CURLE_OPERATION_TIMEDOUT:
@@ -103,13 +105,12 @@
         /// With SOCKS 4 and 5 it is libcurl that looks up the host of the request.
         private func proxyFailure(_ message: String) -> RequestError.Code {
             guard let easy, rocurl_is_unresolved_behind_proxy(easy.pointer) else { return .proxyFailed }
-            if CurlLibrary.lacksThread(message) { return .cannotConnect }
             // The host is known, by addresses that SOCKS 4 has no room for.
             return message.hasPrefix("SOCKS4 connection to") ? .proxyFailed : .cannotResolveHost
         }
 
         private func connectFailure(_ message: String) -> RequestError.Code {
-            let port = url.port ?? (isSecure ? 443 : 80)
+            let port = url.port ?? Origin.defaultPort(isSecure: isSecure)
             if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
                 return .proxyFailed
             }

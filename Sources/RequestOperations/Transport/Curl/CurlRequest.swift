@@ -128,10 +128,11 @@
             }
         }
 
-        private static func lookupName(_ hostAndPort: some Collection<UInt8>, isSecure: Bool) -> String {
+        private static func lookupName(_ hostAndPort: Slice<UnsafeBufferPointer<UInt8>>, isSecure: Bool) -> String {
             let text = String(decoding: hostAndPort, as: UTF8.self)
-            if text.hasSuffix(":") { return text + (isSecure ? "443" : "80") }
-            return text.contains(":") ? text : text + (isSecure ? ":443" : ":80")
+            let colon = UInt8(ascii: ":")
+            if let last = hostAndPort.last, last != colon, hostAndPort.contains(colon) { return text }
+            return text + (hostAndPort.last == colon ? "" : ":") + String(Origin.defaultPort(isSecure: isSecure))
         }
 
         private static func schemeError(_ url: URL) -> RequestError {

@@ -19,6 +19,14 @@
             #expect(CurlLibrary.withoutQuotations(message) == kept)
         }
 
+        @Test(arguments: [
+            ("getaddrinfo() thread failed to start", true), ("Could not resolve host: getaddrinfo()", false),
+            ("", false),
+        ])
+        func `A look-up for which there was no thread is known by its message`(message: String, isOne: Bool) {
+            #expect(CurlLibrary.lacksThread(message) == isOne)
+        }
+
         @Test func `The oldest supported libcurl and the one that runs are not objected to`() {
             #expect(CurlLibrary.objection(to: CurlLibrary.oldest) == nil)
             #expect(CurlLibrary.objection(to: CurlLibrary.version) == nil)
