@@ -17,7 +17,7 @@
         func admit(_ transfer: CurlTransfer) {
             transfer.beginsToConnect()
             if desk.admits(transfer, at: now) {
-                if transfer.stand == .trying { tried.append(transfer) }
+                if transfer.stand == .trying || mayWaitForConnection(transfer) { tried.append(transfer) }
                 // The wait for one of a bounded number of connections is none for the name, and has no limit.
                 if configuration.boundsConnections { transfer.deadlines.connect = nil }
                 begin(transfer)
@@ -26,19 +26,11 @@
             }
         }
 
-        private func admit(_ transfers: [CurlTransfer]) {
+        func admit(_ transfers: [CurlTransfer]) {
             for transfer in transfers {
                 transfer.place = .nowhere
                 admit(transfer)
             }
-        }
-
-        /// libcurl has had its turn: of the transfers given to it, those that did nothing wait for a connection.
-        func noticeWaiting() {
-            guard !tried.isEmpty else { return }
-            let waiting = tried.filter { $0.stand == .trying }
-            tried.removeAll(keepingCapacity: true)
-            for transfer in waiting { admit(desk.waits(transfer)) }
         }
 
         /// Called by libcurl.
@@ -97,8 +89,7 @@
         /// otherwise the next of them tries.
         func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
             guard transfer.stand != .none else { return }
-            let isUnknown = !CurlLibrary.lacksThread(message ?? "") && code.map(isUnknownName) ?? false
-            let (failed, next) = desk.ended(transfer, isUnknown: isUnknown)
+            let (failed, next) = desk.ended(transfer, isUnknown: isUnknownName(code, message))
             for other in failed {
                 other.place = .nowhere
                 end(other, .stopped(.lookupFailed(message)))
@@ -109,8 +100,9 @@
 
         /// Whether a failure says that a name does not exist for any transfer that waits for it. Those that the environment
         /// sends over a proxy may have different ones.
-        private func isUnknownName(_ code: CURLcode) -> Bool {
-            switch code {
+        private func isUnknownName(_ code: CURLcode?, _ message: String?) -> Bool {
+            if let message, CurlLibrary.lacksThread(message) { return false }
+            return switch code {
             case CURLE_COULDNT_RESOLVE_HOST: true
             case CURLE_COULDNT_RESOLVE_PROXY: configuration.proxy != .environment
             default: false

@@ -17,7 +17,7 @@
         /// How often something was put in, for a thread that looks out.
         let callCount = Atomic(0)
         private(set) var wakeDescriptor: Int32 = -1
-        private let settings: HandleSettings
+        let settings: HandleSettings
         let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
         let sockets = SocketSet()
@@ -36,8 +36,13 @@
         /// When one of them can wait no longer.
         var nextTelling = Int64.max
         @exclusivity(unchecked) var desk = LookupDesk()
-        /// What was given to libcurl in this turn and may need a look-up.
+        /// What was given to libcurl in this turn and may need a look-up, or have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
+        @exclusivity(unchecked) var connectionLine = ConnectionLine()
+        /// Those that make a connection which others to the same origin wait for.
+        @exclusivity(unchecked) var connecting: [Origin: CurlTransfer] = [:]
+        /// What was given to it once more, out of that line.
+        @exclusivity(unchecked) var retried: [CurlTransfer] = []
         var nextSweep = Int64.max
         /// When libcurl is to look at all transfers, whatever happens to their sockets.
         var nextRun = Int64.max
@@ -185,6 +190,7 @@
                 noticeWaiting()
                 takeFinished(multi)
                 if now >= nextSweep { sweep() }
+                retryWaiting(multi)
                 wakeTasks()
                 // The process may exit in between.
                 rocurl_end_work()
@@ -224,6 +230,9 @@
             // What was held until the end is kept by the driver, and keeps it.
             desk = LookupDesk()
             tried = []
+            retried = []
+            connecting = [:]
+            connectionLine = ConnectionLine()
             handles.removeAll()
             let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
             closeWakeDescriptor(after: wakeCount)
@@ -266,12 +275,17 @@
             }
             easy.transfer = transfer
             transfer.began = now
-            let code = curl_multi_add_handle(multi, easy.pointer)
-            guard code == CURLM_OK else {
-                return end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
-            }
+            guard give(transfer, easy, multi) else { return }
             transfer.place = .active(active.count)
             active.append(transfer)
+        }
+
+        /// Gives a transfer to libcurl; if that does not take it, it ends.
+        func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) -> Bool {
+            let code = curl_multi_add_handle(multi, easy.pointer)
+            if code == CURLM_OK { return true }
+            end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
+            return false
         }
 
         private func takeFinished(_ multi: UnsafeMutableRawPointer) {
@@ -285,6 +299,10 @@
                     if let orphan = orphans.removeValue(forKey: context) {
                         ended(orphan, finished[index].code)
                     } else if let transfer = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer {
+                        if transfer.isTurnedBack, transfer.outcome == nil {
+                            giveBack(transfer, multi)
+                            continue
+                        }
                         if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                             transfer.publishHead()
                         }
@@ -321,6 +339,8 @@
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
+            connectionLine.hasRoom(besides: transfer)
+            if !connecting.isEmpty, connecting[transfer.origin] === transfer { connecting[transfer.origin] = nil }
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             if transfer.stand != .none, !leavesLookup {

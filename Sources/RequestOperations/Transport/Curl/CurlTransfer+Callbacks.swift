@@ -20,11 +20,15 @@
             if !driver.sockets.opened(descriptor) { cannotWait() }
             guard maySendAgain() else { return false }
             isLookingUp = false
+            driver.lookupEnded(for: self)
+            guard mayConnect else {
+                isTurnedBack = true
+                return false
+            }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
             beginsToConnect()
             driver.runAgainWhileConnecting()
-            driver.lookupEnded(for: self)
             return true
         }
 
@@ -64,6 +68,8 @@
                 wasReplayed = true
             }
             phase = upload == nil ? .head : .request
+            // It may turn out to take several requests at a time.
+            driver.connectionLine.hasRoom(besides: self)
             deadlines.activity = driver.now
             deadlines.sent = 0
             if let idle = limits.idle { driver.sweep(by: driver.now.adding(idle)) }

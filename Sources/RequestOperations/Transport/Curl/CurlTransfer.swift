@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps of it while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The variables are touched by
     // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice;
-    // but `isReady`, `canWait`, `stand` and `name` are the driver's for ever.
+    // but `place`, `origin`, `isReady`, `canWait`, `stand` and `name` are the driver's for ever.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL
@@ -14,6 +14,8 @@
         let isSafe: Bool
         let isSecure: Bool
         let lookupName: String?
+        /// Whose connections it can use.
+        private(set) lazy var origin = Origin(url)
         let upload: (any UploadSource)?
         let wantsProgress: Bool
         /// Whether the whole body is kept; otherwise it goes on elsewhere.
@@ -44,6 +46,10 @@
         var isLookingUp = false
         /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
         var hasSocket = false
+        /// Whether it makes connections, or uses those of others alone.
+        var mayConnect: Bool
+        /// Whether it ended since it would have had to make a connection.
+        var isTurnedBack = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
@@ -146,6 +152,7 @@
             isSafe = request.isSafe
             isSecure = request.isSecure
             lookupName = request.lookupName
+            mayConnect = !driver.settings.connectsApart(isSecure: request.isSecure)
         }
 
         /// Calls the driver's attention to the transfer.

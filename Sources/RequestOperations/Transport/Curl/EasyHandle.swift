@@ -126,7 +126,7 @@
         func prepare(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, isLarge: Bool, connectLimit: Duration?
         ) {
-            errorText.pointee = 0
+            removeMessage()
             setURL(of: request)
             if isSecure != request.isSecure { settings.applyVersions(to: self, isSecure: request.isSecure) }
             isSecure = request.isSecure
@@ -232,6 +232,19 @@
             guard !asksForFreshConnection else { return }
             asksForFreshConnection = true
             set(CURLOPT_FRESH_CONNECT, 1)
+        }
+
+        /// Has the next transfer make a connection of HTTP/2 without TLS, also where libcurl could not use one that exists then.
+        func askForConnectionOfHTTP2() {
+            set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+            // For the one after it, the version is to be set anew.
+            isSecure = nil
+            askForFreshConnection()
+        }
+
+        /// Forgets what libcurl said of a failure.
+        func removeMessage() {
+            errorText.pointee = 0
         }
 
         /// Hands over the body of the running transfer as it came.

@@ -113,20 +113,34 @@
             applyTrust(to: handle)
         }
 
+        /// Whether a connection may take several requests at a time, so that others wait for it to find out.
+        func mayMultiplex(isSecure: Bool) -> Bool {
+            switch configuration.httpVersions {
+            case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2)
+            case .http11: false
+            case .http2PriorKnowledge: true
+            }
+        }
+
+        /// Whether a handle is told one thing to use a connection of HTTP/2 and another to make one, which
+        /// ``EasyHandle/askForConnectionOfHTTP2()`` does.
+        func connectsApart(isSecure: Bool) -> Bool {
+            configuration.httpVersions == .http2PriorKnowledge && !isSecure && CurlLibrary.beginsHTTP2Twice
+        }
+
         /// The versions of HTTP depend on whether there is TLS: without it, a server could only refuse the upgrade to
         /// HTTP/2, and requests would wait for one another to find that out.
         func applyVersions(to handle: EasyHandle, isSecure: Bool) {
-            switch configuration.httpVersions {
-            case .automatic where isSecure && CurlLibrary.has(CURL_VERSION_HTTP2):
-                handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-                handle.set(CURLOPT_PIPEWAIT, 1)
-            case .http2PriorKnowledge:
-                handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-                handle.set(CURLOPT_PIPEWAIT, 1)
-            case .automatic, .http11:
-                handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-                handle.set(CURLOPT_PIPEWAIT, 0)
-            }
+            let multiplexes = mayMultiplex(isSecure: isSecure)
+            let version =
+                switch configuration.httpVersions {
+                case .automatic where multiplexes: CURL_HTTP_VERSION_2TLS
+                case .http2PriorKnowledge where connectsApart(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
+                case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+                case .automatic, .http11: CURL_HTTP_VERSION_1_1
+                }
+            handle.set(CURLOPT_HTTP_VERSION, Int(version))
+            handle.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
         }
 
         private func applyProxy(to handle: EasyHandle) {

@@ -279,6 +279,21 @@
             #expect(server.connections.count == 1)
         }
 
+        @Test func `After a refused expectation the request is sent once more, with its body at once`() async throws {
+            let peer = try await PythonPeer(.withoutExpectations)
+            var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(peer.port)/")))
+            request.httpMethod = "POST"
+            let heads = Collector<Int>()
+            let task = TransportTask.upload(request, from: .data(Data(count: 2 << 20)))
+            let response = try await CurlTransport.with { _ in }.perform(task) { heads.append($0.status) }
+            #expect(heads.elements == [200])
+            #expect(response.body == Data("\(2 << 20)".utf8))
+            let timings = try #require(response.timings)
+            let (sent, firstByte) = (try #require(timings.requestSent), try #require(timings.firstByte))
+            let total = try #require(timings.total)
+            #expect(sent <= firstByte && firstByte <= total)
+        }
+
         @Test func `A request that says what coding it accepts gets the body as it came, and its coding in the head`()
             async throws
         {

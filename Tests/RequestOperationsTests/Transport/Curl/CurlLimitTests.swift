@@ -111,6 +111,27 @@
             #expect(row == .sent(.timedOut, .head))
         }
 
+        @Test func `A handshake that is never answered is timedOut after the connect limit`() async throws {
+            let peer = try await PythonPeer(.silent)
+            let url = try #require(URL(string: "https://127.0.0.1:\(peer.port)/"))
+            var task = TransportTask(URLRequest(url: url))
+            task.limits.connect = .seconds(2)
+            let row = await CurlTransport.trusting().row(task)
+            #expect(row == .unsent(.timedOut))
+            #expect(await peer.line() == "begin")
+            #expect(await peer.line() == "end")
+        }
+
+        @Test func `A request that is cancelled while it connects leaves no socket behind`() async throws {
+            let peer = try await PythonPeer(.silent)
+            let url = try #require(URL(string: "https://127.0.0.1:\(peer.port)/"))
+            let task = Task { try await CurlTransport.trusting().get(url) }
+            #expect(await peer.line() == "begin")
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(await peer.line() == "end")
+        }
+
         @Test func `A body that stalls is timedOut after the idle limit`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/", .stallBody(after: 10, of: 100))

@@ -30,6 +30,8 @@
             case silent
             /// Speaks HTTP/2 without TLS and resets each stream before its head, for an error of its own (INTERNAL_ERROR).
             case streamResetBeforeHead
+            /// Answers 417 to a request that expects something, and others with the length of their body.
+            case withoutExpectations
         }
 
         private let process: ChildProcess
@@ -164,6 +166,15 @@
                 while read_head(c):
                     c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nunix")
 
+            def without_expectations(c):
+                while head := read_head(c):
+                    fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
+                    if "expect" in fields:
+                        c.sendall(b"HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n")
+                        continue
+                    length = str(len(exactly(c, int(fields["content-length"])))).encode()
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(length), length))
+
             def closing(c):
                 c.recv(1000)
 
@@ -191,7 +202,8 @@
                         "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
                         "streamResetBeforeHead": http2, "silent": silent,
                         "secureProxy": secure_proxy, "resetting": resetting,
-                        "unixSocket": http1, "closing": closing}
+                        "unixSocket": http1, "closing": closing,
+                        "withoutExpectations": without_expectations}
 
             class Handler(socketserver.BaseRequestHandler):
                 def handle(self):

@@ -1,0 +1,129 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperationsTesting
+    import Testing
+
+    @testable import RequestOperations
+
+    /// Requests that libcurl makes wait for a connection.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlWaitingTests {
+        @Test func `Those that wait for a host that never answers hold up none for another host`() async throws {
+            let silent = try await LoopbackServer.start { _ in .stall }
+            let healthy = try await LoopbackServer.start { _ in .text("here") }
+            let gate = LoopbackServer.Gate()
+            healthy.route("/held", .held(by: gate, then: .text("here")))
+            let crowd = try Crowd(
+                Array(repeating: silent.url, count: 9) + [healthy.url("/held")]
+                    + Array(repeating: healthy.url, count: 5)
+            ) { $0.maximumConnectionsPerHost = 1 }
+
+            try await healthy.requests(atLeast: 1)
+            gate.open()
+            for index in 9..<15 { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            #expect(healthy.connections.count == 1 && silent.connections.count <= 1)
+            await crowd.end()
+        }
+
+        @Test(arguments: [SecureServers.Site.http2, .http1, .http2Cleartext])
+        func `Those that wait for a host that cannot be reached hold up none for another host`(
+            site: SecureServers.Site
+        ) async throws {
+            let port = try UnansweredPort()
+            let scheme = site == .http2Cleartext ? "http" : "https"
+            let unreachable = try #require(URL(string: "\(scheme)://127.0.0.1:\(port.number)/"))
+            let healthy = SecureServers.shared.url(site)
+            let crowd = try Crowd(
+                Array(repeating: unreachable, count: 20) + Array(repeating: healthy, count: 10)
+            ) {
+                $0.trust.roots = .file(SecureServers.shared.file("ca.pem"))
+                if site == .http2Cleartext { $0.httpVersions = .http2PriorKnowledge }
+            }
+            for index in 20..<30 { #expect(try await crowd.body(index).count == 1024) }
+            await crowd.end()
+        }
+
+        @Test func `Requests of HTTP/2 by prior knowledge share a connection, begun at once or one after the other`()
+            async throws
+        {
+            let url = SecureServers.shared.url(.http2Cleartext)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            for _ in 1...3 {
+                let reused = try await withThrowingTaskGroup { group in
+                    for _ in 0..<30 { group.addTask { try await transport.get(url).timings?.connectionWasReused } }
+                    return try await group.reduce(into: [Bool?]()) { $0.append($1) }
+                }
+                #expect(reused.filter { $0 == false }.count <= 1)
+            }
+            #expect(try await transport.get(url).timings?.connectionWasReused == true)
+        }
+
+        @Test func `A crowd of HTTP/2 by prior knowledge makes one connection and uses it`() async throws {
+            let url = SecureServers.shared.url(.http2Cleartext, host: "127.0.0.1")
+            let crowd = try Crowd(Array(repeating: url, count: 300)) { $0.httpVersions = .http2PriorKnowledge }
+            var made = 0
+            for index in 0..<300 {
+                let response = try await crowd.response(index)
+                #expect(response.body.count == 1024 && response.head.version == .http2)
+                if response.timings?.connectionWasReused == false { made += 1 }
+            }
+            // A connection takes 128 at a time.
+            #expect((1...3).contains(made))
+            await crowd.end()
+        }
+
+        @Test func `Where no connection of HTTP/2 comes about, all that wait for it fail`() async throws {
+            let port = try RefusingPort()
+            let crowd = try Crowd(Array(repeating: port.url, count: 20)) { $0.httpVersions = .http2PriorKnowledge }
+            for index in 0..<20 {
+                let failure = await #expect(throws: TransferFailure.self) { try await crowd.response(index) }
+                #expect((failure?.error as? RequestError)?.code == .cannotConnect)
+                #expect(failure?.requestMayHaveBeenProcessed == false)
+            }
+            await crowd.end()
+        }
+
+        @Test func `No more connections are made in all than allowed, and every request is answered`() async throws {
+            let first = try await LoopbackServer.start { _ in .text("here") }
+            let second = try await LoopbackServer.start { _ in .text("here") }
+            let urls = (0..<40).map { $0.isMultiple(of: 2) ? first.url : second.url }
+            let crowd = try Crowd(urls) { $0.maximumConnections = 1 }
+            for index in urls.indices { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            await crowd.end()
+        }
+    }
+
+    /// Requests over a driver of their own, of which its thread takes notice in this order and in a single turn.
+    private struct Crowd {
+        private let driver: CurlDriver
+        private let tasks: [Task<TransportResponse, any Error>]
+
+        init(_ urls: [URL], _ change: (inout CurlTransport.Configuration) -> Void) throws {
+            let driver = CurlDriver(CurlTransport.with(change).configuration)
+            let flows = try urls.map { url in
+                try TransferFlow(
+                    .data(URLRequest(url: url)), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+            }
+            driver.inbox.withLock { inbox in
+                for flow in flows { _ = inbox.add(flow.transfer, isNew: true) }
+            }
+            driver.start()
+            self.driver = driver
+            tasks = flows.map { flow in Task { try await flow.run() } }
+        }
+
+        func response(_ index: Int) async throws -> TransportResponse {
+            try await tasks[index].value
+        }
+
+        func body(_ index: Int) async throws -> Data {
+            try await response(index).body
+        }
+
+        /// Fails what has not been answered.
+        func end() async {
+            await driver.shutDown(.failing)
+            for task in tasks { _ = await task.result }
+        }
+    }
+#endif
