@@ -156,7 +156,8 @@ final class Connection {
     private func writeForever(_ bytes: Data) throws(Interruption) {
         precondition(!bytes.isEmpty, "Nothing can be repeated for ever without an end.")
         // A write of a few bytes takes as long as one of many.
-        let block = Data(repeatElement(bytes, count: max(1, Connection.blockSize / bytes.count)).joined())
+        var block = bytes
+        while block.count <= Connection.blockSize / 2 { block.append(block) }
         while true { try wire.write(block) }
     }
 
