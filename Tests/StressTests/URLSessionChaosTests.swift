@@ -103,8 +103,10 @@ struct URLSessionChaosTests {
                     let path = paths[number % paths.count]
                     var request = URLRequest(url: server.url(path))
                     request.httpMethod = "PUT"
-                    let upload = TransportTask.upload(request, from: .file(file))
-                    let task = Task { try await transport.perform(upload) { _ in } }
+                    var upload = TransportTask.upload(request, from: .file(file))
+                    // Foundation forgets one in many thousands, which this ends.
+                    upload.limits.idle = .seconds(10)
+                    let task = Task { [upload] in try await transport.perform(upload) { _ in } }
                     if path == "/stall" {
                         // A time is what makes the races here: the test claims nothing of it.
                         try? await Task.sleep(for: .microseconds(Int.random(in: 0..<5000)))

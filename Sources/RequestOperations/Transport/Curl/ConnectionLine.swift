@@ -1,30 +1,60 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// Transfers that libcurl makes wait for a connection, by origin, in the order in which they came.
     ///
-    /// libcurl keeps them all in one line. When a connection ends or has room for more, it tries a single one of them, which
-    /// need not be one for that connection (its versions 8.14 and 8.15 try all). Those to a host that does not answer would
-    /// hold up those to any other; so the first to the origin of that connection is tried as well.
+    /// libcurl keeps them all in one line. When a connection ends or has room for more, it tries one or two of them, which
+    /// need not be those that could go (its versions 8.14 and 8.15 try all). Those to a host that does not answer would hold up
+    /// those to any other; so the first to the origin of that connection is tried as well, and of every origin now and then.
+    /// (Those that libcurl sends once more over another connection are not in here: nobody hears of their wait.)
     struct ConnectionLine {
         private var lines: [Origin: Line<CurlTransfer>] = [:]
-        /// Where one may go now.
-        private var origins: Set<Origin> = []
+        /// How many origins come before those whose turn is next.
+        private var rotationStart = 0
+        /// Where the first is to be tried.
+        private var candidates: Set<Origin> = []
+        private var count = 0
+        /// How many in the lines have ended.
+        private var endedCount = 0
+
+        /// How many origins are tried at a time because of nothing but time.
+        private static let rotationWidth = 8
+        /// So many that have ended are kept before they are looked for.
+        private static let keptEnded = 64
+
+        /// Whether libcurl may try a wrong one.
+        var hasSeveralOrigins: Bool { lines.count > 1 }
 
         mutating func append(_ transfer: CurlTransfer) {
+            guard !transfer.isInLine else { return }
+            transfer.isInLine = true
             lines[transfer.origin, default: Line()].append(transfer)
+            count += 1
         }
 
         /// A connection to the origin of a transfer has ended, or may have room for more.
-        mutating func hasRoom(besides transfer: CurlTransfer) {
-            if !lines.isEmpty { origins.insert(transfer.origin) }
+        mutating func noteRoom(at transfer: CurlTransfer) {
+            if !lines.isEmpty { candidates.insert(transfer.origin) }
         }
 
-        /// Those that are to be tried now: the first of each origin that may have room, which stays in the line.
-        mutating func takeFirst() -> [CurlTransfer] {
-            guard !origins.isEmpty else { return [] }
-            defer { origins.removeAll() }
-            let transfers = origins.compactMap { first(to: $0) }
-            // Of a single origin libcurl can try no wrong one.
-            return lines.count > 1 ? transfers : []
+        /// Room may have come about of which nobody was told.
+        mutating func rotate() {
+            candidates.formUnion(lines.keys.dropFirst(rotationStart).prefix(Self.rotationWidth))
+            rotationStart += Self.rotationWidth
+            if rotationStart >= lines.count { rotationStart = 0 }
+        }
+
+        /// A transfer has ended.
+        mutating func ends(_ transfer: CurlTransfer) {
+            guard transfer.isInLine else { return }
+            endedCount += 1
+            if endedCount > max(Self.keptEnded, count / 2) { removeEnded() }
+        }
+
+        /// The first that wait for each origin that may have room; they stay in the line.
+        mutating func takeCandidates() -> [CurlTransfer] {
+            guard !candidates.isEmpty else { return [] }
+            defer { candidates.removeAll() }
+            let transfers = candidates.compactMap { first(to: $0) }
+            return hasSeveralOrigins ? transfers : []
         }
 
         private mutating func first(to origin: Origin) -> CurlTransfer? {
@@ -32,9 +62,26 @@
                 if first.waitsForConnection { return first }
                 // libcurl has tried it by itself, or it has ended.
                 lines[origin]?.popFirst()
+                remove(first)
             }
             lines[origin] = nil
             return nil
+        }
+
+        private mutating func remove(_ transfer: CurlTransfer) {
+            transfer.isInLine = false
+            count -= 1
+            if case .nowhere = transfer.place { endedCount -= 1 }
+        }
+
+        private mutating func removeEnded() {
+            for (origin, line) in lines {
+                var rest = Line<CurlTransfer>()
+                for transfer in line.elements {
+                    if transfer.waitsForConnection { rest.append(transfer) } else { remove(transfer) }
+                }
+                lines[origin] = rest.isEmpty ? nil : rest
+            }
         }
     }
 #endif

@@ -13,7 +13,7 @@
         func noticeWaiting() {
             for transfer in retried where !transfer.waitsForConnection {
                 // Where one could go, the next may.
-                connectionLine.hasRoom(besides: transfer)
+                connectionLine.noteRoom(at: transfer)
             }
             retried.removeAll(keepingCapacity: true)
             guard !tried.isEmpty else { return }
@@ -25,27 +25,61 @@
             }
         }
 
-        /// There was no connection for a transfer that may make none: it makes one now, unless another does for it.
-        func giveBack(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
-            guard let easy = transfer.easy else { return }
-            transfer.isTurnedBack = false
-            easy.removeMessage()
-            if connecting[transfer.origin]?.phase != .connect {
-                connecting[transfer.origin] = transfer
+        /// There was no connection for some transfers that make none: they do now, or wait for that of another. (libcurl would
+        /// try all the addresses of a host before it ends them, one now and one later.)
+        func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
+            guard !turnedBack.isEmpty else { return }
+            for transfer in turnedBack {
+                guard case .active = transfer.place, transfer.outcome == nil, let easy = transfer.easy else { continue }
+                curl_multi_remove_handle(multi, easy.pointer)
+                connect(transfer, easy, multi)
+            }
+            turnedBack.removeAll(keepingCapacity: true)
+        }
+
+        private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            if configuration.boundsConnections { transfer.deadlines.connect = nil }
+            if easy.asksForFreshConnection || !newConnections.mustWait(transfer) {
                 transfer.mayConnect = true
+                newConnections.begins(transfer)
                 easy.askForConnectionOfHTTP2()
             }
-            if give(transfer, easy, multi) { tried.append(transfer) }
+            give(transfer, easy, multi)
+            tried.append(transfer)
+        }
+
+        /// A transfer has its connection, or has ended: what waits for either may go on.
+        func makesRoom(_ transfer: CurlTransfer) {
+            connectionLine.noteRoom(at: transfer)
+            newConnections.ends(transfer)
         }
 
         /// Gives libcurl those anew that may go now: it tries what is given to it at once.
         func retryWaiting(_ multi: UnsafeMutableRawPointer) {
-            for transfer in connectionLine.takeFirst() {
+            for transfer in newConnections.takeReleased() {
+                guard let easy = transfer.easy else { continue }
+                give(transfer, easy, multi)
+                tried.append(transfer)
+            }
+            if now >= nextRotation { connectionLine.rotate() }
+            for transfer in connectionLine.takeCandidates() {
                 guard let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                if give(transfer, easy, multi) { retried.append(transfer) }
+                give(transfer, easy, multi)
+                retried.append(transfer)
             }
+            planRotation()
         }
+
+        private func planRotation() {
+            guard connectionLine.hasSeveralOrigins else {
+                nextRotation = .max
+                return
+            }
+            if now >= nextRotation || nextRotation == .max { nextRotation = now.adding(Self.rotationInterval) }
+        }
+
+        private static let rotationInterval: Int64 = 100_000_000
     }
 
     extension CurlTransfer {

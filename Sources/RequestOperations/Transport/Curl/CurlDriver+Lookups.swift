@@ -61,6 +61,7 @@
             orphans[Unmanaged.passUnretained(easy).toOpaque()] = Orphan(
                 easy: easy, transfer: transfer, deadline: deadline)
             sweep(by: deadline)
+            runAgainWhileConnecting()
         }
 
         /// An orphan has come to its end: at its first socket, which it is not given, if the name is known.
@@ -77,6 +78,7 @@
             for (context, orphan) in orphans {
                 guard orphan.deadline <= now else {
                     sweep(by: orphan.deadline)
+                    runAgainWhileConnecting()
                     continue
                 }
                 orphans[context] = nil

@@ -39,9 +39,12 @@
         /// What was given to libcurl in this turn and may need a look-up, or have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
         @exclusivity(unchecked) var connectionLine = ConnectionLine()
-        /// Those that make a connection which others to the same origin wait for.
-        @exclusivity(unchecked) var connecting: [Origin: CurlTransfer] = [:]
-        /// What was given to it once more, out of that line.
+        /// When it is looked through because of nothing but time.
+        var nextRotation = Int64.max
+        @exclusivity(unchecked) var newConnections = NewConnections()
+        /// Those for which libcurl would have made a connection, which they are not to make.
+        @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
+        /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
         var nextSweep = Int64.max
         /// When libcurl is to look at all transfers, whatever happens to their sockets.
@@ -187,6 +190,7 @@
             while takeInbox(&calls) {
                 sockets.attend(multi)
                 if now >= nextRun { runAll(multi) }
+                connectTurnedBack(multi)
                 noticeWaiting()
                 takeFinished(multi)
                 if now >= nextSweep { sweep() }
@@ -231,7 +235,8 @@
             desk = LookupDesk()
             tried = []
             retried = []
-            connecting = [:]
+            turnedBack = []
+            newConnections = NewConnections()
             connectionLine = ConnectionLine()
             handles.removeAll()
             let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
@@ -275,17 +280,18 @@
             }
             easy.transfer = transfer
             transfer.began = now
-            guard give(transfer, easy, multi) else { return }
             transfer.place = .active(active.count)
             active.append(transfer)
+            give(transfer, easy, multi)
         }
 
-        /// Gives a transfer to libcurl; if that does not take it, it ends.
-        func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) -> Bool {
+        /// Gives a transfer to libcurl, unless it is held back; if libcurl does not take it, it ends.
+        func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            transfer.isTurnedBack = newConnections.mustWait(transfer)
+            guard !transfer.isTurnedBack else { return newConnections.holdBack(transfer) }
             let code = curl_multi_add_handle(multi, easy.pointer)
-            if code == CURLM_OK { return true }
+            guard code != CURLM_OK else { return }
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
-            return false
         }
 
         private func takeFinished(_ multi: UnsafeMutableRawPointer) {
@@ -298,19 +304,22 @@
                     let context = finished[index].context!
                     if let orphan = orphans.removeValue(forKey: context) {
                         ended(orphan, finished[index].code)
-                    } else if let transfer = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer {
-                        if transfer.isTurnedBack, transfer.outcome == nil {
-                            giveBack(transfer, multi)
-                            continue
-                        }
-                        if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
-                            transfer.publishHead()
-                        }
-                        end(transfer, transfer.outcome ?? .finished(finished[index].code))
+                    } else {
+                        let easy = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+                        ended(easy, finished[index].code)
                     }
                 }
                 guard count == finished.count else { return }
             }
+        }
+
+        /// libcurl is done with a handle.
+        private func ended(_ easy: EasyHandle, _ code: CURLcode) {
+            guard let transfer = easy.transfer else { return }
+            if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
+                transfer.publishHead()
+            }
+            end(transfer, transfer.outcome ?? .finished(code))
         }
 
         /// Ends a transfer before libcurl does.
@@ -339,8 +348,8 @@
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
-            connectionLine.hasRoom(besides: transfer)
-            if !connecting.isEmpty, connecting[transfer.origin] === transfer { connecting[transfer.origin] = nil }
+            makesRoom(transfer)
+            connectionLine.ends(transfer)
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             if transfer.stand != .none, !leavesLookup {

@@ -58,9 +58,14 @@
         static let keepsBuffers = version < Version(8, 7)
 
         static func has(_ feature: Int32) -> Bool {
-            _ = version
-            return rocurl_features() & UInt32(bitPattern: feature) != 0
+            features & UInt32(bitPattern: feature) != 0
         }
+
+        /// Asked for once: libcurl writes down all that it knows of itself each time.
+        private static let features: UInt32 = {
+            _ = version
+            return rocurl_features()
+        }()
 
         /// The content codings that libcurl can decode, each with the feature that it takes.
         private static let knownCodings = [

@@ -22,7 +22,7 @@
             isLookingUp = false
             driver.lookupEnded(for: self)
             guard mayConnect else {
-                isTurnedBack = true
+                turnBack()
                 return false
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
@@ -30,6 +30,12 @@
             beginsToConnect()
             driver.runAgainWhileConnecting()
             return true
+        }
+
+        private func turnBack() {
+            guard !isTurnedBack else { return }
+            isTurnedBack = true
+            driver.turnedBack.append(self)
         }
 
         /// Whether there was no route to the address that failed last, if any did.
@@ -68,8 +74,7 @@
                 wasReplayed = true
             }
             phase = upload == nil ? .head : .request
-            // It may turn out to take several requests at a time.
-            driver.connectionLine.hasRoom(besides: self)
+            driver.makesRoom(self)
             deadlines.activity = driver.now
             deadlines.sent = 0
             if let idle = limits.idle { driver.sweep(by: driver.now.adding(idle)) }
@@ -83,6 +88,8 @@
             guard sends > 0 else { return true }
             if sends == 1, isSafe || head.status == 417 { return true }
             stop(.replayRefused)
+            // Where libcurl would try the next address.
+            driver.sweep(by: driver.now)
             return false
         }
 

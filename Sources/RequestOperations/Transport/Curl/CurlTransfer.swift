@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps of it while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The variables are touched by
     // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice;
-    // but `place`, `origin`, `isReady`, `canWait`, `stand` and `name` are the driver's for ever.
+    // but `place`, `origin`, `isInLine`, `isReady`, `canWait`, `stand` and `name` are the driver's for ever.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL
@@ -14,7 +14,7 @@
         let isSafe: Bool
         let isSecure: Bool
         let lookupName: String?
-        /// Whose connections it can use.
+        /// Scheme, host and port of its URL.
         private(set) lazy var origin = Origin(url)
         let upload: (any UploadSource)?
         let wantsProgress: Bool
@@ -48,13 +48,17 @@
         var hasSocket = false
         /// Whether it makes connections, or uses those of others alone.
         var mayConnect: Bool
-        /// Whether it ended since it would have had to make a connection.
+        /// Whether it makes one now that others are to use.
+        var makesConnection = false
+        /// Whether libcurl has found no connection for it, or does not have it since one is being made.
         var isTurnedBack = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
         var stand = LookupDesk.Stand.none
         var name: LookupDesk.Name?
+        /// Whether it is in the line of those that wait for a connection, where it may stay for a while after its end.
+        var isInLine = false
         /// Whether the body goes into memory without asking for each piece.
         var keepsAll = false
         /// How much is kept while the head is unanswered.
@@ -152,7 +156,7 @@
             isSafe = request.isSafe
             isSecure = request.isSecure
             lookupName = request.lookupName
-            mayConnect = !driver.settings.connectsApart(isSecure: request.isSecure)
+            mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
 
         /// Calls the driver's attention to the transfer.

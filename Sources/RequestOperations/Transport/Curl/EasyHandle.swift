@@ -30,7 +30,7 @@
         private var isSpecial = false
         private var isSecure: Bool?
         private var connectLimit: Duration?
-        private var asksForFreshConnection = false
+        private(set) var asksForFreshConnection = false
         /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
@@ -126,7 +126,7 @@
         func prepare(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, isLarge: Bool, connectLimit: Duration?
         ) {
-            removeMessage()
+            errorText.pointee = 0
             setURL(of: request)
             if isSecure != request.isSecure { settings.applyVersions(to: self, isSecure: request.isSecure) }
             isSecure = request.isSecure
@@ -234,17 +234,13 @@
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
-        /// Has the next transfer make a connection of HTTP/2 without TLS, also where libcurl could not use one that exists then.
+        /// Has the transfer make a connection of HTTP/2 without TLS, which no handle does by itself where
+        /// ``HandleSettings/makesConnectionsApart(isSecure:)``; and use no other.
         func askForConnectionOfHTTP2() {
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
             // For the one after it, the version is to be set anew.
             isSecure = nil
             askForFreshConnection()
-        }
-
-        /// Forgets what libcurl said of a failure.
-        func removeMessage() {
-            errorText.pointee = 0
         }
 
         /// Hands over the body of the running transfer as it came.

@@ -122,9 +122,9 @@
             }
         }
 
-        /// Whether a handle is told one thing to use a connection of HTTP/2 and another to make one, which
-        /// ``EasyHandle/askForConnectionOfHTTP2()`` does.
-        func connectsApart(isSecure: Bool) -> Bool {
+        /// Whether handles are set up to use connections of HTTP/2 without TLS alone, and to make one is another setting, with
+        /// which libcurl would break one that it used.
+        func makesConnectionsApart(isSecure: Bool) -> Bool {
             configuration.httpVersions == .http2PriorKnowledge && !isSecure && CurlLibrary.beginsHTTP2Twice
         }
 
@@ -135,7 +135,7 @@
             let version =
                 switch configuration.httpVersions {
                 case .automatic where multiplexes: CURL_HTTP_VERSION_2TLS
-                case .http2PriorKnowledge where connectsApart(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
+                case .http2PriorKnowledge where makesConnectionsApart(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
                 case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
                 case .automatic, .http11: CURL_HTTP_VERSION_1_1
                 }

@@ -19,33 +19,65 @@
         }
 
         private mutating func tried() -> [ObjectIdentifier] {
-            line.takeFirst().map(ObjectIdentifier.init)
+            line.takeCandidates().map(ObjectIdentifier.init)
         }
 
         @Test mutating func `The first to an origin that has room is tried, and stays the first until it goes`() throws
         {
             let (first, second, other) = (try waiting("a.example"), try waiting("a.example"), try waiting("b.example"))
             for transfer in [first, second, other] { line.append(transfer) }
-            line.hasRoom(besides: second)
+            line.noteRoom(at: second)
             #expect(tried() == [ObjectIdentifier(first)])
-            line.hasRoom(besides: first)
+            line.noteRoom(at: first)
             #expect(tried() == [ObjectIdentifier(first)])
             first.phase = .head
-            line.hasRoom(besides: first)
+            line.noteRoom(at: first)
             #expect(tried() == [ObjectIdentifier(second)])
         }
 
         @Test mutating func `Nothing is tried until something has room`() throws {
             for host in ["a.example", "b.example"] { line.append(try waiting(host)) }
             #expect(tried().isEmpty)
-            line.hasRoom(besides: try waiting("c.example"))
+            line.noteRoom(at: try waiting("c.example"))
             #expect(tried().isEmpty)
+        }
+
+        @Test mutating func `Every origin is tried in its turn, though nothing had room`() throws {
+            let transfers = try (0..<30).map { try waiting("\($0).example") }
+            for transfer in transfers { line.append(transfer) }
+            var all: Set<ObjectIdentifier> = []
+            for _ in 0..<4 {
+                line.rotate()
+                let some = tried()
+                #expect(some.count <= 8)
+                all.formUnion(some)
+            }
+            #expect(all == Set(transfers.map(ObjectIdentifier.init)))
+        }
+
+        @Test mutating func `Those that have ended behind one that waits are not kept for long`() throws {
+            let first = try waiting("a.example")
+            let others = try (0..<1000).map { _ in try waiting("a.example") }
+            for transfer in [first] + others { line.append(transfer) }
+            for transfer in others {
+                transfer.place = .nowhere
+                line.ends(transfer)
+            }
+            #expect(first.isInLine && others.filter(\.isInLine).count <= 100)
+        }
+
+        @Test mutating func `What is in the line is not put into it twice`() throws {
+            let (first, other) = (try waiting("a.example"), try waiting("b.example"))
+            for transfer in [first, first, other] { line.append(transfer) }
+            first.phase = .head
+            line.noteRoom(at: first)
+            #expect(tried().isEmpty && !first.isInLine && other.isInLine)
         }
 
         @Test mutating func `Where all wait for one origin, libcurl is left alone`() throws {
             let (first, second) = (try waiting("a.example"), try waiting("A.example:80"))
             for transfer in [first, second] { line.append(transfer) }
-            line.hasRoom(besides: first)
+            line.noteRoom(at: first)
             #expect(tried().isEmpty)
         }
 
@@ -53,10 +85,10 @@
             let (first, other) = (try waiting("a.example"), try waiting("b.example"))
             for transfer in [first, other] { line.append(transfer) }
             first.place = .nowhere
-            line.hasRoom(besides: first)
+            line.noteRoom(at: first)
             #expect(tried().isEmpty)
             // One origin is left.
-            line.hasRoom(besides: other)
+            line.noteRoom(at: other)
             #expect(tried().isEmpty)
         }
     }

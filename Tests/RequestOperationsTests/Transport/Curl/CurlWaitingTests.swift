@@ -25,6 +25,24 @@
             await crowd.end()
         }
 
+        @Test func `With a bound on all connections as well, a host that never answers holds up no other`() async throws
+        {
+            let silent = try await LoopbackServer.start { _ in .stall }
+            let busy = try await LoopbackServer.start()
+            let healthy = try await LoopbackServer.start { _ in .text("here") }
+            let gate = LoopbackServer.Gate()
+            busy.route("/", .held(by: gate, then: .text("here")))
+            let urls = Array(repeating: silent.url, count: 9) + [busy.url] + Array(repeating: healthy.url, count: 5)
+            let crowd = try Crowd(urls) {
+                $0.maximumConnectionsPerHost = 1
+                $0.maximumConnections = 2
+            }
+            try await busy.requests(atLeast: 1)
+            gate.open()
+            for index in 9..<15 { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            await crowd.end()
+        }
+
         @Test(arguments: [SecureServers.Site.http2, .http1, .http2Cleartext])
         func `Those that wait for a host that cannot be reached hold up none for another host`(
             site: SecureServers.Site
@@ -83,6 +101,32 @@
             await crowd.end()
         }
 
+        @Test func `A connection of HTTP/2 by prior knowledge is made to a host of many addresses`() async throws {
+            let port = try #require(SecureServers.shared.url(.http2Cleartext).port)
+            let transport = CurlTransport.with {
+                $0.httpVersions = .http2PriorKnowledge
+                $0.resolve = ["many.test:\(port):127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4"]
+            }
+            let url = try #require(URL(string: "http://many.test:\(port)/1k"))
+            let responses = [try await transport.get(url), try await transport.get(url)]
+            #expect(responses.map(\.timings?.connectionWasReused) == [false, true])
+            #expect(responses.allSatisfy { $0.body.count == 1024 })
+        }
+
+        @Test func `Who waits for a connection of HTTP/2 to be made is cancelled without it, as is who makes it`()
+            async throws
+        {
+            let port = try UnansweredPort()
+            let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+            let crowd = try Crowd(Array(repeating: url, count: 10)) { $0.httpVersions = .http2PriorKnowledge }
+            for index in [5, 0, 9, 1] {
+                crowd.cancel(index)
+                await #expect(throws: CancellationError.self) { try await crowd.response(index) }
+            }
+            await crowd.end()
+            for index in [2, 8] { await #expect(throws: TransferFailure.self) { try await crowd.response(index) } }
+        }
+
         @Test func `No more connections are made in all than allowed, and every request is answered`() async throws {
             let first = try await LoopbackServer.start { _ in .text("here") }
             let second = try await LoopbackServer.start { _ in .text("here") }
@@ -118,6 +162,10 @@
 
         func body(_ index: Int) async throws -> Data {
             try await response(index).body
+        }
+
+        func cancel(_ index: Int) {
+            tasks[index].cancel()
         }
 
         /// Fails what has not been answered.

@@ -1,0 +1,64 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    struct NewConnectionsTests {
+        private var connections = NewConnections()
+        private let driver = CurlDriver(CurlTransport.Configuration())
+
+        private func transfer(_ host: String, mayConnect: Bool = false) throws -> CurlTransfer {
+            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
+            let transfer = CurlTransfer(
+                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
+                upload: nil, wantsProgress: false, submitted: 0)
+            transfer.mayConnect = mayConnect
+            transfer.place = .active(0)
+            return transfer
+        }
+
+        private mutating func released() -> [ObjectIdentifier] {
+            connections.takeReleased().map(ObjectIdentifier.init)
+        }
+
+        @Test mutating func `While a connection is made the others to its origin wait, and go when it stands`() throws {
+            let (maker, others) = (try transfer("a.example"), try (0..<2).map { _ in try transfer("a.example") })
+            #expect(!connections.mustWait(others[0]))
+            connections.begins(maker)
+            for other in others {
+                #expect(connections.mustWait(other))
+                connections.holdBack(other)
+            }
+            #expect(released().isEmpty)
+            connections.ends(maker)
+            #expect(released() == others.map(ObjectIdentifier.init))
+            #expect(released().isEmpty && !connections.mustWait(others[0]))
+        }
+
+        @Test mutating func `Neither another origin waits, nor who makes a connection`() throws {
+            connections.begins(try transfer("a.example"))
+            #expect(!connections.mustWait(try transfer("b.example")))
+            #expect(!connections.mustWait(try transfer("a.example", mayConnect: true)))
+        }
+
+        @Test mutating func `Of several that make one, all are waited for, and each counts once`() throws {
+            let (makers, other) = (try (0..<2).map { _ in try transfer("a.example") }, try transfer("a.example"))
+            for maker in makers { connections.begins(maker) }
+            connections.holdBack(other)
+            for _ in 0..<2 { connections.ends(makers[0]) }
+            #expect(released().isEmpty && connections.mustWait(other))
+            connections.ends(makers[1])
+            #expect(released() == [ObjectIdentifier(other)])
+        }
+
+        @Test mutating func `Who has ended while it was held back does not go`() throws {
+            let (maker, other) = (try transfer("a.example"), try transfer("a.example"))
+            connections.begins(maker)
+            connections.holdBack(other)
+            other.place = .nowhere
+            connections.ends(maker)
+            #expect(released().isEmpty)
+        }
+    }
+#endif
