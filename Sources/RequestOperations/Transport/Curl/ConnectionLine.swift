@@ -35,11 +35,19 @@
             if !lines.isEmpty { candidates.insert(transfer.origin) }
         }
 
-        /// Room may have come about of which nobody was told.
+        /// Room may have come about of which nobody was told. (The order of the origins is that of the dictionary, which
+        /// changes with them; over time each has its turn.)
         mutating func rotate() {
             candidates.formUnion(lines.keys.dropFirst(rotationStart).prefix(Self.rotationWidth))
             rotationStart += Self.rotationWidth
             if rotationStart >= lines.count { rotationStart = 0 }
+        }
+
+        /// All that wait for an origin, of which none is in the line any more.
+        mutating func takeAll(to origin: Origin) -> [CurlTransfer] {
+            guard let line = lines.removeValue(forKey: origin)?.elements else { return [] }
+            for transfer in line { remove(transfer) }
+            return line.filter(\.waitsForConnection)
         }
 
         /// A transfer has ended.

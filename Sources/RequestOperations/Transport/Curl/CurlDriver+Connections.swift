@@ -17,10 +17,12 @@
             }
             retried.removeAll(keepingCapacity: true)
             guard !tried.isEmpty else { return }
-            let waiting = tried.filter(\.waitsForConnection)
+            let waiting = tried.filter { $0.waitsForConnection || $0.isTurnedBack }
             tried.removeAll(keepingCapacity: true)
             for transfer in waiting {
-                if mayWaitForConnection(transfer) { connectionLine.append(transfer) }
+                if !transfer.isTurnedBack, mayWaitForConnection(transfer) { connectionLine.append(transfer) }
+                // It makes no connection while it waits for one.
+                if transfer.makesConnection { newConnections.makesRoom(transfer) }
                 admit(desk.waits(transfer))
             }
         }
@@ -32,32 +34,47 @@
             for transfer in turnedBack {
                 guard case .active = transfer.place, transfer.outcome == nil, let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                connect(transfer, easy, multi)
+                if configuration.boundsConnections { transfer.deadlines.connect = nil }
+                if !easy.asksForFreshConnection, newConnections.isMaking(to: transfer) {
+                    newConnections.holdBack(transfer)
+                } else {
+                    connect(transfer, easy, multi)
+                }
             }
             turnedBack.removeAll(keepingCapacity: true)
         }
 
         private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            if configuration.boundsConnections { transfer.deadlines.connect = nil }
-            if easy.asksForFreshConnection || !newConnections.mustWait(transfer) {
-                transfer.mayConnect = true
-                newConnections.begins(transfer)
-                easy.askForConnectionOfHTTP2()
+            transfer.isTurnedBack = false
+            transfer.mayConnect = true
+            easy.askForConnectionOfHTTP2()
+            newConnections.begins(transfer)
+            // libcurl would try them as soon as there is room for a stream, on whatever connection.
+            for other in connectionLine.takeAll(to: transfer.origin) where !other.mayConnect {
+                guard let easy = other.easy else { continue }
+                curl_multi_remove_handle(multi, easy.pointer)
+                newConnections.holdBack(other)
             }
             give(transfer, easy, multi)
             tried.append(transfer)
         }
 
+        /// A transfer makes a connection, once more after its first one was lost.
+        func opensConnection(_ transfer: CurlTransfer) {
+            if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
+        }
+
         /// A transfer has its connection, or has ended: what waits for either may go on.
         func makesRoom(_ transfer: CurlTransfer) {
             connectionLine.noteRoom(at: transfer)
-            newConnections.ends(transfer)
+            newConnections.makesRoom(transfer)
         }
 
         /// Gives libcurl those anew that may go now: it tries what is given to it at once.
         func retryWaiting(_ multi: UnsafeMutableRawPointer) {
             for transfer in newConnections.takeReleased() {
                 guard let easy = transfer.easy else { continue }
+                transfer.isTurnedBack = false
                 give(transfer, easy, multi)
                 tried.append(transfer)
             }

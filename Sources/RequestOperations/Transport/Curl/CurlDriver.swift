@@ -190,8 +190,8 @@
             while takeInbox(&calls) {
                 sockets.attend(multi)
                 if now >= nextRun { runAll(multi) }
-                connectTurnedBack(multi)
                 noticeWaiting()
+                connectTurnedBack(multi)
                 takeFinished(multi)
                 if now >= nextSweep { sweep() }
                 retryWaiting(multi)
@@ -282,13 +282,15 @@
             transfer.began = now
             transfer.place = .active(active.count)
             active.append(transfer)
-            give(transfer, easy, multi)
+            if newConnections.mustWait(transfer) {
+                newConnections.holdBack(transfer)
+            } else {
+                give(transfer, easy, multi)
+            }
         }
 
-        /// Gives a transfer to libcurl, unless it is held back; if libcurl does not take it, it ends.
+        /// Gives a transfer to libcurl; if that does not take it, it ends.
         func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            transfer.isTurnedBack = newConnections.mustWait(transfer)
-            guard !transfer.isTurnedBack else { return newConnections.holdBack(transfer) }
             let code = curl_multi_add_handle(multi, easy.pointer)
             guard code != CURLM_OK else { return }
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))

@@ -50,8 +50,8 @@
         /// Whether the library, when an address of a host refuses, goes on with the next one only when it happens to be run.
         static let forgetsAddresses = version >= Version(7, 88) && version < Version(8, 4)
 
-        /// Whether the library, told to speak HTTP/2 without TLS, begins it once more on a connection that speaks it already,
-        /// which breaks the connection (curl issue 10634).
+        /// Whether the library, told to speak HTTP/2 by prior knowledge, begins it once more on a connection that speaks it
+        /// already, which breaks the connection (curl issue 10634). With TLS it does so only where ALPN settled nothing.
         static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
 
         /// Whether a handle may keep the receive buffer of a transfer that failed, and takes no other size for it then.

@@ -27,6 +27,7 @@
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
+            driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
             return true
@@ -34,6 +35,7 @@
 
         private func turnBack() {
             guard !isTurnedBack else { return }
+            // libcurl may try its other addresses before it is taken away.
             isTurnedBack = true
             driver.turnedBack.append(self)
         }

@@ -125,7 +125,14 @@
         /// Whether handles are set up to use connections of HTTP/2 without TLS alone, and to make one is another setting, with
         /// which libcurl would break one that it used.
         func makesConnectionsApart(isSecure: Bool) -> Bool {
-            configuration.httpVersions == .http2PriorKnowledge && !isSecure && CurlLibrary.beginsHTTP2Twice
+            configuration.httpVersions == .http2PriorKnowledge && !isSecure && !usesProxyForAll
+                && CurlLibrary.beginsHTTP2Twice
+        }
+
+        /// Whether every request without TLS goes through a proxy of HTTP, where libcurl speaks HTTP/1.1.
+        private var usesProxyForAll: Bool {
+            guard case .url(let url, let exceptions) = configuration.proxy else { return false }
+            return exceptions.isEmpty && ["http", "https"].contains(url.scheme?.lowercased())
         }
 
         /// The versions of HTTP depend on whether there is TLS: without it, a server could only refuse the upgrade to

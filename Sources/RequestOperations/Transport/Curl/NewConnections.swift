@@ -2,41 +2,63 @@
     /// Who makes connections of HTTP/2 without TLS, where libcurl is told one thing to make one and another to use one.
     ///
     /// A transfer that libcurl finds no connection for is turned back, and then makes one. As long as one is being made, others
-    /// to its origin are held back: libcurl would let them speak HTTP/1.1 on it.
+    /// to its origin are held back: libcurl would let them speak HTTP/1.1 on it. They go in portions, more with each that gets
+    /// on, since those for which there is no room are turned back again.
     struct NewConnections {
         private struct Place {
             var makerCount = 0
-            var heldBack: [CurlTransfer] = []
+            /// Some of them may have ended.
+            var heldBack = Line<CurlTransfer>()
         }
 
         private var places: [Origin: Place] = [:]
         private var released: [CurlTransfer] = []
 
-        /// Whether a transfer makes none and has to wait for one that is being made.
+        private static let portion = 2
+
+        /// Whether a transfer makes none, and one is being made or others were before it.
         func mustWait(_ transfer: CurlTransfer) -> Bool {
             !places.isEmpty && !transfer.mayConnect && places[transfer.origin] != nil
         }
 
-        mutating func holdBack(_ transfer: CurlTransfer) {
-            places[transfer.origin]?.heldBack.append(transfer)
+        /// Whether a connection to the origin of a transfer is being made.
+        func isMaking(to transfer: CurlTransfer) -> Bool {
+            places[transfer.origin].map { $0.makerCount > 0 } ?? false
         }
 
-        /// A transfer makes one from now on.
+        mutating func holdBack(_ transfer: CurlTransfer) {
+            transfer.isTurnedBack = true
+            places[transfer.origin, default: Place()].heldBack.append(transfer)
+        }
+
+        /// A transfer makes a connection from now on.
         mutating func begins(_ transfer: CurlTransfer) {
+            guard !transfer.makesConnection else { return }
             transfer.makesConnection = true
             places[transfer.origin, default: Place()].makerCount += 1
         }
 
-        /// A transfer makes none any more: it has one, or has ended. After the last of them the others can be given to libcurl.
-        mutating func ends(_ transfer: CurlTransfer) {
-            guard transfer.makesConnection, var place = places[transfer.origin] else { return }
-            transfer.makesConnection = false
-            place.makerCount -= 1
-            places[transfer.origin] = place.makerCount > 0 ? place : nil
-            if place.makerCount == 0 { released += place.heldBack }
+        /// A transfer has its connection, or has ended, or waits for one of a bounded number.
+        mutating func makesRoom(_ transfer: CurlTransfer) {
+            guard !places.isEmpty, var place = places[transfer.origin] else { return }
+            if transfer.makesConnection {
+                transfer.makesConnection = false
+                place.makerCount -= 1
+            }
+            if place.makerCount == 0 { release(from: &place) }
+            places[transfer.origin] = place.makerCount == 0 && place.heldBack.isEmpty ? nil : place
         }
 
-        /// Those that were held back and have not ended since.
+        private mutating func release(from place: inout Place) {
+            var count = 0
+            while count < Self.portion, let transfer = place.heldBack.popFirst() {
+                guard case .active = transfer.place else { continue }
+                released.append(transfer)
+                count += 1
+            }
+        }
+
+        /// Those that can be given to libcurl now. (Where one has ended meanwhile, others were released for it.)
         mutating func takeReleased() -> [CurlTransfer] {
             guard !released.isEmpty else { return [] }
             defer { released = [] }

@@ -90,10 +90,24 @@
             await crowd.end()
         }
 
+        @Test(arguments: [1, 2, 3]) func `As many connections of HTTP/2 as may be are enough for a crowd`(bound: Int)
+            async throws
+        {
+            let port = try #require(SecureServers.shared.url(.http2Cleartext).port)
+            let url = try #require(URL(string: "http://many.test:\(port)/1k"))
+            let crowd = try Crowd(Array(repeating: url, count: 500)) {
+                $0.httpVersions = .http2PriorKnowledge
+                $0.maximumConnectionsPerHost = bound
+                $0.resolve = ["many.test:\(port):127.0.0.1,127.0.0.2"]
+            }
+            for index in 0..<500 { #expect(try await crowd.response(index).head.version == .http2) }
+            await crowd.end()
+        }
+
         @Test func `Where no connection of HTTP/2 comes about, all that wait for it fail`() async throws {
             let port = try RefusingPort()
-            let crowd = try Crowd(Array(repeating: port.url, count: 20)) { $0.httpVersions = .http2PriorKnowledge }
-            for index in 0..<20 {
+            let crowd = try Crowd(Array(repeating: port.url, count: 500)) { $0.httpVersions = .http2PriorKnowledge }
+            for index in 0..<500 {
                 let failure = await #expect(throws: TransferFailure.self) { try await crowd.response(index) }
                 #expect((failure?.error as? RequestError)?.code == .cannotConnect)
                 #expect(failure?.requestMayHaveBeenProcessed == false)

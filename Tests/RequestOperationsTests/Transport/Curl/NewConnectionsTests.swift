@@ -31,7 +31,7 @@
                 connections.holdBack(other)
             }
             #expect(released().isEmpty)
-            connections.ends(maker)
+            connections.makesRoom(maker)
             #expect(released() == others.map(ObjectIdentifier.init))
             #expect(released().isEmpty && !connections.mustWait(others[0]))
         }
@@ -46,10 +46,24 @@
             let (makers, other) = (try (0..<2).map { _ in try transfer("a.example") }, try transfer("a.example"))
             for maker in makers { connections.begins(maker) }
             connections.holdBack(other)
-            for _ in 0..<2 { connections.ends(makers[0]) }
+            for _ in 0..<2 { connections.makesRoom(makers[0]) }
             #expect(released().isEmpty && connections.mustWait(other))
-            connections.ends(makers[1])
+            connections.makesRoom(makers[1])
             #expect(released() == [ObjectIdentifier(other)])
+        }
+
+        @Test mutating func `Of many that are held back two go for each that gets on`() throws {
+            let (maker, others) = (try transfer("a.example"), try (0..<7).map { _ in try transfer("a.example") })
+            connections.begins(maker)
+            for other in others { connections.holdBack(other) }
+            connections.makesRoom(maker)
+            #expect(released() == others[0..<2].map(ObjectIdentifier.init))
+            for other in others[0..<2] { connections.makesRoom(other) }
+            #expect(released() == others[2..<6].map(ObjectIdentifier.init))
+            #expect(connections.mustWait(try transfer("a.example")))
+            connections.makesRoom(others[2])
+            #expect(released() == [ObjectIdentifier(others[6])])
+            #expect(!connections.mustWait(try transfer("a.example")))
         }
 
         @Test mutating func `Who has ended while it was held back does not go`() throws {
@@ -57,7 +71,7 @@
             connections.begins(maker)
             connections.holdBack(other)
             other.place = .nowhere
-            connections.ends(maker)
+            connections.makesRoom(maker)
             #expect(released().isEmpty)
         }
     }
