@@ -45,16 +45,19 @@
         }
 
         private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            // libcurl would try the others as soon as there is room for a stream, on whatever connection.
+            for other in connectionLine.takeAll(to: transfer.origin) {
+                if other.mayConnect {
+                    connectionLine.append(other)
+                } else if let easy = other.easy {
+                    curl_multi_remove_handle(multi, easy.pointer)
+                    newConnections.holdBack(other)
+                }
+            }
             transfer.isTurnedBack = false
             transfer.mayConnect = true
             easy.askForConnectionOfHTTP2()
             newConnections.begins(transfer)
-            // libcurl would try them as soon as there is room for a stream, on whatever connection.
-            for other in connectionLine.takeAll(to: transfer.origin) where !other.mayConnect {
-                guard let easy = other.easy else { continue }
-                curl_multi_remove_handle(multi, easy.pointer)
-                newConnections.holdBack(other)
-            }
             give(transfer, easy, multi)
             tried.append(transfer)
         }
