@@ -125,7 +125,9 @@
         @Test func `A request that is cancelled while it connects leaves no socket behind`() async throws {
             let peer = try await PythonPeer(.silent)
             let url = try #require(URL(string: "https://127.0.0.1:\(peer.port)/"))
-            let task = Task { try await CurlTransport.trusting().get(url) }
+            var unlimited = TransportTask(URLRequest(url: url))
+            unlimited.limits.connect = nil
+            let task = Task { [unlimited] in try await CurlTransport.trusting().perform(unlimited) { _ in } }
             #expect(await peer.line() == "begin")
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }

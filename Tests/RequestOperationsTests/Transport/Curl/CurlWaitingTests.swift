@@ -159,8 +159,10 @@
         init(_ urls: [URL], _ change: (inout CurlTransport.Configuration) -> Void) throws {
             let driver = CurlDriver(CurlTransport.with(change).configuration)
             let flows = try urls.map { url in
-                try TransferFlow(
-                    .data(URLRequest(url: url)), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+                var task = TransportTask(URLRequest(url: url))
+                // Longer than a busy machine may take to cancel one.
+                task.limits.connect = .seconds(300)
+                return try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
             }
             driver.inbox.withLock { inbox in
                 for flow in flows { _ = inbox.add(flow.transfer, isNew: true) }
