@@ -10,10 +10,7 @@
 
         /// A transfer that libcurl has, and has done nothing for.
         private func waiting(_ host: String) throws -> CurlTransfer {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
-            let transfer = CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
-                upload: nil, wantsProgress: false, submitted: 0)
+            let transfer = try CurlTransfer.to(host, over: driver)
             transfer.place = .active(0)
             return transfer
         }

@@ -13,12 +13,7 @@
         private let held: CurlTransfer
 
         init() throws {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://name.invalid/"))))
-            let transfers = [driver, driver].map { driver in
-                CurlTransfer(
-                    driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
-                    upload: nil, wantsProgress: false, submitted: 0)
-            }
+            let transfers = try [driver, driver].map { try CurlTransfer.to("name.invalid", over: $0) }
             (seeking, held) = (transfers[0], transfers[1])
             // As the thread leaves them to itself for its next turn.
             let admitted = transfers.map { driver.desk.admits($0, at: 0) }

@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import Testing
 
     @testable import RequestOperations
 
@@ -42,6 +43,16 @@
 
         func row(_ url: URL) async -> Row {
             await row(.data(URLRequest(url: url)))
+        }
+    }
+
+    extension CurlTransfer {
+        /// A GET to a host, or a host and port, that no thread has taken yet.
+        static func to(_ host: String, over driver: CurlDriver) throws -> CurlTransfer {
+            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
+            return CurlTransfer(
+                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
+                upload: nil, wantsProgress: false, submitted: 0)
         }
     }
 

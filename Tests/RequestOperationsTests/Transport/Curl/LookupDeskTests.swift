@@ -9,10 +9,7 @@
         private let driver = CurlDriver(CurlTransport.Configuration())
 
         private func transfer(_ host: String) throws -> CurlTransfer {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
-            return CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
-                upload: nil, wantsProgress: false, submitted: 0)
+            try CurlTransfer.to(host, over: driver)
         }
 
         @Test mutating func `The first transfer to a name looks it up, the others are held and let go together`() throws

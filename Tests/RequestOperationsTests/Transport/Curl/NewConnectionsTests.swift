@@ -9,10 +9,7 @@
         private let driver = CurlDriver(CurlTransport.Configuration())
 
         private func transfer(_ host: String, mayConnect: Bool = false) throws -> CurlTransfer {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
-            let transfer = CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
-                upload: nil, wantsProgress: false, submitted: 0)
+            let transfer = try CurlTransfer.to(host, over: driver)
             transfer.mayConnect = mayConnect
             transfer.place = .active(0)
             return transfer
