@@ -9,6 +9,12 @@
             configuration.boundsConnections || settings.mayMultiplex(isSecure: transfer.isSecure)
         }
 
+        /// Lets a transfer wait as long as it takes where the number of connections is bounded: its time begins with a look-up or
+        /// a socket.
+        func liftConnectLimit(of transfer: CurlTransfer) {
+            if configuration.boundsConnections { transfer.deadlines.connect = nil }
+        }
+
         /// libcurl has had its turn: of the transfers given to it, those that did nothing wait for a connection.
         func noticeWaiting() {
             for transfer in retried where !transfer.waitsForConnection {
@@ -32,16 +38,21 @@
         func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
             guard !turnedBack.isEmpty else { return }
             for transfer in turnedBack {
-                guard case .active = transfer.place, transfer.outcome == nil, let easy = transfer.easy else { continue }
+                guard transfer.isActive, transfer.outcome == nil, let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                if configuration.boundsConnections { transfer.deadlines.connect = nil }
-                if !easy.asksForFreshConnection, newConnections.isMaking(to: transfer) {
-                    newConnections.holdBack(transfer)
-                } else {
-                    connect(transfer, easy, multi)
-                }
+                liftConnectLimit(of: transfer)
+                connectInTurn(transfer, easy, multi)
             }
             turnedBack.removeAll(keepingCapacity: true)
+        }
+
+        /// Has a transfer that libcurl does not have make a connection, or wait for that which another makes.
+        func connectInTurn(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            if newConnections.isMaking(to: transfer) {
+                newConnections.holdBack(transfer)
+            } else {
+                connect(transfer, easy, multi)
+            }
         }
 
         private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
@@ -56,13 +67,14 @@
             }
             transfer.isTurnedBack = false
             transfer.mayConnect = true
-            easy.askForConnectionOfHTTP2()
+            if settings.makesConnectionsApart(isSecure: transfer.isSecure) { easy.askForHTTP2() }
+            easy.askForFreshConnection()
             newConnections.begins(transfer)
             give(transfer, easy, multi)
             tried.append(transfer)
         }
 
-        /// A transfer makes a connection, once more after its first one was lost.
+        /// A socket is made for a transfer: its first, as was known before, or another after that was lost.
         func opensConnection(_ transfer: CurlTransfer) {
             if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
         }
@@ -105,8 +117,7 @@
     extension CurlTransfer {
         /// Whether libcurl has it and has done nothing for it yet, neither a look-up nor anything with a connection.
         var waitsForConnection: Bool {
-            guard case .active = place, outcome == nil else { return false }
-            return phase == .connect && !hasSocket && !isLookingUp && !isTurnedBack
+            isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isTurnedBack
         }
     }
 #endif

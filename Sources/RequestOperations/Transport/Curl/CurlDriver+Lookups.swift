@@ -18,8 +18,7 @@
             transfer.beginsToConnect()
             if desk.admits(transfer, at: now) {
                 if transfer.stand == .trying || mayWaitForConnection(transfer) { tried.append(transfer) }
-                // The wait for one of a bounded number of connections is none for the name, and has no limit.
-                if configuration.boundsConnections { transfer.deadlines.connect = nil }
+                liftConnectLimit(of: transfer)
                 begin(transfer)
             } else {
                 transfer.place = .held

@@ -4,7 +4,7 @@
     /// What a driver does since the Task of a transfer wants it, and how it tells Tasks of what there is.
     extension CurlDriver {
         func resume(_ transfer: CurlTransfer) {
-            guard case .active = transfer.place, let easy = transfer.easy else { return }
+            guard transfer.isActive, let easy = transfer.easy else { return }
             let mask = transfer.pauseMask
             transfer.isReceivingPaused = false
             if transfer.isSendingPaused, (transfer.upload as? StreamUpload)?.isReadable != false {
@@ -33,7 +33,7 @@
         }
 
         func drain(_ transfer: CurlTransfer) {
-            guard case .active = transfer.place else { return }
+            guard transfer.isActive else { return }
             // Called again, it has more of its own body to send.
             if transfer.deadlines.drain != nil { return resume(transfer) }
             guard transfer.limits.errorBody > 0, transfer.received <= transfer.limits.errorBody else {

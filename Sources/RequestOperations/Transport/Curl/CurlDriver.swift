@@ -317,7 +317,7 @@
 
         /// libcurl is done with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
-            guard let transfer = easy.transfer else { return }
+            guard let transfer = easy.transfer, !replays(transfer, easy, after: code) else { return }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }

@@ -68,8 +68,9 @@
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
-                // If libcurl finds the connection dead, what it sends again is the last time: not over another old one.
-                if !isSecure { easy?.askForFreshConnection() }
+                // What is sent again if the connection proves dead is sent for the last time: not over another old one. (Where
+                // one may take many, each would make its own.)
+                if !driver.settings.mayMultiplex(isSecure: isSecure) { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()
             } else {

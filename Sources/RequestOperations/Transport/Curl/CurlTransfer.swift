@@ -38,6 +38,8 @@
             case active(Int)
         }
         var place = Place.nowhere
+        /// Whether it is in libcurl's hands.
+        var isActive: Bool { if case .active = place { true } else { false } }
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
         /// Whether it is there for a head alone, which can wait for what follows.

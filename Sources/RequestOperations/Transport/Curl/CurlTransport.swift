@@ -24,8 +24,8 @@
     /// are one look-up, unless a proxy is used.
     ///
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
-    /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. Without TLS that goes over
-    /// a new connection; with it, where one connection serves many requests, over any that is left. One with a body from a
+    /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. That goes over a new
+    /// connection, or, where one may serve many requests at a time (HTTP/2), over any that is left. One with a body from a
     /// stream, which cannot be read again, and one with another method is not. But a request whose expectation was added
     /// here, and is refused with 417 (Expectation Failed) while its body is still to be sent, is sent again without it.
     ///

@@ -30,7 +30,7 @@
         private var isSpecial = false
         private var isSecure: Bool?
         private var connectLimit: Duration?
-        private(set) var asksForFreshConnection = false
+        private var asksForFreshConnection = false
         /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
@@ -126,7 +126,7 @@
         func prepare(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, isLarge: Bool, connectLimit: Duration?
         ) {
-            errorText.pointee = 0
+            forgetMessage()
             setURL(of: request)
             if isSecure != request.isSecure { settings.applyVersions(to: self, isSecure: request.isSecure) }
             isSecure = request.isSecure
@@ -234,13 +234,12 @@
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
-        /// Has the transfer make a connection of HTTP/2 without TLS, which no handle does by itself where
-        /// ``HandleSettings/makesConnectionsApart(isSecure:)``; and use no other.
-        func askForConnectionOfHTTP2() {
+        /// Has the connection that the transfer makes be one of HTTP/2 without TLS, which none is by itself where
+        /// ``HandleSettings/makesConnectionsApart(isSecure:)``.
+        func askForHTTP2() {
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
             // For the one after it, the version is to be set anew.
             isSecure = nil
-            askForFreshConnection()
         }
 
         /// Hands over the body of the running transfer as it came.
@@ -252,6 +251,10 @@
         /// What libcurl says of the last failure; it names hosts, never credentials, and here nothing that a server wrote.
         var message: String? {
             errorText.pointee == 0 ? nil : CurlLibrary.withoutQuotations(String(cString: errorText))
+        }
+
+        func forgetMessage() {
+            errorText.pointee = 0
         }
 
         /// Makes the handle ready for another transfer.

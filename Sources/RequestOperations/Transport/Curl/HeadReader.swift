@@ -22,6 +22,9 @@
         /// The value of `Content-Encoding`, if the head has it; noticed on the way, since it is asked for at every head.
         private(set) var contentEncoding: String?
 
+        /// Whether nothing has come, of an informational response either.
+        var isUntouched: Bool { size == 0 }
+
         /// Whether no line of a head has come, or none after those of informational responses.
         var isAtStart: Bool { status == 0 }
 

@@ -1,9 +1,10 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Who makes connections of HTTP/2 without TLS, where libcurl is told one thing to make one and another to use one.
+    /// Who makes connections that others are to use, one at a time to each origin, and who waits for those.
     ///
-    /// A transfer that libcurl finds no connection for is turned back, and then makes one. As long as one is being made, others
-    /// to its origin are held back: libcurl would let them speak HTTP/1.1 on it. They go in portions, more with each that gets
-    /// on, since those for which there is no room are turned back again.
+    /// That is so with HTTP/2 without TLS where libcurl is told one thing to make a connection and another to use one. A transfer
+    /// that it finds no connection for is turned back, and then makes one; as long as one is being made, others to its origin
+    /// are held back, since libcurl would let them speak HTTP/1.1 on it. And it is so where a connection was lost that served
+    /// many. They go in portions, more with each that gets on, since those for which there is no room are turned back again.
     struct NewConnections {
         private struct Place {
             var makerCount = 0
@@ -52,7 +53,7 @@
         private mutating func release(from place: inout Place) {
             var count = 0
             while count < Self.portion, let transfer = place.heldBack.popFirst() {
-                guard case .active = transfer.place else { continue }
+                guard transfer.isActive else { continue }
                 released.append(transfer)
                 count += 1
             }
@@ -62,7 +63,7 @@
         mutating func takeReleased() -> [CurlTransfer] {
             guard !released.isEmpty else { return [] }
             defer { released = [] }
-            return released.filter { if case .active = $0.place { true } else { false } }
+            return released.filter(\.isActive)
         }
     }
 #endif

@@ -141,6 +141,21 @@
             for index in [2, 8] { await #expect(throws: TransferFailure.self) { try await crowd.response(index) } }
         }
 
+        @Test func `Behind a proxy without a tunnel, HTTP/2 by prior knowledge is HTTP/1_1`() async throws {
+            let peer = try await PythonPeer(.httpProxy)
+            let proxy = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
+            let origin = try #require(URL(string: "http://a.example/"))
+            let crowd = try Crowd(Array(repeating: origin, count: 40)) {
+                $0.httpVersions = .http2PriorKnowledge
+                $0.proxy = .url(proxy)
+            }
+            for index in 0..<40 {
+                let response = try await crowd.response(index)
+                #expect(response.body == Data("proxied".utf8) && response.head.version == .http1_1)
+            }
+            await crowd.end()
+        }
+
         @Test func `No more connections are made in all than allowed, and every request is answered`() async throws {
             let first = try await LoopbackServer.start { _ in .text("here") }
             let second = try await LoopbackServer.start { _ in .text("here") }

@@ -1,5 +1,4 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    import Foundation
     import Testing
 
     @testable import RequestOperations
@@ -10,11 +9,7 @@
         private let transfer: CurlTransfer
 
         init() throws {
-            let driver = CurlDriver(CurlTransport.Configuration())
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://a.example/"))))
-            transfer = CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
-                upload: nil, wantsProgress: false, submitted: 0)
+            transfer = try .to("a.example", over: CurlDriver(CurlTransport.Configuration()))
         }
 
         @Test mutating func `The first transfer starts the thread, and only one that finds it asleep wakes it`() {

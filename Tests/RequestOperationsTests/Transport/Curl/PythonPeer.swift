@@ -30,6 +30,17 @@
             case silent
             /// Speaks HTTP/2 without TLS and resets each stream before its head, for an error of its own (INTERNAL_ERROR).
             case streamResetBeforeHead
+            /// Speaks HTTP/2 without TLS; ends its first connection when that has its second and third stream, without an answer
+            /// to them. Prints each stream and its connection.
+            case endingHTTP2
+            /// As `endingHTTP2`, but resets that connection.
+            case resettingHTTP2
+            /// As `endingHTTP2`, with GOAWAY, which names both streams as perhaps processed.
+            case leavingHTTP2
+            /// As `endingHTTP2`, over TLS with the good certificate of ``SecureServers``.
+            case secureEndingHTTP2
+            /// As `endingHTTP2`, but loses its first connection with the second stream and each other with the first.
+            case losingHTTP2
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -63,7 +74,7 @@
         }
 
         private static let script = #"""
-            import base64, os, socket, socketserver, ssl, struct, sys, tempfile, threading, time
+            import base64, itertools, os, socket, socketserver, ssl, struct, sys, tempfile, threading, time
 
             kind = sys.argv[1]
 
@@ -162,6 +173,28 @@
                             return
                         c.sendall(frame(3, 0, stream, struct.pack(">I", 2)))
 
+            numbers = itertools.count(1)
+
+            def ending_http2(c):
+                number = next(numbers)
+                streams = 0
+                exactly(c, 24)
+                c.sendall(frame(4, 0, 0))
+                while True:
+                    head = exactly(c, 9)
+                    length, type, stream = int.from_bytes(head[:3], "big"), head[3], int.from_bytes(head[5:], "big")
+                    exactly(c, length)
+                    if type == 4 and not head[4] & 1: c.sendall(frame(4, 1, 0))
+                    if type != 1: continue
+                    streams += 1
+                    print("stream", stream, "of connection", number)
+                    answered = 1 if number == 1 else 0 if kind == "losingHTTP2" else streams
+                    if streams <= answered:
+                        c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 1, stream, b"12345"))
+                    elif kind == "losingHTTP2" or streams == 3:
+                        if kind == "leavingHTTP2": c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
+                        return reset(c) if kind == "resettingHTTP2" else c.close()
+
             def http1(c):
                 while read_head(c):
                     c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nunix")
@@ -185,15 +218,22 @@
                     while c.recv(1000): pass
                 finally: print("end")
 
-            def resetting(c):
-                c.recv(1)
+            def reset(c):
                 c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 c.close()
 
-            def secure(c):
+            def resetting(c):
+                c.recv(1)
+                reset(c)
+
+            def secure(c, *protocols):
                 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
                 context.load_cert_chain(sys.argv[2] + "/good.pem", sys.argv[2] + "/good.key")
+                context.set_alpn_protocols(list(protocols))
                 return context.wrap_socket(c, server_side=True)
+
+            def secure_ending_http2(c):
+                ending_http2(secure(c, "h2"))
 
             def secure_proxy(c):
                 http_proxy(secure(c))
@@ -201,6 +241,8 @@
             handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5": socks5,
                         "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
                         "streamResetBeforeHead": http2, "silent": silent,
+                        "endingHTTP2": ending_http2, "resettingHTTP2": ending_http2, "leavingHTTP2": ending_http2,
+                        "losingHTTP2": ending_http2, "secureEndingHTTP2": secure_ending_http2,
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing,
                         "withoutExpectations": without_expectations}

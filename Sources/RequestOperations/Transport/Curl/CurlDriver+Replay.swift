@@ -1,0 +1,44 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// Requests that are sent once more since a connection of HTTP/2 ended under them. (Over HTTP/1.1, or if the server refuses
+    /// the stream, libcurl does that by itself; its versions 8.0 to 8.6 always do.)
+    extension CurlDriver {
+        /// Sends a request once more if its connection, which others had used before, ended without any answer to it; whether
+        /// it does.
+        ///
+        /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
+        func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
+            guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code), let multi else { return false }
+            easy.forgetMessage()
+            connectInTurn(transfer, easy, multi)
+            return true
+        }
+    }
+
+    extension CurlTransfer {
+        /// Whether it may be sent a second time, since it was once, and nothing of a response has come.
+        fileprivate var mayBeReplayed: Bool {
+            outcome == nil && sends == 1 && isSafe && upload == nil && head.isUntouched
+        }
+    }
+
+    extension EasyHandle {
+        /// Whether libcurl ended the transfer for the end of a connection that it had not made for it.
+        fileprivate func hasLostReusedConnection(_ code: CURLcode) -> Bool {
+            switch code {
+            case CURLE_SEND_ERROR, CURLE_RECV_ERROR: break
+            // From 8.7 on.
+            case CURLE_HTTP2: break
+            // Up to 7.88. Of one stream alone the message is another.
+            case CURLE_HTTP2_STREAM where endsEarly, CURLE_PARTIAL_FILE where endsEarly: break
+            default: return false
+            }
+            var measures = rocurl_measures()
+            rocurl_measure(pointer, false, &measures)
+            return measures.new_connections == 0
+        }
+
+        private var endsEarly: Bool { message?.hasSuffix("before end of the underlying stream") == true }
+    }
+#endif

@@ -1,0 +1,75 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import RequestOperations
+    import Testing
+
+    /// Requests whose reused connection of HTTP/2 is lost; of those over HTTP/1.1 the conformance suite knows.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlReplayTests {
+        /// Servers that lose the first connection when it has its second and third stream.
+        static let losses: [PythonPeer.Kind] = [.endingHTTP2, .resettingHTTP2, .leavingHTTP2, .secureEndingHTTP2]
+
+        private func start(_ kind: PythonPeer.Kind) async throws -> (PythonPeer, CurlTransport, URL) {
+            let peer = try await PythonPeer(kind)
+            let isSecure = kind == .secureEndingHTTP2
+            let url = try #require(URL(string: "\(isSecure ? "https" : "http")://localhost:\(peer.port)/"))
+            let transport = CurlTransport.trusting { if !isSecure { $0.httpVersions = .http2PriorKnowledge } }
+            let first = try await transport.get(url)
+            #expect(first.timings?.connectionWasReused == false && first.timings?.wasReplayed == false)
+            #expect(await peer.line() == "stream 1 of connection 1")
+            return (peer, transport, url)
+        }
+
+        @Test(arguments: losses)
+        func `Safe requests are each sent once more when the connection that they share is lost`(
+            kind: PythonPeer.Kind
+        ) async throws {
+            let (peer, transport, url) = try await start(kind)
+            async let first = transport.get(url)
+            async let second = transport.get(url)
+            for response in [try await first, try await second] {
+                #expect(response.body == Data("12345".utf8) && response.head.version == .http2)
+                #expect(response.timings?.wasReplayed == true)
+            }
+            let streams = [await peer.line(), await peer.line(), await peer.line(), await peer.line()]
+            #expect(streams.map { $0.hasSuffix(" of connection 1") } == [true, true, false, false])
+        }
+
+        @Test(arguments: losses)
+        func `A request that is not safe is not sent again, and may have been processed`(
+            kind: PythonPeer.Kind
+        ) async throws {
+            let (peer, transport, url) = try await start(kind)
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            async let first = transport.row(.data(request))
+            async let second = transport.row(.data(request))
+            for row in [await first, await second] {
+                #expect(row.code == .connectionLost && row.phase == .head && !row.isSurelyNotSent)
+            }
+            _ = try await transport.get(url)
+            let streams = [await peer.line(), await peer.line(), await peer.line()]
+            #expect(streams == ["stream 3 of connection 1", "stream 5 of connection 1", "stream 1 of connection 2"])
+        }
+
+        @Test func `A request whose second connection is lost as well is not sent a third time`() async throws {
+            let (peer, transport, url) = try await start(.losingHTTP2)
+            let failure = try #require(await transport.failure(of: .data(URLRequest(url: url))))
+            #expect((failure.error as? RequestError)?.code == .connectionLost && failure.requestMayHaveBeenProcessed)
+            #expect(failure.timings?.wasReplayed == true)
+            #expect(await peer.line() == "stream 3 of connection 1")
+            #expect(await peer.line() == "stream 1 of connection 2")
+            _ = await transport.row(url)
+            #expect(await peer.line() == "stream 1 of connection 3")
+        }
+
+        @Test func `A request that is reset by itself, on a connection that stands, is not sent again`() async throws {
+            let peer = try await PythonPeer(.streamResetBeforeHead)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://localhost:\(peer.port)/"))
+            let rows = [await transport.row(url), await transport.row(url)]
+            #expect(rows.allSatisfy { $0.code == .connectionLost && $0.phase == .head })
+            #expect([await peer.line(), await peer.line()] == ["stream 1", "stream 3"])
+        }
+    }
+#endif
