@@ -61,6 +61,14 @@ const char *rocurl_tls_library(void) {
     return curl_version_info(CURLVERSION_FIRST)->ssl_version;
 }
 
+const char *rocurl_root_file(void) {
+    return curl_version_info(CURLVERSION_SEVENTH)->cainfo;
+}
+
+const char *rocurl_root_folder(void) {
+    return curl_version_info(CURLVERSION_SEVENTH)->capath;
+}
+
 int64_t rocurl_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -30,6 +30,7 @@ static const CURLcode CURLE_PROXY = (CURLcode)97;
 // Options named by number: the headers either mark them as deprecated in favour of newer ones that older libraries lack, or
 // lack them themselves. A library that does not know one says CURLE_UNKNOWN_OPTION.
 static const CURLoption rocurl_option_protocols = (CURLoption)181;
+static const CURLoption rocurl_option_root_lifetime = (CURLoption)321;
 static const CURLoption rocurl_option_quick_exit = (CURLoption)322;
 static const CURLoption rocurl_option_send_function = (CURLoption)20312;
 static const CURLoption rocurl_option_send_data = (CURLoption)10313;
@@ -54,6 +55,9 @@ unsigned int rocurl_version_number(void);
 unsigned int rocurl_features(void);
 /// The name and version of its TLS library, such as "OpenSSL/3.0.11"; NULL without one.
 const char *rocurl_tls_library(void);
+/// The file and the folder in which it looks for the roots of the system; NULL where it was built without.
+const char *rocurl_root_file(void);
+const char *rocurl_root_folder(void);
 /// A monotonic time in nanoseconds.
 int64_t rocurl_now(void);
 /// How many bytes a block from `malloc` really has.

@@ -39,9 +39,9 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Which certificates are accepted as the roots of a chain.
     public enum Roots: Sendable, Hashable {
-        /// Those of the system.
+        /// Those of the system. What has been read of them may be used for ten minutes.
         case system
-        /// Those in a file of PEM certificates, and no others.
+        /// Those in a file of PEM certificates, and no others. What has been read of it may be used for ten minutes.
         case file(URL)
         /// These PEM certificates, and no others.
         case pem(Data)

@@ -175,9 +175,13 @@
             let trust = configuration.trust
             let minimum = Int(trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
             handle.set(CURLOPT_SSLVERSION, minimum)
+            if CurlLibrary.version >= CurlLibrary.Version(7, 87) {
+                // By itself, libcurl keeps the roots that it has read from a file for a day.
+                handle.set(rocurl_option_root_lifetime, Self.rootLifetime)
+            }
             switch trust.roots {
             case .system:
-                break
+                applySystemRoots(to: handle, file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
             case .file(let file):
                 handle.set(CURLOPT_CAINFO, file.path)
                 forgetFolder(CURLOPT_CAPATH, handle)
@@ -207,7 +211,7 @@
             handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
             switch configuration.trust.roots {
             case .system:
-                break
+                applySystemRoots(to: handle, file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH)
             case .file(let file):
                 handle.set(CURLOPT_PROXY_CAINFO, file.path)
                 forgetFolder(CURLOPT_PROXY_CAPATH, handle)
@@ -220,6 +224,17 @@
                 handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
             }
         }
+
+        private func applySystemRoots(to handle: EasyHandle, file: CURLoption, folder: CURLoption) {
+            switch SystemRoots.present {
+            case .asBuilt: break
+            case .fileAlone: forgetFolder(folder, handle)
+            case .folderAlone: handle.set(file, nil)
+            }
+        }
+
+        /// In seconds.
+        private static let rootLifetime = 600
 
         /// A TLS library that refuses this knows no folders of roots.
         private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
