@@ -85,8 +85,8 @@ public struct TransferTimings: Sendable, Hashable {
     public var total: Duration?
     /// Whether the connection had served another request before.
     public var connectionWasReused: Bool?
-    /// Whether the transport sent the request a second time, at no cost to the retry policy, since the connection that it
-    /// had reused was dead before a byte of the response arrived.
+    /// Whether the transport sent the request again, at no cost to the retry policy, since the connection that it had reused
+    /// was dead before a byte of the response arrived, or the server refused to process it.
     public var wasReplayed: Bool
     /// The version of HTTP that the response came in; `nil` if none came.
     public var httpVersion: HTTPVersion?

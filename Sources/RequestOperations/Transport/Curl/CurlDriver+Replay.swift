@@ -10,6 +10,7 @@
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code), let multi else { return false }
+            transfer.sends.judge(wasRefused: false)
             easy.forgetMessage()
             connectInTurn(transfer, easy, multi)
             return true
@@ -17,9 +18,9 @@
     }
 
     extension CurlTransfer {
-        /// Whether it may be sent a second time, since it was once, and nothing of a response has come.
+        /// Whether it may be sent again, since it was once that counts, and nothing of a response has come.
         fileprivate var mayBeReplayed: Bool {
-            outcome == nil && sends == 1 && isSafe && upload == nil && head.isUntouched
+            outcome == nil && sends.count - sends.refusedCount == 1 && isSafe && upload == nil && head.isUntouched
         }
     }
 

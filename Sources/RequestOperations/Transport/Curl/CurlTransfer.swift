@@ -54,6 +54,11 @@
         var makesConnection = false
         /// Whether libcurl has found no connection for it, or does not have it since one is being made.
         var isTurnedBack = false
+        /// The connection over which the request was last sent, if it may speak HTTP/2.
+        var connection: ConnectionName?
+        /// Whether a socket was made since the request was last sent; and whether one was made for that.
+        var hasNewSocket = false
+        var hasOwnConnection = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
@@ -88,8 +93,7 @@
         /// When the first line of the response arrived, after informational ones; 0 before.
         var firstByte: Int64 = 0
         var ended: Int64 = 0
-        /// How often the request was sent.
-        var sends = 0
+        var sends = TransferSends()
         var wasReplayed = false
         var progress = TransferProgress()
 

@@ -41,6 +41,8 @@
             case secureEndingHTTP2
             /// As `endingHTTP2`, but loses its first connection with the second stream and each other with the first.
             case losingHTTP2
+            /// As `endingHTTP2`, but refuses both streams (REFUSED_STREAM).
+            case refusingHTTP2
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -178,6 +180,7 @@
             def ending_http2(c):
                 number = next(numbers)
                 streams = 0
+                refusals = b""
                 exactly(c, 24)
                 c.sendall(frame(4, 0, 0))
                 while True:
@@ -191,6 +194,9 @@
                     answered = 1 if number == 1 else 0 if kind == "losingHTTP2" else streams
                     if streams <= answered:
                         c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 1, stream, b"12345"))
+                    elif kind == "refusingHTTP2":
+                        refusals += frame(3, 0, stream, struct.pack(">I", 7))
+                        if streams == 3: c.sendall(refusals)
                     elif kind == "losingHTTP2" or streams == 3:
                         if kind == "leavingHTTP2": c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
                         return reset(c) if kind == "resettingHTTP2" else c.close()
@@ -242,7 +248,8 @@
                         "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
                         "streamResetBeforeHead": http2, "silent": silent,
                         "endingHTTP2": ending_http2, "resettingHTTP2": ending_http2, "leavingHTTP2": ending_http2,
-                        "losingHTTP2": ending_http2, "secureEndingHTTP2": secure_ending_http2,
+                        "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
+                        "secureEndingHTTP2": secure_ending_http2,
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing,
                         "withoutExpectations": without_expectations}

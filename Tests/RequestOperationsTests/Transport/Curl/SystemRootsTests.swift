@@ -13,8 +13,7 @@
             }
         }
 
-        @Test func `The file is left out if it is read for each connection and the folder, where names are found, has as much`()
-        {
+        @Test func `The file is left out if it is read for each connection and the folder has as much`() {
             #expect(roots(inFile: 139, inFolder: 139, keepsFile: false, findsByName: true) == .folderAlone)
             #expect(roots(inFile: 139, inFolder: 139, keepsFile: false, findsByName: false) == .asBuilt)
         }
