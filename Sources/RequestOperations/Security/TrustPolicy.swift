@@ -39,7 +39,8 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Which certificates are accepted as the roots of a chain.
     public enum Roots: Sendable, Hashable {
-        /// Those of the system. What has been read of them may be used for ten minutes.
+        /// Those of the system. What has been read of them may be used for ten minutes; whether it is a file or a folder that
+        /// is read is found out once.
         case system
         /// Those in a file of PEM certificates, and no others. What has been read of it may be used for ten minutes.
         case file(URL)

@@ -20,8 +20,8 @@ public struct TransferFailure: Error, Sendable {
     /// How far the transfer had come.
     public var phase: Phase
 
-    /// Whether the server may have acted on the request. `false` means: surely not, since no byte was sent or the server said
-    /// so, so that even a request that is not idempotent can be sent again.
+    /// Whether a byte of the request may have reached the server. `false` means: surely not, so that even a request that
+    /// is not idempotent can be sent again.
     public var requestMayHaveBeenProcessed: Bool
 
     /// Whether the connection had served another request before, where the transport knows it.
@@ -55,8 +55,8 @@ public struct TransferFailure: Error, Sendable {
     ///   - bodyPrefix: The first bytes of the body. Empty by default.
     ///   - bodySize: How many bytes of the body arrived. As many as `bodyPrefix` has by default.
     ///   - phase: How far the transfer had come.
-    ///   - requestMayHaveBeenProcessed: Whether the server may have acted on the request; by default, whether the phase is
-    ///     past `connect`.
+    ///   - requestMayHaveBeenProcessed: Whether a byte of the request may have reached the server; by default, whether
+    ///     the phase is past `connect`.
     ///   - connectionWasReused: Whether the connection had served another request.
     ///   - timings: What was measured.
     public init(

@@ -38,12 +38,8 @@
             socket: { context, descriptor, _ in
                 with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
-            send: { context, address, _, port, localPort in
-                with(context) {
-                    $0.requestBegins(
-                        over: ConnectionName(
-                            address: address.map { String(cString: $0) } ?? "", port: port, localPort: localPort))
-                } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            send: { context, _, _, _, _ in
+                with(context) { $0.requestBegins() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             })
 
         // MARK: For a driver

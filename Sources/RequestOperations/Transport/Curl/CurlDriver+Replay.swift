@@ -1,8 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Requests that are sent once more since a connection of HTTP/2 ended under them. (Over HTTP/1.1, or if the server refuses
-    /// the stream, libcurl does that by itself; its versions 8.0 to 8.6 always do.)
+    /// Requests that are sent once more since a connection of HTTP/2 ended under them. (Over HTTP/1.1, and for most streams
+    /// that a server refuses, libcurl does that by itself; its versions 8.0 to 8.6 always do.)
     extension CurlDriver {
         /// Sends a request once more if its connection, which others had used before, ended without any answer to it; whether
         /// it does.
@@ -10,17 +10,17 @@
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code), let multi else { return false }
-            transfer.sends.judge(wasRefused: false)
             easy.forgetMessage()
+            transfer.deadlines.activity = now
             connectInTurn(transfer, easy, multi)
             return true
         }
     }
 
     extension CurlTransfer {
-        /// Whether it may be sent again, since it was once that counts, and nothing of a response has come.
+        /// Whether it may be sent a second time, since it was once, and nothing of a response has come.
         fileprivate var mayBeReplayed: Bool {
-            outcome == nil && sends.count - sends.refusedCount == 1 && isSafe && upload == nil && head.isUntouched
+            outcome == nil && sends == 1 && isSafe && upload == nil && head.isUntouched
         }
     }
 
@@ -29,7 +29,7 @@
         fileprivate func hasLostReusedConnection(_ code: CURLcode) -> Bool {
             switch code {
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR: break
-            // From 8.7 on.
+            // As versions from 8.7 on say, and others after GOAWAY.
             case CURLE_HTTP2: break
             // Up to 7.88. Of one stream alone the message is another.
             case CURLE_HTTP2_STREAM where endsEarly, CURLE_PARTIAL_FILE where endsEarly: break

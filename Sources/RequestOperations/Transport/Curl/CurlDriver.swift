@@ -41,7 +41,6 @@
         @exclusivity(unchecked) var connectionLine = ConnectionLine()
         /// When it is looked through because of nothing but time.
         var nextRotation = Int64.max
-        @exclusivity(unchecked) var multiplexed = MultiplexedConnections()
         @exclusivity(unchecked) var newConnections = NewConnections()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []

@@ -27,10 +27,8 @@
             case .headMalformed(let reason): error(.malformedResponse, reason)
             case .drained: error(.unknown, "the rest of a rejected response was not read")
             case .sourceFailed(let cause), .sinkFailed(let cause): cause
-            case .replayRefused where sends.mayHaveBeenProcessed:
-                error(.connectionLost, "the connection ended before a response; the request may have been processed")
             case .replayRefused:
-                error(.connectionLost, "the server refused the request \(sends.refusedCount) times")
+                error(.connectionLost, "the connection ended before a response; the request may have been processed")
             case .lookupFailed(let message): error(.cannotResolveHost, message)
             case .shortage(let reason): error(.cannotConnect, reason)
             case .shutDown: error(.connectionLost, "the transport was shut down")
@@ -137,8 +135,7 @@
 
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
-    /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed, unless the server
-    /// refused it each time. Each row was
+    /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
     /// provoked with libcurl 7.88, 8.14 or 8.23, over a real connection unless it fails before there is one, except those marked
     /// *unproven*.
     ///
@@ -190,9 +187,8 @@
     /// code is the same.
     ///
     /// What the transport ends itself has no number: the limits `timedOut`, the sizes `bodyTooLarge` and
-    /// `malformedResponse`, a request that libcurl would send a second time although it may have been processed
-    /// `connectionLost`, as is one over HTTP/2 that the server refused five times; a source or a file their own errors. Any
-    /// other number is `unknown`.
+    /// `malformedResponse`, a request that libcurl would send a second time although it may have been processed (also after an
+    /// HTTP/2 stream was refused) `connectionLost`, a source or a file their own errors. Any other number is `unknown`.
     public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The number: `CURLE_…` in libcurl's documentation.
         public let code: Int

@@ -54,10 +54,6 @@
         /// already, which breaks the connection (curl issue 10634). With TLS it does so only where ALPN settled nothing.
         static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
 
-        /// Whether the library, where it sends a request over HTTP/2 again, has a message if the server did not refuse it. Since
-        /// version 8 it takes the end of a connection for a reason as well, without a word.
-        static let explainsLosses = version < Version(8, 0)
-
         /// Whether a handle may keep the receive buffer of a transfer that failed, and takes no other size for it then.
         static let keepsBuffers = version < Version(8, 7)
 

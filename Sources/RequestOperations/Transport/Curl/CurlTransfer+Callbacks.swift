@@ -27,7 +27,6 @@
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
-            hasNewSocket = true
             driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
@@ -61,15 +60,14 @@
         }
 
         /// The connection stands and the request is sent next; `false` ends the transfer.
-        func requestBegins(over name: @autoclosure () -> ConnectionName) -> Bool {
+        func requestBegins() -> Bool {
             guard maySendAgain() else { return false }
-            if driver.settings.mayMultiplex(isSecure: isSecure) { note(name()) }
             isLookingUp = false
             driver.lookupEnded(for: self)
-            sends.begin()
+            sends += 1
             sent = CurlLibrary.now
             firstByte = 0
-            if sends.count == 1 {
+            if sends == 1 {
                 // What is sent again if the connection proves dead is sent for the last time: not over another old one. (Where
                 // one may take many, each would make its own.)
                 if !driver.settings.mayMultiplex(isSecure: isSecure) { easy?.askForFreshConnection() }
@@ -86,33 +84,24 @@
             return true
         }
 
-        private func note(_ name: ConnectionName) {
-            connection = name
-            hasOwnConnection = hasNewSocket
-            hasNewSocket = false
-            if hasOwnConnection { driver.multiplexed.remove(name) }
-        }
-
         /// libcurl sends a request again, whatever its method, if the connection that it reused ends without an answer. That
         /// is right for safe methods, once; another request may have been processed. One that was answered with 417
         /// (Expectation Failed) was not, and is sent again without the expectation.
+        ///
+        /// Over HTTP/2 it may have been refused instead, as are all beyond the number that a server answers on one connection
+        /// (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl tells nobody, so a safe one may be sent more often there.
         private func maySendAgain() -> Bool {
-            guard sends.count > 0 else { return true }
-            sends.judge(wasRefused: wasRefused)
-            if sends.allowAnother(isSafe: isSafe || head.status == 417) { return true }
+            guard sends > 0 else { return true }
+            let mayBeRefused = driver.settings.mayMultiplex(isSecure: isSecure)
+            if isSafe, sends < (mayBeRefused ? Self.maximumSends : 2) { return true }
+            if sends == 1, head.status == 417 { return true }
             stop(.replayRefused)
             // Where libcurl would try the next address.
             driver.sweep(by: driver.now)
             return false
         }
 
-        /// Whether libcurl sends the request again since the server has not processed it, as it said by REFUSED_STREAM or
-        /// GOAWAY (RFC 9113, section 8.7). It does not tell. But it does the same only for connections that were lost: with a
-        /// message if they spoke HTTP/2, and never over HTTP/1.1 if the connection was new.
-        private var wasRefused: Bool {
-            guard CurlLibrary.explainsLosses, let connection, let easy, easy.message == nil else { return false }
-            return hasOwnConnection || driver.multiplexed.contains(connection)
-        }
+        private static let maximumSends = 5
 
         // MARK: Response
 
@@ -147,7 +136,6 @@
         func publishHead() {
             phase = .body
             let received = head.received
-            if received.version == .http2, let connection { driver.multiplexed.insert(connection) }
             exchange.withLock { $0.headArrived(received) }
             // Most bodies for memory are whole soon, and the Task, which has nothing to do with a piece, is resumed once.
             driver.becomesReady(self, canWait: isForMemory)

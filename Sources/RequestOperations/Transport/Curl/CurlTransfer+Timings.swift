@@ -9,22 +9,22 @@
             if began > 0 { timings.queue = .nanoseconds(began - submitted) }
             timings.wasReplayed = wasReplayed
             // What libcurl knows of a handle with which it did nothing is of an earlier transfer.
-            guard let easy, hasSocket || sends.count > 0 else { return timings }
+            guard let easy, hasSocket || sends > 0 else { return timings }
             var measures = rocurl_measures()
-            rocurl_measure(easy.pointer, sends.count == 0, &measures)
+            rocurl_measure(easy.pointer, sends == 0, &measures)
             // libcurl measures from when it begins, or begins once more after a wait or a dead connection; but a request that
             // was answered with 417 it sends again in the course of the same.
-            let isOneCourse = sends.count > 1 && !wasReplayed
+            let isOneCourse = sends > 1 && !wasReplayed
             let start = (isOneCourse ? began : max(began, sent - measures.request_sent * 1000)) - submitted
             func time(_ microseconds: Int64) -> Duration? {
                 microseconds > 0 ? .nanoseconds(start + microseconds * 1000) : nil
             }
-            if sends.count == 0 || measures.new_connections > 0 {
+            if sends == 0 || measures.new_connections > 0 {
                 timings.nameLookup = lookupName == nil ? nil : time(measures.name_lookup)
                 timings.connect = time(measures.connect)
                 timings.secureConnect = time(measures.secure_connect)
             }
-            if sends.count > 0 {
+            if sends > 0 {
                 timings.connectionWasReused = measures.new_connections == 0
                 timings.requestSent = .nanoseconds(sent - submitted)
                 timings.firstByte = firstByte > 0 ? .nanoseconds(firstByte - submitted) : nil

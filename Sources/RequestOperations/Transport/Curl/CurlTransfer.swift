@@ -34,11 +34,11 @@
             case nowhere
             /// At the desk for look-ups.
             case held
-            /// In libcurl's hands, at an index of the driver's list.
+            /// At an index of the driver's list: in libcurl's hands, or held back while a connection is made.
             case active(Int)
         }
         var place = Place.nowhere
-        /// Whether it is in libcurl's hands.
+        /// Whether it is in the driver's list: in libcurl's hands, or held back while a connection is made.
         var isActive: Bool { if case .active = place { true } else { false } }
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
@@ -54,11 +54,6 @@
         var makesConnection = false
         /// Whether libcurl has found no connection for it, or does not have it since one is being made.
         var isTurnedBack = false
-        /// The connection over which the request was last sent, if it may speak HTTP/2.
-        var connection: ConnectionName?
-        /// Whether a socket was made since the request was last sent; and whether one was made for that.
-        var hasNewSocket = false
-        var hasOwnConnection = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
@@ -93,7 +88,8 @@
         /// When the first line of the response arrived, after informational ones; 0 before.
         var firstByte: Int64 = 0
         var ended: Int64 = 0
-        var sends = TransferSends()
+        /// How often the request was sent.
+        var sends = 0
         var wasReplayed = false
         var progress = TransferProgress()
 

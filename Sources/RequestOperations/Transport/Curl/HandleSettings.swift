@@ -176,8 +176,9 @@
             let minimum = Int(trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
             handle.set(CURLOPT_SSLVERSION, minimum)
             if CurlLibrary.version >= CurlLibrary.Version(7, 87) {
-                // By itself, libcurl keeps the roots that it has read from a file for a day.
-                handle.set(rocurl_option_root_lifetime, Self.rootLifetime)
+                // By itself, libcurl keeps the roots that it has read from a file for a day. A TLS library with which it keeps
+                // none refuses this.
+                _ = rocurl_set_long(handle.pointer, rocurl_option_root_lifetime, Self.rootLifetime)
             }
             switch trust.roots {
             case .system:

@@ -206,7 +206,7 @@
                 state.sink?.discard()
                 let failure = TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
-                    requestMayHaveBeenProcessed: phase != .connect && transfer.sends.mayHaveBeenProcessed,
+                    requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
                 guard error is CancellationError, Task.isCancelled else { return failure }
                 task.trace?.note(failure)

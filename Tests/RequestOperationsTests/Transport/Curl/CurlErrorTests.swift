@@ -285,6 +285,15 @@
             #expect(await transport.row(url) == .sent(.connectionLost, .head, 92))
         }
 
+        @Test func `A refused stream is connectionLost, and not sent again if the method is not safe`() async throws {
+            let peer = try await PythonPeer(.streamRefused)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            #expect(await transport.row(.upload(request, from: .data(Data("1".utf8)))) == .sent(.connectionLost, .head))
+        }
+
         @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {
             let peer = try await PythonPeer(.goAwayInBody)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
