@@ -273,6 +273,8 @@
         private func recycle() {
             guard let easy = transfer.easy else { return }
             transfer.easy = nil
+            // With libcurl 8.18, the next transfer of a handle whose last one ended while it was paused begins paused.
+            guard transfer.pauseMask == 0 else { return }
             if transfer.isWhole || !CurlLibrary.keepsBuffers { transfer.driver.handles.give(easy) }
         }
     }
