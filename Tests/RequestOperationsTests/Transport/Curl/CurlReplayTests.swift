@@ -42,8 +42,9 @@
             let (peer, transport, url) = try await start(kind)
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
-            async let first = transport.row(.data(request))
-            async let second = transport.row(.data(request))
+            let task = TransportTask.data(request)
+            async let first = transport.row(task)
+            async let second = transport.row(task)
             for row in [await first, await second] {
                 #expect(row.code == .connectionLost && row.phase == .head && !row.isSurelyNotSent)
             }
