@@ -150,7 +150,7 @@
             def frame(type, flags, stream, payload=b""):
                 return struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload
 
-            def http2(c):
+            def begun_streams(c):
                 exactly(c, 24)
                 c.sendall(frame(4, 0, 0))
                 while True:
@@ -158,22 +158,25 @@
                     length, type, stream = int.from_bytes(head[:3], "big"), head[3], int.from_bytes(head[5:], "big")
                     exactly(c, length)
                     if type == 4 and not head[4] & 1: c.sendall(frame(4, 1, 0))
-                    if type == 1:
-                        print("stream", stream)
-                        if kind == "goAway":
-                            c.sendall(frame(7, 0, 0, struct.pack(">II", 0, 0)))
-                            return
-                        if kind in ("streamRefused", "streamResetBeforeHead"):
-                            c.sendall(frame(3, 0, stream, struct.pack(">I", 7 if kind == "streamRefused" else 2)))
-                            continue
-                        # :status 200 is entry 8 of the static table.
-                        c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, b"12345"))
-                        # libcurl drops what arrives together with the end.
-                        time.sleep(0.3)
-                        if kind == "goAwayInBody":
-                            c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 2)))
-                            return
-                        c.sendall(frame(3, 0, stream, struct.pack(">I", 2)))
+                    if type == 1: yield stream
+
+            def http2(c):
+                for stream in begun_streams(c):
+                    print("stream", stream)
+                    if kind == "goAway":
+                        c.sendall(frame(7, 0, 0, struct.pack(">II", 0, 0)))
+                        return
+                    if kind in ("streamRefused", "streamResetBeforeHead"):
+                        c.sendall(frame(3, 0, stream, struct.pack(">I", 7 if kind == "streamRefused" else 2)))
+                        continue
+                    # :status 200 is entry 8 of the static table.
+                    c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, b"12345"))
+                    # libcurl drops what arrives together with the end.
+                    time.sleep(0.3)
+                    if kind == "goAwayInBody":
+                        c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 2)))
+                        return
+                    c.sendall(frame(3, 0, stream, struct.pack(">I", 2)))
 
             numbers = itertools.count(1)
 
@@ -181,14 +184,7 @@
                 number = next(numbers)
                 streams = 0
                 refusals = b""
-                exactly(c, 24)
-                c.sendall(frame(4, 0, 0))
-                while True:
-                    head = exactly(c, 9)
-                    length, type, stream = int.from_bytes(head[:3], "big"), head[3], int.from_bytes(head[5:], "big")
-                    exactly(c, length)
-                    if type == 4 and not head[4] & 1: c.sendall(frame(4, 1, 0))
-                    if type != 1: continue
+                for stream in begun_streams(c):
                     streams += 1
                     print("stream", stream, "of connection", number)
                     answered = 1 if number == 1 else 0 if kind == "losingHTTP2" else streams
