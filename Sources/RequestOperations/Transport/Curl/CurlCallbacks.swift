@@ -49,6 +49,9 @@
         static let wait: curl_socket_callback = { easy, descriptor, interest, context, _ in
             // `CURL_POLL_REMOVE` has neither of the two bits.
             let interest = SocketWatch.Interest(rawValue: UInt8(interest)).intersection([.input, .output])
+            if CurlLibrary.readsWhilePaused, interest.contains(.input) {
+                with(rocurl_context(easy)) { $0.readsFrom = descriptor }
+            }
             guard !sockets(context).want(interest, of: descriptor) else { return 0 }
             with(rocurl_context(easy)) { $0.cannotWait() }
             return 0

@@ -54,6 +54,13 @@
         /// already, which breaks the connection (curl issue 10634). With TLS it does so only where ALPN settled nothing.
         static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
 
+        /// Whether the library reads on for a paused transfer of HTTP/1 as soon as it is told that it could, and then ends
+        /// the transfer, without what it holds back, if the connection has ended. (Ubuntu 24.04 has this version.)
+        static let readsWhilePaused = version >= Version(8, 5) && version < Version(8, 6)
+
+        /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
+        static let keepsRoots = version >= Version(7, 87)
+
         /// Whether a handle may keep the receive buffer of a transfer that failed, and takes no other size for it then.
         static let keepsBuffers = version < Version(8, 7)
 

@@ -84,6 +84,8 @@
             return true
         }
 
+        private static let maximumSends = 5
+
         /// libcurl sends a request again, whatever its method, if the connection that it reused ends without an answer. That
         /// is right for safe methods, once; another request may have been processed. One that was answered with 417
         /// (Expectation Failed) was not, and is sent again without the expectation.
@@ -100,8 +102,6 @@
             driver.sweep(by: driver.now)
             return false
         }
-
-        private static let maximumSends = 5
 
         // MARK: Response
 
@@ -178,6 +178,7 @@
             case .pause:
                 isReceivingPaused = true
                 wasReceivingPaused = true
+                withholdInput(true)
                 driver.becomesReady(self)
                 return .paused
             case .tooLarge:
@@ -189,6 +190,13 @@
             }
             advance(by: bytes.count)
             return .taken
+        }
+
+        /// Where libcurl would read on for a paused transfer, keeps from it that it could. (A connection of HTTP/2 serves
+        /// others as well, and is read without loss.)
+        func withholdInput(_ isWithheld: Bool) {
+            guard let readsFrom, head.received.version.map({ $0.major < 2 }) ?? false else { return }
+            driver.sockets.withholdInput(isWithheld, of: readsFrom)
         }
 
         private func makeBuffer() -> ReceiveBuffer {

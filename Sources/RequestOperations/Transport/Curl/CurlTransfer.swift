@@ -70,6 +70,8 @@
         var isReceivingPaused = false
         var wasReceivingPaused = false
         var isSendingPaused = false
+        /// The socket that libcurl reads from for it, where ``CurlLibrary/readsWhilePaused``.
+        var readsFrom: Int32?
         /// Asked for at every line of a head, by the one thread that may: unchecked, since a check costs as much as the line.
         @exclusivity(unchecked) var head = HeadReader()
 

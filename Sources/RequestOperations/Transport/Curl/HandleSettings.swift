@@ -175,26 +175,17 @@
             let trust = configuration.trust
             let minimum = Int(trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
             handle.set(CURLOPT_SSLVERSION, minimum)
-            if CurlLibrary.version >= CurlLibrary.Version(7, 87) {
+            if CurlLibrary.keepsRoots {
                 // By itself, libcurl keeps the roots that it has read from a file for a day. A TLS library with which it keeps
                 // none refuses this.
                 _ = rocurl_set_long(handle.pointer, rocurl_option_root_lifetime, Self.rootLifetime)
             }
-            switch trust.roots {
-            case .system:
-                applySystemRoots(to: handle, file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
-            case .file(let file):
-                handle.set(CURLOPT_CAINFO, file.path)
-                forgetFolder(CURLOPT_CAPATH, handle)
-            case .pem:
-                handle.set(CURLOPT_CAINFO, nil)
-                if let roots { handle.set(rocurl_option_roots, roots.bytes) }
-                forgetFolder(CURLOPT_CAPATH, handle)
-            case .insecureTrustingEveryServer:
-                handle.set(CURLOPT_SSL_VERIFYPEER, 0)
-                handle.set(CURLOPT_SSL_VERIFYHOST, 0)
+            applyRoots(to: handle, .server)
+            if mayUseProxy, CurlLibrary.has(CURL_VERSION_HTTPS_PROXY) {
+                // By the same roots; pins and the client certificate are for servers alone.
+                handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
+                applyRoots(to: handle, .proxy)
             }
-            if mayUseProxy, CurlLibrary.has(CURL_VERSION_HTTPS_PROXY) { applyTrustInProxy(to: handle, minimum) }
             if !trust.pinnedKeys.isEmpty {
                 handle.set(CURLOPT_PINNEDPUBLICKEY, trust.pinnedKeys.joined(separator: ";"))
             }
@@ -207,30 +198,36 @@
             }
         }
 
-        /// A proxy over TLS must be trusted by the same roots; pins and the client certificate are for servers alone.
-        private func applyTrustInProxy(to handle: EasyHandle, _ minimum: Int) {
-            handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
-            switch configuration.trust.roots {
-            case .system:
-                applySystemRoots(to: handle, file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH)
-            case .file(let file):
-                handle.set(CURLOPT_PROXY_CAINFO, file.path)
-                forgetFolder(CURLOPT_PROXY_CAPATH, handle)
-            case .pem:
-                handle.set(CURLOPT_PROXY_CAINFO, nil)
-                if let roots { handle.set(rocurl_option_proxy_roots, roots.bytes) }
-                forgetFolder(CURLOPT_PROXY_CAPATH, handle)
-            case .insecureTrustingEveryServer:
-                handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
-                handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
-            }
+        /// The options that say which roots one kind of peer is trusted by.
+        private struct RootOptions {
+            let file, folder, memory, verifiesPeer, verifiesHost: CURLoption
+
+            static let server = RootOptions(
+                file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, memory: rocurl_option_roots,
+                verifiesPeer: CURLOPT_SSL_VERIFYPEER, verifiesHost: CURLOPT_SSL_VERIFYHOST)
+            static let proxy = RootOptions(
+                file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH, memory: rocurl_option_proxy_roots,
+                verifiesPeer: CURLOPT_PROXY_SSL_VERIFYPEER, verifiesHost: CURLOPT_PROXY_SSL_VERIFYHOST)
         }
 
-        private func applySystemRoots(to handle: EasyHandle, file: CURLoption, folder: CURLoption) {
-            switch SystemRoots.present {
-            case .asBuilt: break
-            case .fileAlone: forgetFolder(folder, handle)
-            case .folderAlone: handle.set(file, nil)
+        private func applyRoots(to handle: EasyHandle, _ options: RootOptions) {
+            switch (configuration.trust.roots, SystemRoots.present) {
+            case (.system, .asBuilt):
+                break
+            case (.system, .fileAlone):
+                forgetFolder(options.folder, handle)
+            case (.system, .folderAlone):
+                handle.set(options.file, nil)
+            case (.file(let file), _):
+                handle.set(options.file, file.path)
+                forgetFolder(options.folder, handle)
+            case (.pem, _):
+                handle.set(options.file, nil)
+                if let roots { handle.set(options.memory, roots.bytes) }
+                forgetFolder(options.folder, handle)
+            case (.insecureTrustingEveryServer, _):
+                handle.set(options.verifiesPeer, 0)
+                handle.set(options.verifiesHost, 0)
             }
         }
 

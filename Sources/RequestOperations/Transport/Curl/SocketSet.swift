@@ -66,6 +66,12 @@
             return change(descriptor) { $0.want(interest) }
         }
 
+        /// Keeps input from libcurl, or does so no longer.
+        func withholdInput(_ isWithheld: Bool, of descriptor: Int32) {
+            // It is watched for no more than libcurl wanted, which was told what cannot be watched.
+            _ = change(descriptor) { $0.withholdInput(isWithheld) }
+        }
+
         private func reserve(_ descriptor: Int32) {
             while watches.count <= descriptor { watches.append(SocketWatch()) }
         }
@@ -92,8 +98,10 @@
         /// Lets libcurl attend to what has happened since the last time.
         func attend(_ multi: UnsafeMutableRawPointer) {
             var running: Int32 = 0
-            for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) where isWanted(event) {
-                curl_multi_socket_action(multi, event.descriptor, event.readiness, &running)
+            for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) {
+                let readiness = told(event)
+                if readiness.isEmpty { continue }
+                curl_multi_socket_action(multi, event.descriptor, Int32(readiness.rawValue), &running)
             }
             eventCount = 0
             guard timer <= CurlLibrary.now else { return }
@@ -102,15 +110,15 @@
             curl_multi_socket_action(multi, -1, 0, &running)
         }
 
-        private func isWanted(_ event: rocurl_event) -> Bool {
+        private func told(_ event: rocurl_event) -> SocketWatch.Interest {
             // The one that wakes the thread is none of libcurl's.
-            guard event.descriptor < watches.count else { return false }
-            var isWanted = false
+            guard event.descriptor < watches.count else { return [] }
+            var told: SocketWatch.Interest = []
             // It changes to less, which the kernel refuses for closed ones at most.
             _ = change(event.descriptor) {
-                isWanted = $0.isWanted(SocketWatch.Interest(rawValue: UInt8(event.readiness)))
+                told = $0.told(SocketWatch.Interest(rawValue: UInt8(event.readiness)))
             }
-            return isWanted
+            return told
         }
     }
 #endif

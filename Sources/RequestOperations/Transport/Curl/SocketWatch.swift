@@ -18,6 +18,8 @@
         private(set) var wanted: Interest = []
         /// What the kernel is to watch.
         private(set) var watched: Interest = []
+        /// Whether libcurl is to hear nothing of input, though it wants to.
+        private var withholdsInput = false
         /// Whether it is known when the descriptor is closed, and its number free for something else.
         private let isConnection: Bool
 
@@ -28,15 +30,24 @@
         /// Takes note of what libcurl wants to know from now on.
         mutating func want(_ interest: Interest) {
             wanted = interest
+            // One that libcurl has done with starts anew.
+            if interest.isEmpty { withholdsInput = false }
             // Output is possible nearly always, so the kernel would tell of it again and again.
             watched = isConnection ? wanted.union(watched.intersection(.input)) : wanted
         }
 
-        /// Something happened; whether libcurl wants to know. If not, the kernel is not to tell of it again.
-        mutating func isWanted(_ event: Interest) -> Bool {
-            guard wanted.isDisjoint(with: event) else { return true }
-            watched = wanted
-            return false
+        /// Keeps input from libcurl, or does so no longer.
+        mutating func withholdInput(_ isWithheld: Bool) {
+            withholdsInput = isWithheld
+            want(wanted)
+        }
+
+        /// Something happened; what libcurl is to be told of it. If that is nothing, the kernel is not to tell of it again.
+        mutating func told(_ event: Interest) -> Interest {
+            let hidden: Interest = withholdsInput ? .input : []
+            guard wanted.subtracting(hidden).isDisjoint(with: event) else { return event.subtracting(hidden) }
+            watched = wanted.subtracting(hidden)
+            return []
         }
     }
 #endif

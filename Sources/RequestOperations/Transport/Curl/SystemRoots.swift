@@ -19,7 +19,7 @@
             else { return .asBuilt }
             return SystemRoots(
                 countInFile: count(inFile: file), countInFolder: count(inFolder: folder),
-                keepsFile: CurlLibrary.version >= CurlLibrary.Version(7, 87),
+                keepsFile: CurlLibrary.keepsRoots,
                 findsByName: rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false)
         }()
 

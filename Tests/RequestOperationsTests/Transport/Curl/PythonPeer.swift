@@ -182,10 +182,8 @@
 
             def ending_http2(c):
                 number = next(numbers)
-                streams = 0
                 refusals = b""
-                for stream in begun_streams(c):
-                    streams += 1
+                for streams, stream in enumerate(begun_streams(c), 1):
                     print("stream", stream, "of connection", number)
                     answered = 1 if number == 1 else 0 if kind == "losingHTTP2" else streams
                     if streams <= answered:
