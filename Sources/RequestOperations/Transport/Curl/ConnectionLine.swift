@@ -4,6 +4,7 @@
     /// libcurl keeps them all in one line. When a connection ends or has room for more, it tries one or two of them, which
     /// need not be those that could go (its versions 8.14 and 8.15 try all). Those to a host that does not answer would hold up
     /// those to any other; so the first to the origin of that connection is tried as well, and of every origin now and then.
+    /// And there are versions that let them wait for a response that may never come.
     /// (Those that libcurl sends once more over another connection are not in here: nobody hears of their wait.)
     struct ConnectionLine {
         private var lines: [Origin: Line<CurlTransfer>] = [:]
@@ -20,8 +21,15 @@
         /// So many that have ended are kept before they are looked for.
         private static let keptEnded = 64
 
-        /// Whether libcurl may try a wrong one.
-        var hasSeveralOrigins: Bool { lines.count > 1 }
+        private let triesSingleLine: Bool
+
+        /// - Parameter triesSingleLine: Whether also those to a single origin may wait where they could go.
+        init(triesSingleLine: Bool = CurlLibrary.waitsForFirstResponse) {
+            self.triesSingleLine = triesSingleLine
+        }
+
+        /// Whether libcurl may try a wrong one, or none.
+        var isTried: Bool { lines.count > 1 || triesSingleLine && !lines.isEmpty }
 
         mutating func append(_ transfer: CurlTransfer) {
             guard !transfer.isInLine else { return }
@@ -62,7 +70,7 @@
             guard !candidates.isEmpty else { return [] }
             defer { candidates.removeAll() }
             let transfers = candidates.compactMap { first(to: $0) }
-            return hasSeveralOrigins ? transfers : []
+            return isTried ? transfers : []
         }
 
         private mutating func first(to origin: Origin) -> CurlTransfer? {

@@ -77,6 +77,24 @@
         /// A socket is made for a transfer: its first, as was known before, or another after that was lost.
         func opensConnection(_ transfer: CurlTransfer) {
             if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
+            // One over which nothing was answered would be there to be waited for, for ever.
+            if awaitsFirstResponse(transfer) { transfer.easy?.keepConnection(false) }
+        }
+
+        /// The head of a response has come over a connection that was made for it.
+        func opensToOthers(_ transfer: CurlTransfer) {
+            guard awaitsFirstResponse(transfer) else { return }
+            transfer.easy?.keepConnection(true)
+            connectionLine.noteRoom(at: transfer)
+        }
+
+        /// Whether libcurl lets nobody else use the connection of a transfer before that has a response.
+        private func awaitsFirstResponse(_ transfer: CurlTransfer) -> Bool {
+            CurlLibrary.waitsForFirstResponse && settings.mayMultiplex(isSecure: transfer.isSecure)
+        }
+
+        private func isConnecting(to origin: Origin) -> Bool {
+            active.contains { $0.origin == origin && $0.phase == .connect && ($0.hasSocket || $0.isLookingUp) }
         }
 
         /// A transfer has its connection, or has ended: what waits for either may go on.
@@ -93,10 +111,14 @@
                 give(transfer, easy, multi)
                 tried.append(transfer)
             }
-            if now >= nextRotation { connectionLine.rotate() }
+            let isDue = now >= nextRotation
+            if isDue { connectionLine.rotate() }
             for transfer in connectionLine.takeCandidates() {
                 guard let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
+                if isDue, awaitsFirstResponse(transfer), !isConnecting(to: transfer.origin) {
+                    easy.connectRatherThanWait()
+                }
                 give(transfer, easy, multi)
                 retried.append(transfer)
             }
@@ -104,7 +126,7 @@
         }
 
         private func planRotation() {
-            guard connectionLine.hasSeveralOrigins else {
+            guard connectionLine.isTried else {
                 nextRotation = .max
                 return
             }

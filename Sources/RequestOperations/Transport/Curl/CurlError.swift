@@ -88,7 +88,7 @@
             case CURLE_PARTIAL_FILE where phase != .body:
                 .connectionLost
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
-                CURLE_SEND_FAIL_REWIND:
+                CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR:
                 Self.isAboutClientCertificate(message) ? .clientCertificateRejected : .connectionLost
             case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_FUNCTION_ARGUMENT:
                 .malformedResponse

@@ -58,6 +58,10 @@
         /// the transfer, without what it holds back, if the connection has ended. (Ubuntu 24.04 has this version.)
         static let readsWhilePaused = version >= Version(8, 5) && version < Version(8, 6)
 
+        /// Whether the library lets no other request use a connection of HTTP/2 before its first response has come, however long
+        /// that takes and even if it never comes, and has them wait for that (curl issue 18177; Debian 13 has such a version).
+        static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
+
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 

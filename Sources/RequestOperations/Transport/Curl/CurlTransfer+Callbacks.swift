@@ -135,6 +135,7 @@
 
         func publishHead() {
             phase = .body
+            if hasSocket { driver.opensToOthers(self) }
             let received = head.received
             exchange.withLock { $0.headArrived(received) }
             // Most bodies for memory are whole soon, and the Task, which has nothing to do with a piece, is resumed once.

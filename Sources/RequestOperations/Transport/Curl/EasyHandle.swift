@@ -31,6 +31,7 @@
         private var isSecure: Bool?
         private var connectLimit: Duration?
         private var asksForFreshConnection = false
+        private var keepsConnection = true
         /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
@@ -69,6 +70,7 @@
             connectLimit = nil
             isSpecial = false
             asksForFreshConnection = false
+            keepsConnection = true
             origin = nil
         }
 
@@ -134,6 +136,7 @@
                 set(CURLOPT_FRESH_CONNECT, 0)
                 asksForFreshConnection = false
             }
+            keepConnection(true)
             if self.connectLimit != connectLimit, !settings.countsWaitsAsConnecting {
                 // The driver keeps the limit itself, a little earlier.
                 let milliseconds = (connectLimit?.nanoseconds ?? .max) / 1_000_000
@@ -240,6 +243,20 @@
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
             // For the one after it, the version is to be set anew.
             isSecure = nil
+        }
+
+        /// Has the transfer make a connection where libcurl would have it wait for what others find out about theirs.
+        func connectRatherThanWait() {
+            set(CURLOPT_PIPEWAIT, 0)
+            // It goes with the version.
+            isSecure = nil
+        }
+
+        /// Whether the connection of the transfer is kept at its end if nobody else uses it then.
+        func keepConnection(_ isKept: Bool) {
+            guard keepsConnection != isKept else { return }
+            keepsConnection = isKept
+            set(CURLOPT_FORBID_REUSE, isKept && settings.keepsConnections ? 0 : 1)
         }
 
         /// Hands over the body of the running transfer as it came.

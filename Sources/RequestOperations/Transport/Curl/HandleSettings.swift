@@ -67,6 +67,9 @@
 
         var keepsCookies: Bool { cookies != nil }
 
+        /// Whether connections are used for more than one request.
+        var keepsConnections: Bool { configuration.keptConnections > 0 }
+
         /// Whether libcurl asks the URL of a request for more than where to send it: the proxy for all of it, the cookies for the
         /// path.
         var needsWholeURLs: Bool { mayUseProxy || keepsCookies }
@@ -105,7 +108,7 @@
             case .ipv4: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
             case .ipv6: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
             }
-            if configuration.keptConnections == 0 { handle.set(CURLOPT_FORBID_REUSE, 1) }
+            if !keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
             if addresses != nil { handle.set(CURLOPT_RESOLVE, pointer: addresses) }
             cookies?.apply(to: handle.pointer)

@@ -5,7 +5,7 @@
     @testable import RequestOperations
 
     struct ConnectionLineTests {
-        private var line = ConnectionLine()
+        private var line = ConnectionLine(triesSingleLine: false)
         private let driver = CurlDriver(CurlTransport.Configuration())
 
         /// A transfer that libcurl has, and has done nothing for.
@@ -37,6 +37,19 @@
             #expect(tried().isEmpty)
             line.noteRoom(at: try waiting("c.example"))
             #expect(tried().isEmpty)
+        }
+
+        @Test mutating func `Of a single origin none is tried, but where libcurl may let it wait for nothing`() throws {
+            let transfer = try waiting("a.example")
+            var other = ConnectionLine(triesSingleLine: true)
+            #expect(!other.isTried)
+            line.append(transfer)
+            line.rotate()
+            #expect(!line.isTried && tried().isEmpty)
+            transfer.isInLine = false
+            other.append(transfer)
+            other.rotate()
+            #expect(other.isTried && other.takeCandidates().map(ObjectIdentifier.init) == [ObjectIdentifier(transfer)])
         }
 
         @Test mutating func `Every origin is tried in its turn, though nothing had room`() throws {

@@ -181,7 +181,9 @@
                 return BodyStream.Reader { pieces.withLock { $0.popLast() } }
             }
             let row = await transport.row(.upload(request, from: .stream(stream)))
-            #expect(row == .sent(.connectionLost, .head, 65))
+            #expect(
+                row.isRow(
+                    .sent(.connectionLost, .head, 65), orSinceVersion8: .sent(.connectionLost, .head, 26)))
         }
 
         @Test(arguments: [

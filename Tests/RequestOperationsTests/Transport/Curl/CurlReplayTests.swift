@@ -1,7 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
-    import RequestOperations
     import Testing
+
+    @testable import RequestOperations
 
     /// Requests whose reused connection of HTTP/2 is lost; of those over HTTP/1.1 the conformance suite knows.
     @Suite(.timeLimit(.minutes(15)))
@@ -89,7 +90,9 @@
             let url = try #require(URL(string: "http://localhost:\(peer.port)/"))
             let rows = [await transport.row(url), await transport.row(url)]
             #expect(rows.allSatisfy { $0.code == .connectionLost && $0.phase == .head })
-            #expect([await peer.line(), await peer.line()] == ["stream 1", "stream 3"])
+            // A connection that was never answered over may be one over which libcurl would let nobody go.
+            let second = CurlLibrary.waitsForFirstResponse ? "stream 1" : "stream 3"
+            #expect([await peer.line(), await peer.line()] == ["stream 1", second])
         }
     }
 #endif

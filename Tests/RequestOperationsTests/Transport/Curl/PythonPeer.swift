@@ -43,6 +43,11 @@
             case losingHTTP2
             /// As `endingHTTP2`, but refuses both streams (REFUSED_STREAM).
             case refusingHTTP2
+            /// Speaks HTTP/2 without TLS; never answers the first stream of its first connection, and all others at once. Prints
+            /// each stream and its connection.
+            case deferringHTTP2
+            /// As `deferringHTTP2`, over TLS with the good certificate of ``SecureServers``.
+            case secureDeferringHTTP2
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -195,6 +200,13 @@
                         if kind == "leavingHTTP2": c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
                         return reset(c) if kind == "resettingHTTP2" else c.close()
 
+            def deferring_http2(c):
+                number = next(numbers)
+                for stream in begun_streams(c):
+                    print("stream", stream, "of connection", number)
+                    if (number, stream) != (1, 1):
+                        c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 1, stream, b"12345"))
+
             def http1(c):
                 while read_head(c):
                     c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nunix")
@@ -232,8 +244,8 @@
                 context.set_alpn_protocols(list(protocols))
                 return context.wrap_socket(c, server_side=True)
 
-            def secure_ending_http2(c):
-                ending_http2(secure(c, "h2"))
+            def over_tls(handler):
+                return lambda c: handler(secure(c, "h2"))
 
             def secure_proxy(c):
                 http_proxy(secure(c))
@@ -243,7 +255,8 @@
                         "streamResetBeforeHead": http2, "silent": silent,
                         "endingHTTP2": ending_http2, "resettingHTTP2": ending_http2, "leavingHTTP2": ending_http2,
                         "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
-                        "secureEndingHTTP2": secure_ending_http2,
+                        "secureEndingHTTP2": over_tls(ending_http2),
+                        "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing,
                         "withoutExpectations": without_expectations}
