@@ -76,25 +76,39 @@
 
         /// A socket is made for a transfer: its first, as was known before, or another after that was lost.
         func opensConnection(_ transfer: CurlTransfer) {
-            if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
-            // One over which nothing was answered would be there to be waited for, for ever.
-            if awaitsFirstResponse(transfer) { transfer.easy?.keepConnection(false) }
+            if settings.hidesConnections(isSecure: transfer.isSecure) {
+                unanswered.goesOn(transfer, at: now)
+                // Without an answer it would be there to be waited for, for ever.
+                transfer.easy?.keepConnection(false)
+            }
         }
 
-        /// The head of a response has come over a connection that was made for it.
-        func opensToOthers(_ transfer: CurlTransfer) {
-            guard awaitsFirstResponse(transfer) else { return }
+        /// A request is sent: over the connection that was made for it, or over one of others.
+        func sends(_ transfer: CurlTransfer) {
+            guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
+            if transfer.hasNewSocket {
+                unanswered.goesOn(transfer, at: now)
+            } else if transfer.awaitsFirstResponse {
+                leavesUnanswered(transfer)
+            }
+            transfer.hasNewSocket = false
+            // Those that libcurl repeats it would have wait as well, and nobody would hear of that.
+            transfer.easy?.connectRatherThanWait()
+        }
+
+        /// A status has come for a transfer.
+        func answers(_ transfer: CurlTransfer) {
+            if transfer.awaitsFirstResponse {
+                leavesUnanswered(transfer)
+                connectionLine.noteRoom(at: transfer)
+            }
+            guard !unanswered.isEmpty, transfer.head.takesSeveral else { return }
+            if unanswered.hasAnswered(transfer) { connectionLine.noteRoom(at: transfer) }
+        }
+
+        private func leavesUnanswered(_ transfer: CurlTransfer) {
+            unanswered.ends(transfer)
             transfer.easy?.keepConnection(true)
-            connectionLine.noteRoom(at: transfer)
-        }
-
-        /// Whether libcurl lets nobody else use the connection of a transfer before that has a response.
-        private func awaitsFirstResponse(_ transfer: CurlTransfer) -> Bool {
-            CurlLibrary.waitsForFirstResponse && settings.mayMultiplex(isSecure: transfer.isSecure)
-        }
-
-        private func isConnecting(to origin: Origin) -> Bool {
-            active.contains { $0.origin == origin && $0.phase == .connect && ($0.hasSocket || $0.isLookingUp) }
         }
 
         /// A transfer has its connection, or has ended: what waits for either may go on.
@@ -111,14 +125,11 @@
                 give(transfer, easy, multi)
                 tried.append(transfer)
             }
-            let isDue = now >= nextRotation
-            if isDue { connectionLine.rotate() }
+            if now >= nextRotation { connectionLine.rotate() }
             for transfer in connectionLine.takeCandidates() {
                 guard let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                if isDue, awaitsFirstResponse(transfer), !isConnecting(to: transfer.origin) {
-                    easy.connectRatherThanWait()
-                }
+                if unanswered.letPassBy(transfer, at: now) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
                 retried.append(transfer)
             }

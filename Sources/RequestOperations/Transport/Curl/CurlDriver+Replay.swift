@@ -40,6 +40,6 @@
             return measures.new_connections == 0
         }
 
-        private var endsEarly: Bool { message?.hasSuffix("before end of the underlying stream") == true }
+        private var endsEarly: Bool { message.map(CurlLibrary.tellsEndOfConnection) ?? false }
     }
 #endif

@@ -6,7 +6,7 @@
         func resume(_ transfer: CurlTransfer) {
             guard transfer.isActive, let easy = transfer.easy else { return }
             let mask = transfer.pauseMask
-            if transfer.isReceivingPaused { transfer.withholdInput(false) }
+            if transfer.isReceivingPaused { transfer.setInput(isWithheld: false) }
             transfer.isReceivingPaused = false
             if transfer.isSendingPaused, (transfer.upload as? StreamUpload)?.isReadable != false {
                 transfer.isSendingPaused = false

@@ -42,6 +42,7 @@
         /// When it is looked through because of nothing but time.
         var nextRotation = Int64.max
         @exclusivity(unchecked) var newConnections = NewConnections()
+        @exclusivity(unchecked) var unanswered = UnansweredConnections()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
@@ -237,6 +238,7 @@
             retried = []
             turnedBack = []
             newConnections = NewConnections()
+            unanswered = UnansweredConnections()
             connectionLine = ConnectionLine()
             handles.removeAll()
             let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
@@ -285,6 +287,7 @@
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
             } else {
+                if unanswered.haveAnsweredBeside(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }
         }
@@ -351,6 +354,7 @@
             }
             transfer.place = .nowhere
             makesRoom(transfer)
+            unanswered.ends(transfer)
             connectionLine.ends(transfer)
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }

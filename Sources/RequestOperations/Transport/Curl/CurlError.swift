@@ -85,6 +85,8 @@
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
                 .truncatedBody
+            case CURLE_HTTP2_STREAM where phase == .body && CurlLibrary.tellsEndOfConnection(message):
+                .truncatedBody
             case CURLE_PARTIAL_FILE where phase != .body:
                 .connectionLost
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
@@ -167,7 +169,7 @@
     /// | 52, 56 | head | `connectionLost` | an end, a reset before the head |
     /// | 0 | head | `connectionLost` | an end in the head |
     /// | 56 | head | `clientCertificateRejected` | a certificate missed in TLS 1.3, of which the server speaks late |
-    /// | 65 | head | `connectionLost` | a body from a stream on a reused connection that was dead |
+    /// | 65, 26 | head | `connectionLost` | a body from a stream on a reused connection that was dead; 26 with libcurl 8.12 |
     /// | 16 | head | `connectionLost` | an HTTP/2 connection that ends with GOAWAY |
     /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a length that is no number |
     /// | 27 | head | `malformedResponse` | a field of more than 100 KiB, with libcurl 7 |
@@ -178,6 +180,7 @@
     /// | 92 | head, body | `connectionLost` | an HTTP/2 stream that is reset |
     /// | 56 | body | `connectionLost` | a reset |
     /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
+    /// | 92 | body | `truncatedBody` | an HTTP/2 connection that ends, with libcurl before 7.88 |
     /// | 56 | body | `truncatedBody` | a chunk without a size |
     /// | 61 | body | `truncatedBody` | a body that is not compressed as declared |
     /// | 61 | body | `malformedResponse` | an unknown content coding, with libcurl 8.5 and later |

@@ -100,6 +100,11 @@
         /// Whether a message says that a look-up was not even begun, as libcurl before 8.20 does.
         static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
 
+        /// Whether a message says of a stream of HTTP/2 that its connection ended, not it alone, as libcurl up to 7.88 does.
+        static func tellsEndOfConnection(_ message: String) -> Bool {
+            message.hasSuffix("before end of the underlying stream")
+        }
+
         /// A message without what stands between its first and its last quotation mark, and without control characters: that
         /// can come from the certificate of whoever answers. (An apostrophe within a word is no quotation mark.)
         static func withoutQuotations(_ message: String) -> String {

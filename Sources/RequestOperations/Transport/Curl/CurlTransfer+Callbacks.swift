@@ -27,6 +27,7 @@
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
+            hasNewSocket = true
             driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
@@ -77,6 +78,7 @@
                 wasReplayed = true
             }
             phase = upload == nil ? .head : .request
+            driver.sends(self)
             driver.makesRoom(self)
             deadlines.activity = driver.now
             deadlines.sent = 0
@@ -113,9 +115,13 @@
             switch head.add(line) {
             case .more:
                 // The end of an informational head.
-                if head.isAtStart { firstByte = 0 }
+                if head.isAtStart {
+                    firstByte = 0
+                    driver.answers(self)
+                }
                 return true
             case .complete:
+                driver.answers(self)
                 if let coding = head.contentEncoding, !CurlLibrary.decodes(coding), let easy {
                     // An unknown coding is the business of whoever asked for the body. (From 8.5 on libcurl has decided
                     // that before this is called, and fails.)
@@ -135,7 +141,6 @@
 
         func publishHead() {
             phase = .body
-            if hasSocket { driver.opensToOthers(self) }
             let received = head.received
             exchange.withLock { $0.headArrived(received) }
             // Most bodies for memory are whole soon, and the Task, which has nothing to do with a piece, is resumed once.
@@ -179,7 +184,7 @@
             case .pause:
                 isReceivingPaused = true
                 wasReceivingPaused = true
-                withholdInput(true)
+                setInput(isWithheld: true)
                 driver.becomesReady(self)
                 return .paused
             case .tooLarge:
@@ -193,11 +198,11 @@
             return .taken
         }
 
-        /// Where libcurl would read on for a paused transfer, keeps from it that it could. (A connection of HTTP/2 serves
-        /// others as well, and is read without loss.)
-        func withholdInput(_ isWithheld: Bool) {
-            guard let readsFrom, head.received.version.map({ $0.major < 2 }) ?? false else { return }
-            driver.sockets.withholdInput(isWithheld, of: readsFrom)
+        /// Where libcurl would read on for a paused transfer, keeps from it that it could, or does so no longer. (A connection
+        /// of HTTP/2 serves others as well, and is read without loss.)
+        func setInput(isWithheld: Bool) {
+            guard let readsFrom, !head.takesSeveral else { return }
+            driver.sockets.setInput(isWithheld: isWithheld, of: readsFrom)
         }
 
         private func makeBuffer() -> ReceiveBuffer {

@@ -54,6 +54,10 @@
         var makesConnection = false
         /// Whether libcurl has found no connection for it, or does not have it since one is being made.
         var isTurnedBack = false
+        /// Whether a socket was made for it since it was last sent.
+        var hasNewSocket = false
+        /// Whether it is the first over its connection, and unanswered.
+        var awaitsFirstResponse = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.

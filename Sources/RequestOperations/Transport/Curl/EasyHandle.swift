@@ -247,12 +247,14 @@
 
         /// Has the transfer make a connection where libcurl would have it wait for what others find out about theirs.
         func connectRatherThanWait() {
+            guard isSecure != nil else { return }
             set(CURLOPT_PIPEWAIT, 0)
-            // It goes with the version.
+            // For the one after it, that is to be set anew with the version.
             isSecure = nil
         }
 
-        /// Whether the connection of the transfer is kept at its end if nobody else uses it then.
+        /// Whether the connection of the transfer is kept at its end if nobody else uses it then. (A transport that keeps
+        /// none keeps it in no case.)
         func keepConnection(_ isKept: Bool) {
             guard keepsConnection != isKept else { return }
             keepsConnection = isKept

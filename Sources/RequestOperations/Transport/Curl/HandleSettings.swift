@@ -132,6 +132,11 @@
                 && CurlLibrary.beginsHTTP2Twice
         }
 
+        /// Whether libcurl lets nobody else use a connection before its first response.
+        func hidesConnections(isSecure: Bool) -> Bool {
+            CurlLibrary.waitsForFirstResponse && mayMultiplex(isSecure: isSecure)
+        }
+
         /// Whether every request without TLS goes through a proxy of HTTP, where libcurl speaks HTTP/1.1.
         private var usesProxyForAll: Bool {
             guard case .url(let url, let exceptions) = configuration.proxy else { return false }

@@ -28,6 +28,9 @@
         /// Whether no line of a head has come, or none after those of informational responses.
         var isAtStart: Bool { status == 0 }
 
+        /// Whether a connection of this version of HTTP takes several requests at a time.
+        var takesSeveral: Bool { version.map { $0.major >= 2 } ?? false }
+
         /// The head, when it is complete.
         var received: ReceivedHead { ReceivedHead(status: status, version: version, block: HeaderBlock(block)) }
 

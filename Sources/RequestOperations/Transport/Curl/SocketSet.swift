@@ -67,9 +67,9 @@
         }
 
         /// Keeps input from libcurl, or does so no longer.
-        func withholdInput(_ isWithheld: Bool, of descriptor: Int32) {
+        func setInput(isWithheld: Bool, of descriptor: Int32) {
             // It is watched for no more than libcurl wanted, which was told what cannot be watched.
-            _ = change(descriptor) { $0.withholdInput(isWithheld) }
+            _ = change(descriptor) { $0.setInput(isWithheld: isWithheld) }
         }
 
         private func reserve(_ descriptor: Int32) {
@@ -99,9 +99,9 @@
         func attend(_ multi: UnsafeMutableRawPointer) {
             var running: Int32 = 0
             for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) {
-                let readiness = told(event)
-                if readiness.isEmpty { continue }
-                curl_multi_socket_action(multi, event.descriptor, Int32(readiness.rawValue), &running)
+                let told = whatToTell(of: event)
+                if told.isEmpty { continue }
+                curl_multi_socket_action(multi, event.descriptor, Int32(told.rawValue), &running)
             }
             eventCount = 0
             guard timer <= CurlLibrary.now else { return }
@@ -110,13 +110,13 @@
             curl_multi_socket_action(multi, -1, 0, &running)
         }
 
-        private func told(_ event: rocurl_event) -> SocketWatch.Interest {
+        private func whatToTell(of event: rocurl_event) -> SocketWatch.Interest {
             // The one that wakes the thread is none of libcurl's.
             guard event.descriptor < watches.count else { return [] }
             var told: SocketWatch.Interest = []
             // It changes to less, which the kernel refuses for closed ones at most.
             _ = change(event.descriptor) {
-                told = $0.told(SocketWatch.Interest(rawValue: UInt8(event.readiness)))
+                told = $0.whatToTell(of: SocketWatch.Interest(rawValue: UInt8(event.readiness)))
             }
             return told
         }

@@ -37,13 +37,13 @@
         }
 
         /// Keeps input from libcurl, or does so no longer.
-        mutating func withholdInput(_ isWithheld: Bool) {
+        mutating func setInput(isWithheld: Bool) {
             withholdsInput = isWithheld
             want(wanted)
         }
 
         /// Something happened; what libcurl is to be told of it. If that is nothing, the kernel is not to tell of it again.
-        mutating func told(_ event: Interest) -> Interest {
+        mutating func whatToTell(of event: Interest) -> Interest {
             let hidden: Interest = withholdsInput ? .input : []
             guard wanted.subtracting(hidden).isDisjoint(with: event) else { return event.subtracting(hidden) }
             watched = wanted.subtracting(hidden)

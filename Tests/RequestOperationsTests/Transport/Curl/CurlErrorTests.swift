@@ -187,13 +187,19 @@
         }
 
         @Test(arguments: [
-            ("HTTP/1.1 abc Strange\r\n\r\n", 1), ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n", 8),
-            ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", 8), ("HTTP/7 200 OK\r\n\r\n", 1),
-            ("HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all", nil),
+            ("HTTP/1.1 abc Strange\r\n\r\n", 1), ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", 8),
+            ("HTTP/7 200 OK\r\n\r\n", 1), ("HTTP/1.1 101 Switching Protocols\r\n\r\nanything at all", nil),
         ])
         func `A head that is not one is malformedResponse`(head: String, number: Int?) async throws {
             let row = try await loopback(.closing(.raw(Data(head.utf8))))
             #expect(row == .sent(.malformedResponse, .head, number))
+        }
+
+        @Test func `A line of a head without a colon is malformedResponse if libcurl refuses it`() async throws {
+            let head = "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n"
+            let row = try await loopback(.closing(.raw(Data(head.utf8))))
+            let isRefused = CurlLibrary.version >= CurlLibrary.Version(7, 83)
+            #expect(row == (isRefused ? .sent(.malformedResponse, .head, 8) : Row()))
         }
 
         @Test func `A status of four digits is malformedResponse`() async throws {
@@ -232,7 +238,11 @@
             let codings = Array(repeating: "gzip", count: 20).joined(separator: ",")
             let response = LoopbackServer.Response.status(
                 200, fields: ["Content-Encoding": codings], body: Data("hello".utf8))
-            #expect(try await loopback(response) == .sent(.malformedResponse, .head, 61))
+            // Before 7.84 it takes any number.
+            let isRefused = CurlLibrary.version >= CurlLibrary.Version(7, 84)
+            let row = try await loopback(response)
+            #expect(
+                row == (isRefused ? .sent(.malformedResponse, .head, 61) : .sent(.truncatedBody, .body, 61, bytes: 5)))
         }
 
         @Test func `A body in an unknown coding is malformedResponse if libcurl refuses it`() async throws {
@@ -276,8 +286,7 @@
             let peer = try await PythonPeer(.goAway)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            let row = await transport.row(url)
-            #expect(row.isRow(.sent(.connectionLost, .head, 16), orSinceVersion8: .sent(.connectionLost, .head)))
+            #expect(await transport.row(url).unnumbered == .sent(.connectionLost, .head))
         }
 
         @Test func `A stream that is reset before its head is connectionLost`() async throws {
@@ -293,14 +302,15 @@
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
-            #expect(await transport.row(.upload(request, from: .data(Data("1".utf8)))) == .sent(.connectionLost, .head))
+            let row = await transport.row(.upload(request, from: .data(Data("1".utf8))))
+            #expect(row.unnumbered == .sent(.connectionLost, .head))
         }
 
         @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {
             let peer = try await PythonPeer(.goAwayInBody)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            #expect(await transport.row(url) == .sent(.truncatedBody, .body, 18, bytes: 5))
+            #expect(await transport.row(url).unnumbered == .sent(.truncatedBody, .body, bytes: 5))
         }
 
         // MARK: Proxies

@@ -69,7 +69,7 @@
             let peer = try await PythonPeer(.streamRefused)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let row = await transport.row(try #require(URL(string: "http://localhost:\(peer.port)/")))
-            #expect(row == .sent(.connectionLost, .head))
+            #expect(row.unnumbered == .sent(.connectionLost, .head))
             for _ in 1...5 { #expect(await peer.line() == "stream 1") }
         }
 

@@ -148,6 +148,20 @@
             #expect(connections.first?.hasSuffix("HTTP/2.0") == true)
         }
 
+        @Test(arguments: [SecureServers.Site.http1, .http2])
+        func `A connection over TLS is used again after answers with and without a body`(
+            site: SecureServers.Site
+        ) async throws {
+            let transport = CurlTransport.trusting()
+            let first = try await transport.text(secure.url(site, "/connection"))
+            for method in ["HEAD", "GET", "OPTIONS"] {
+                var request = URLRequest(url: secure.url(site, "/1k"))
+                request.httpMethod = method
+                _ = try await transport.perform(.data(request)) { _ in }
+            }
+            #expect(try await transport.text(secure.url(site, "/connection")) == first)
+        }
+
         @Test func `A connection that its server ends with GOAWAY harms no request`() async throws {
             let transport = CurlTransport.trusting()
             let url = secure.url(.shortLived)

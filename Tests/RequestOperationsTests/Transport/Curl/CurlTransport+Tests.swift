@@ -77,6 +77,13 @@
             Row(code: code, phase: phase, hasHead: phase == .body, number: number, bytes: bytes)
         }
 
+        /// The same without libcurl's number, of which its versions have one each for the ends of HTTP/2.
+        var unnumbered: Row {
+            var row = self
+            row.number = nil
+            return row
+        }
+
         /// Whether it is that of libcurl 7 where that runs. With version 8 it may be another, as it came to be in the course of
         /// that version.
         func isRow(_ ofVersion7: Row, orSinceVersion8 ofVersion8: Row) -> Bool {

@@ -87,6 +87,9 @@
                 for _ in 0..<20 { group.addTask { try await transport.get(url).body } }
                 for try await body in group { #expect(body == Data("12345".utf8)) }
             }
+            var connections: Set<Substring?> = []
+            for _ in 0..<20 { connections.insert(await peer.line().split(separator: " ").last) }
+            #expect(connections.count <= (CurlLibrary.waitsForFirstResponse ? 3 : 1))
             unanswered.cancel()
             await #expect(throws: CancellationError.self) { try await unanswered.value }
         }

@@ -17,16 +17,16 @@
         @Test mutating func `What happens to a connection that nobody uses is told once`() {
             watch.want(.input)
             watch.want([])
-            let told = watch.told(.input)
+            let told = watch.whatToTell(of: .input)
             #expect(told.isEmpty && watch.watched.isEmpty)
         }
 
         @Test mutating func `After that it is watched again for the next request`() {
             watch.want(.input)
             watch.want([])
-            _ = watch.told(.input)
+            _ = watch.whatToTell(of: .input)
             watch.want(.input)
-            let told = watch.told(.input)
+            let told = watch.whatToTell(of: .input)
             #expect(told == .input && watch.watched == .input)
         }
 
@@ -44,48 +44,48 @@
         @Test mutating func `Input that comes while only output is wanted is told once`() {
             watch.want(.input)
             watch.want(.output)
-            let told = watch.told(.input)
+            let told = watch.whatToTell(of: .input)
             #expect(told.isEmpty && watch.watched == .output)
         }
 
         @Test(arguments: [SocketWatch.Interest.input, .output])
         mutating func `An end concerns whoever wants anything`(interest: SocketWatch.Interest) {
             watch.want(interest)
-            let told = watch.told([.input, .output])
+            let told = watch.whatToTell(of: [.input, .output])
             #expect(told == [.input, .output])
         }
 
         @Test mutating func `Of withheld input libcurl hears nothing, and the kernel is not asked for it again`() {
             watch.want(.input)
-            watch.withholdInput(true)
-            let told = watch.told(.input)
+            watch.setInput(isWithheld: true)
+            let told = watch.whatToTell(of: .input)
             #expect(told.isEmpty && watch.watched.isEmpty)
         }
 
         @Test mutating func `An end is output alone where input is withheld, and nothing where no output is wanted`() {
             watch.want([.input, .output])
-            watch.withholdInput(true)
-            let first = watch.told([.input, .output])
+            watch.setInput(isWithheld: true)
+            let first = watch.whatToTell(of: [.input, .output])
             watch.want(.input)
-            let second = watch.told([.input, .output])
+            let second = watch.whatToTell(of: [.input, .output])
             #expect(first == .output && second.isEmpty && watch.watched.isEmpty)
         }
 
         @Test mutating func `Input that was withheld is watched for and told when it is no longer`() {
             watch.want(.input)
-            watch.withholdInput(true)
-            _ = watch.told(.input)
-            watch.withholdInput(false)
-            let told = watch.told(.input)
+            watch.setInput(isWithheld: true)
+            _ = watch.whatToTell(of: .input)
+            watch.setInput(isWithheld: false)
+            let told = watch.whatToTell(of: .input)
             #expect(told == .input && watch.watched == .input)
         }
 
         @Test mutating func `What was withheld for one transfer is told for the next`() {
             watch.want(.input)
-            watch.withholdInput(true)
+            watch.setInput(isWithheld: true)
             watch.want([])
             watch.want(.input)
-            let told = watch.told(.input)
+            let told = watch.whatToTell(of: .input)
             #expect(told == .input)
         }
 
