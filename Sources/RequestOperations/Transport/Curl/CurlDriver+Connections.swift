@@ -76,6 +76,7 @@
 
         /// A socket is made for a transfer: its first, as was known before, or another after that was lost.
         func opensConnection(_ transfer: CurlTransfer) {
+            if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
             if settings.hidesConnections(isSecure: transfer.isSecure) {
                 unanswered.goesOn(transfer, at: now)
                 // Without an answer it would be there to be waited for, for ever.
