@@ -6,7 +6,9 @@
 
 #if defined(__linux__)
 
+#include <linux/tcp.h>
 #include <malloc.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -286,6 +288,13 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
             | (end || ready[index].events & EPOLLOUT ? CURL_CSELECT_OUT : 0);
     }
     return count < 0 ? 0 : count;
+}
+
+int64_t rocurl_written(int descriptor) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
+    return (int64_t)(info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes);
 }
 
 void rocurl_spin_hint(void) {

@@ -69,7 +69,7 @@
             }
         }
 
-        private var nextDeadline: Int64 { min(nextSweep, nextTelling, nextRun, nextRotation, sockets.timer) }
+        private var nextDeadline: Int64 { min(nextSweep, nextTelling, nextRun, nextRotation, sockets.deadline) }
 
         private var millisecondsToSleep: Int32 {
             guard nextDeadline != .max else { return 60_000 }

@@ -39,6 +39,9 @@
     /// Decompressed bytes that arrive for a transfer that is paused are kept by libcurl, up to 64 MiB, whatever its limits; more
     /// fail as ``RequestError/Code/bodyTooLarge``.
     ///
+    /// The answer to an upload that is still going on may get lost over HTTP/2 with libcurl 7.87 to 8.3, if the server ends the
+    /// stream with it: the request fails as ``RequestError/Code/connectionLost``. HTTP/1.1 has no such trouble.
+    ///
     /// With HTTP/2 a transfer that is paused for its consumer may hold up others on the same connection once libcurl's
     /// window for it is full.
     public final class CurlTransport: BuiltInTransport {

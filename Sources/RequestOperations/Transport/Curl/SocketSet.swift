@@ -14,7 +14,13 @@
         /// When libcurl wants to be called in any case.
         private(set) var timer = Int64.max
 
+        /// Descriptors that are not watched for output, since libcurl had no use for it.
+        private var resting: [Int32] = []
+        /// When it is tried nevertheless.
+        private var restEnd = Int64.max
+
         private static let capacity = 64
+        private static let restLength: Int64 = 100_000_000
 
         deinit {
             close()
@@ -86,6 +92,9 @@
             return isDone || after.isEmpty
         }
 
+        /// When something is to be done even if nothing happens.
+        var deadline: Int64 { min(timer, restEnd) }
+
         // MARK: What happens
 
         /// Waits until something happens to one of the sockets, or the thread is woken, or the time has passed; whether
@@ -97,17 +106,32 @@
 
         /// Lets libcurl attend to what has happened since the last time.
         func attend(_ multi: UnsafeMutableRawPointer) {
+            if restEnd <= CurlLibrary.now { endRest() }
             var running: Int32 = 0
             for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) {
                 let told = whatToTell(of: event)
                 if told.isEmpty { continue }
+                let written = told.contains(.output) ? rocurl_written(event.descriptor) : -1
                 curl_multi_socket_action(multi, event.descriptor, Int32(told.rawValue), &running)
+                if written >= 0, rocurl_written(event.descriptor) == written { rest(event.descriptor) }
             }
             eventCount = 0
             guard timer <= CurlLibrary.now else { return }
             timer = .max
             // `CURL_SOCKET_TIMEOUT`, which is a macro.
             curl_multi_socket_action(multi, -1, 0, &running)
+        }
+
+        private func rest(_ descriptor: Int32) {
+            _ = change(descriptor) { $0.restOutput() }
+            resting.append(descriptor)
+            restEnd = min(restEnd, CurlLibrary.now.adding(Self.restLength))
+        }
+
+        private func endRest() {
+            for descriptor in resting { _ = change(descriptor) { $0.tryOutput() } }
+            resting.removeAll(keepingCapacity: true)
+            restEnd = .max
         }
 
         private func whatToTell(of event: rocurl_event) -> SocketWatch.Interest {

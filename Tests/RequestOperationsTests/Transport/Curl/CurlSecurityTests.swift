@@ -170,21 +170,57 @@
 
         @Test func `A body goes up over HTTP2, of a known and of an unknown length`() async throws {
             let transport = CurlTransport.trusting()
-            var request = URLRequest(url: secure.url(.http2, "/upload"))
-            request.httpMethod = "POST"
-            let piece = Data(count: 100_000)
-            for length in [Int64(1_000_000), nil] {
-                let stream = BodyStream(length: length) {
-                    let left = Locked(10)
-                    return BodyStream.Reader {
-                        left.withLock { left in
-                            left -= 1
-                            return left >= 0 ? piece : nil
-                        }
-                    }
+            for length in [Int64(1 << 20), nil] {
+                let response = try await transport.upload(1 << 20, to: secure.url(.http2, "/upload"), length: length)
+                #expect(String(decoding: response.body, as: UTF8.self) == "1048576")
+            }
+        }
+
+        /// The versions of libcurl from 7.87 to 8.3 may drop an answer that comes together with the end of its stream.
+        static let dropsEarlyAnswers =
+            CurlLibrary.version >= CurlLibrary.Version(7, 87) && CurlLibrary.version < CurlLibrary.Version(8, 4)
+        static let earlyAnswering: [SecureServers.Site] =
+            [.http1, .cleartext] + (dropsEarlyAnswers ? [] : [.http2, .http2Cleartext])
+
+        @Test(arguments: earlyAnswering)
+        func `An upload that a server finds too large has its answer`(site: SecureServers.Site) async throws {
+            let transport = CurlTransport.trusting {
+                if site == .http2Cleartext { $0.httpVersions = .http2PriorKnowledge }
+            }
+            for length in [Int64(64 << 20), nil] {
+                let response = try await transport.upload(64 << 20, to: secure.url(site, "/small"), length: length)
+                #expect(response.head.status == 413)
+            }
+        }
+
+        @Test func `An answer over HTTP2 before the end of an upload is a response, with a length or without`()
+            async throws
+        {
+            let peer = try await PythonPeer(.earlyHTTP2)
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            for _ in 1...3 {
+                do {
+                    let response = try await transport.upload(64 << 20, to: url, length: 64 << 20)
+                    #expect(response.head.status == 413 && response.body == Data("large".utf8))
+                } catch let failure as TransferFailure where Self.dropsEarlyAnswers {
+                    #expect(failure.requestMayHaveBeenProcessed)
                 }
-                let response = try await transport.perform(.upload(request, from: .stream(stream))) { _ in }
-                #expect(String(decoding: response.body, as: UTF8.self) == "1000000")
+            }
+        }
+
+        @Test func `An upload over HTTP2 of which the server takes no more costs no processor time`() async throws {
+            let peer = try await PythonPeer(.deferringHTTP2)
+            await #expect(processExitsWith: .success) { [port = peer.port as Int] in
+                let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+                var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/")))
+                request.httpMethod = "POST"
+                var task = TransportTask.upload(request, from: .data(Data(count: 8 << 20)))
+                task.limits.idle = .seconds(2)
+                let before = clock()
+                let row = await transport.row(task)
+                let seconds = Double(clock() - before) / Double(CLOCKS_PER_SEC)
+                guard row == .sent(.timedOut, .request), seconds < 1 else { exit(EXIT_FAILURE) }
             }
         }
 

@@ -31,6 +31,23 @@
             String(decoding: try await get(url, fields: fields).body, as: UTF8.self)
         }
 
+        /// Posts zeros from a stream, in pieces of 64 KiB.
+        func upload(_ byteCount: Int, to url: URL, length: Int64?) async throws -> TransportResponse {
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            let piece = Data(count: 64 << 10)
+            let stream = BodyStream(length: length) {
+                let left = Locked(byteCount / piece.count)
+                return BodyStream.Reader {
+                    left.withLock { left in
+                        left -= 1
+                        return left >= 0 ? piece : nil
+                    }
+                }
+            }
+            return try await perform(.upload(request, from: .stream(stream))) { _ in }
+        }
+
         /// What a failed request shows of the table of errors.
         func row(_ task: TransportTask) async -> Row {
             guard let failure = await failure(of: task) else { return Row() }

@@ -33,6 +33,16 @@
             #expect(released().isEmpty && !connections.mustWait(others[0]))
         }
 
+        @Test func `Of a connection that libcurl makes by itself it is known where others must wait for it`() throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.httpVersions = .http2PriorKnowledge
+            let driver = CurlDriver(configuration)
+            let transfer = try CurlTransfer.to("a.example", over: driver)
+            driver.opensConnection(transfer)
+            #expect(driver.newConnections.isMaking(to: transfer) == CurlLibrary.beginsHTTP2Twice)
+            #expect(driver.unanswered.isEmpty == !CurlLibrary.waitsForFirstResponse)
+        }
+
         @Test mutating func `Neither another origin waits, nor who makes a connection`() throws {
             connections.begins(try transfer("a.example"))
             #expect(!connections.mustWait(try transfer("b.example")))

@@ -48,6 +48,9 @@
             case deferringHTTP2
             /// As `deferringHTTP2`, over TLS with the good certificate of ``SecureServers``.
             case secureDeferringHTTP2
+            /// Speaks HTTP/2 without TLS; answers 413 to the head of a request, as a whole, and then wants no more of its body
+            /// (RFC 9113, section 8.1).
+            case earlyHTTP2
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -200,6 +203,12 @@
                         if kind == "leavingHTTP2": c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
                         return reset(c) if kind == "resettingHTTP2" else c.close()
 
+            def early_http2(c):
+                for stream in begun_streams(c):
+                    # A literal :status (8) of 413 and a literal content-length (28) of 5.
+                    head = b"\x08\x03413" + (b"\x0f\x0d\x015" if stream == 1 else b"")
+                    c.sendall(frame(1, 4, stream, head) + frame(0, 1, stream, b"large") + frame(3, 0, stream, bytes(4)))
+
             def deferring_http2(c):
                 number = next(numbers)
                 for stream in begun_streams(c):
@@ -256,6 +265,7 @@
                         "endingHTTP2": ending_http2, "resettingHTTP2": ending_http2, "leavingHTTP2": ending_http2,
                         "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
                         "secureEndingHTTP2": over_tls(ending_http2),
+                        "earlyHTTP2": early_http2,
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing,

@@ -173,6 +173,7 @@
                       location = /cookie { add_header Set-Cookie "taste=sweet"; return 200 "$http_cookie"; }
                       location = /fields { return 200 "$http_user_agent|$http_accept|$http_accept_encoding|$http_expect|$content_type"; }
                       location = /upload { client_body_buffer_size 16k; client_max_body_size 0; proxy_pass http://127.0.0.1:\(ports[Site.cleartext.rawValue])/sink; }
+                      location = /small { client_max_body_size 1k; proxy_pass http://127.0.0.1:\(ports[Site.cleartext.rawValue])/sink; }
                       location = /drop { return 444; }
                       location = /sink { return 200 "$content_length"; }
                     }

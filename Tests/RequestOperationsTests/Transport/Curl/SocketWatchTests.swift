@@ -80,6 +80,26 @@
             #expect(told == .input && watch.watched == .input)
         }
 
+        @Test mutating func `Output of which libcurl made nothing is not watched for, but told with the next input`() {
+            watch.want([.input, .output])
+            watch.restOutput()
+            #expect(watch.watched == .input)
+            let told = watch.whatToTell(of: .input)
+            #expect(told == [.input, .output] && watch.watched == [.input, .output])
+        }
+
+        @Test mutating func `It is watched for again when libcurl wants something else, or it is tried`() {
+            for tries in [false, true] {
+                watch.want([.input, .output])
+                watch.restOutput()
+                if tries { watch.tryOutput() } else { watch.want(.output) }
+                #expect(watch.watched.contains(.output))
+            }
+            watch.want(.input)
+            watch.tryOutput()
+            #expect(watch.watched == .input)
+        }
+
         @Test mutating func `What was withheld for one transfer is told for the next`() {
             watch.want(.input)
             watch.setInput(isWithheld: true)
