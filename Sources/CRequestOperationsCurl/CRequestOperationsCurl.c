@@ -6,12 +6,13 @@
 
 #if defined(__linux__)
 
-#include <linux/tcp.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -290,11 +291,26 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
     return count < 0 ? 0 : count;
 }
 
+// The beginning of the kernel's `struct tcp_info`, of which older headers have less.
+struct tcp_counts {
+    uint8_t states[8];
+    uint32_t basics[24];
+    uint64_t rates_and_bytes[4];
+    uint32_t segments[2], not_sent, shortest_time, data_segments[2];
+    uint64_t rate_and_times[4];
+    uint32_t delivered[2];
+    uint64_t sent, sent_again;
+};
+
+_Static_assert(offsetof(struct tcp_counts, not_sent) == 144 && offsetof(struct tcp_counts, sent) == 200, "linux/tcp.h");
+
 int64_t rocurl_written(int descriptor) {
-    struct tcp_info info = {0};
-    socklen_t size = sizeof info;
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
-    return (int64_t)(info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes);
+    struct tcp_counts counts = {0};
+    socklen_t size = sizeof counts;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &counts, &size) != 0) return -1;
+    // Linux before 4.19 does not count, and what runs its programs elsewhere may fill in nothing.
+    if (size < sizeof counts || counts.sent == 0) return -1;
+    return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
 }
 
 void rocurl_spin_hint(void) {

@@ -146,7 +146,8 @@ bool rocurl_watch(int epoll, int descriptor, int before, int after);
 bool rocurl_watch_wakes(int epoll, int wake);
 /// Waits until something happens to descriptors of the set, or the time has passed; how many events there are.
 int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int milliseconds);
-/// The number of bytes written to a connection of TCP, sent or not; -1 for other descriptors.
+/// The number of bytes written to a connection of TCP, sent or not; -1 as long as none was sent, for other descriptors, and
+/// where the system does not tell.
 int64_t rocurl_written(int descriptor);
 /// Tells the processor that this thread is looking out for something.
 void rocurl_spin_hint(void);

@@ -28,8 +28,11 @@
             self.triesSingleLine = triesSingleLine
         }
 
+        /// Whether libcurl may try a wrong one.
+        var hasSeveralOrigins: Bool { lines.count > 1 }
+
         /// Whether libcurl may try a wrong one, or none.
-        var isTried: Bool { lines.count > 1 || triesSingleLine && !lines.isEmpty }
+        var isTried: Bool { hasSeveralOrigins || triesSingleLine && !lines.isEmpty }
 
         mutating func append(_ transfer: CurlTransfer) {
             guard !transfer.isInLine else { return }

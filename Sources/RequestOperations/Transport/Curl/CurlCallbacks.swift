@@ -52,7 +52,8 @@
             if CurlLibrary.readsWhilePaused, interest.contains(.input) {
                 with(rocurl_context(easy)) { $0.readsFrom = descriptor }
             }
-            guard !sockets(context).want(interest, of: descriptor) else { return 0 }
+            let mayRest = interest.contains(.output) && with(rocurl_context(easy)) { $0.mayShareConnection } ?? false
+            guard !sockets(context).want(interest, of: descriptor, mayRest: mayRest) else { return 0 }
             with(rocurl_context(easy)) { $0.cannotWait() }
             return 0
         }

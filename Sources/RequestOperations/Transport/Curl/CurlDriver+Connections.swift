@@ -87,6 +87,7 @@
         /// A request is sent: over the connection that was made for it, or over one of others.
         func sends(_ transfer: CurlTransfer) {
             guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
+            unanswered.endsTry(transfer)
             if transfer.hasNewSocket {
                 unanswered.goesOn(transfer, at: now)
             } else if transfer.awaitsFirstResponse {
@@ -99,12 +100,18 @@
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            if transfer.awaitsFirstResponse {
-                leavesUnanswered(transfer)
-                connectionLine.noteRoom(at: transfer)
-            }
-            guard !unanswered.isEmpty, transfer.head.takesSeveral else { return }
-            if unanswered.hasAnswered(transfer) { connectionLine.noteRoom(at: transfer) }
+            guard transfer.awaitsFirstResponse else { return }
+            leavesUnanswered(transfer)
+            if transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
+            connectionLine.noteRoom(at: transfer)
+        }
+
+        /// A transfer has ended.
+        func ends(_ transfer: CurlTransfer) {
+            makesRoom(transfer)
+            connectionLine.ends(transfer)
+            unanswered.ends(transfer)
+            if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
         }
 
         private func leavesUnanswered(_ transfer: CurlTransfer) {
@@ -129,8 +136,11 @@
             if now >= nextRotation { connectionLine.rotate() }
             for transfer in connectionLine.takeCandidates() {
                 guard let easy = transfer.easy else { continue }
+                let passesBy = unanswered.tries(transfer) || unanswered.areOverdue(for: transfer, at: now)
+                // It loses its place in libcurl's own line, where that would be in order.
+                guard passesBy || connectionLine.hasSeveralOrigins else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                if unanswered.letPassBy(transfer, at: now) { easy.connectRatherThanWait() }
+                if passesBy { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
                 retried.append(transfer)
             }

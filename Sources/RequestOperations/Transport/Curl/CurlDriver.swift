@@ -287,7 +287,7 @@
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
             } else {
-                if unanswered.haveAnsweredBeside(transfer) { easy.connectRatherThanWait() }
+                if unanswered.tries(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }
         }
@@ -353,11 +353,9 @@
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
-            makesRoom(transfer)
-            unanswered.ends(transfer)
-            connectionLine.ends(transfer)
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
+            ends(transfer)
             if transfer.stand != .none, !leavesLookup {
                 let code: CURLcode? = if case .finished(let code) = outcome { code } else { nil }
                 lookupFailed(for: transfer, code, transfer.easy?.message)

@@ -58,6 +58,8 @@
         var hasNewSocket = false
         /// Whether it is the first over its connection, and unanswered.
         var awaitsFirstResponse = false
+        /// Whether it was given to libcurl to use a connection that was answered.
+        var triesAnswered = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
@@ -166,6 +168,9 @@
             lookupName = request.lookupName
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
+
+        /// Whether its connection may take other requests at the same time.
+        var mayShareConnection: Bool { driver.settings.mayMultiplex(isSecure: isSecure) }
 
         /// Calls the driver's attention to the transfer.
         func callDriver() {

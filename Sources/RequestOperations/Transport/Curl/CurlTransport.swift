@@ -42,6 +42,9 @@
     /// The answer to an upload that is still going on may get lost over HTTP/2 with libcurl 7.87 to 8.3, if the server ends the
     /// stream with it: the request fails as ``RequestError/Code/connectionLost``. HTTP/1.1 has no such trouble.
     ///
+    /// Over libcurl 8.13 to 8.15 requests over HTTP/2 wait for the first answer on a connection where no more connections may be
+    /// made, and elsewhere for a fifth of a second or, after more such connections, up to a few.
+    ///
     /// With HTTP/2 a transfer that is paused for its consumer may hold up others on the same connection once libcurl's
     /// window for it is full.
     public final class CurlTransport: BuiltInTransport {

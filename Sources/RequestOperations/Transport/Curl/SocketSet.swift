@@ -67,9 +67,11 @@
         }
 
         /// Watches a descriptor for what libcurl wants to know of it; `false` if the system cannot.
-        func want(_ interest: SocketWatch.Interest, of descriptor: Int32) -> Bool {
+        ///
+        /// - Parameter mayRest: Whether libcurl may want to know of output of which it makes nothing.
+        func want(_ interest: SocketWatch.Interest, of descriptor: Int32, mayRest: Bool = false) -> Bool {
             reserve(descriptor)
-            return change(descriptor) { $0.want(interest) }
+            return change(descriptor) { $0.want(interest, mayRest: mayRest) }
         }
 
         /// Keeps input from libcurl, or does so no longer.
@@ -106,24 +108,35 @@
 
         /// Lets libcurl attend to what has happened since the last time.
         func attend(_ multi: UnsafeMutableRawPointer) {
-            if restEnd <= CurlLibrary.now { endRest() }
             var running: Int32 = 0
             for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) {
                 let told = whatToTell(of: event)
                 if told.isEmpty { continue }
-                let written = told.contains(.output) ? rocurl_written(event.descriptor) : -1
+                let mayRest = told.contains(.output) && watches[Int(event.descriptor)].mayRest
+                let written = mayRest ? rocurl_written(event.descriptor) : -1
                 curl_multi_socket_action(multi, event.descriptor, Int32(told.rawValue), &running)
-                if written >= 0, rocurl_written(event.descriptor) == written { rest(event.descriptor) }
+                if mayRest { noticeWritten(on: event.descriptor, since: written) }
             }
             eventCount = 0
-            guard timer <= CurlLibrary.now else { return }
-            timer = .max
-            // `CURL_SOCKET_TIMEOUT`, which is a macro.
-            curl_multi_socket_action(multi, -1, 0, &running)
+            let now = CurlLibrary.now
+            if timer <= now {
+                timer = .max
+                // `CURL_SOCKET_TIMEOUT`, which is a macro.
+                curl_multi_socket_action(multi, -1, 0, &running)
+                // It may have made something of output in there.
+                endRest()
+            } else if restEnd <= now {
+                endRest()
+            }
         }
 
-        private func rest(_ descriptor: Int32) {
-            _ = change(descriptor) { $0.restOutput() }
+        private func noticeWritten(on descriptor: Int32, since before: Int64) {
+            let written = rocurl_written(descriptor)
+            var rests = false
+            _ = change(descriptor) {
+                if written >= 0, written == before { rests = $0.restOutput() } else { $0.tryOutput() }
+            }
+            guard rests else { return }
             resting.append(descriptor)
             restEnd = min(restEnd, CurlLibrary.now.adding(Self.restLength))
         }

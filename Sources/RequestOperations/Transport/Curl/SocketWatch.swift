@@ -20,9 +20,11 @@
         private(set) var watched: Interest = []
         /// Whether libcurl is to hear nothing of input, though it wants to.
         private var withholdsInput = false
-        /// Whether libcurl, told that output is possible, sent nothing: over HTTP/2 it may have to wait until the other side
-        /// takes more, and some of its versions want to know of output all the while, which would be told without end.
-        private var hasNoUseForOutput = false
+        /// Whether output may be possible of which libcurl makes nothing: over HTTP/2 it has to wait while the other side takes
+        /// no more, and some of its versions want to know of output all the while, which would be told without end.
+        private(set) var mayRest = false
+        /// Whether that is so now, so that the kernel is not asked for output.
+        private var restsOutput = false
         /// Whether it is known when the descriptor is closed, and its number free for something else.
         private let isConnection: Bool
 
@@ -31,43 +33,51 @@
         }
 
         /// Takes note of what libcurl wants to know from now on.
-        mutating func want(_ interest: Interest) {
+        mutating func want(_ interest: Interest, mayRest: Bool = false) {
             wanted = interest
+            self.mayRest = mayRest
+            restsOutput = false
             // One that libcurl has done with starts anew.
             if interest.isEmpty { withholdsInput = false }
-            hasNoUseForOutput = false
-            // Output is possible nearly always, so the kernel would tell of it again and again.
-            watched = isConnection ? wanted.union(watched.intersection(.input)) : wanted
+            watch(for: wanted.union(isConnection ? watched.intersection(.input) : []))
+        }
+
+        // Output is possible nearly always, so the kernel would tell of it again and again where nobody wants it.
+        private mutating func watch(for interest: Interest) {
+            watched = interest
+            if withholdsInput { watched.remove(.input) }
+            if restsOutput { watched.remove(.output) }
         }
 
         /// Keeps input from libcurl, or does so no longer.
         mutating func setInput(isWithheld: Bool) {
             withholdsInput = isWithheld
-            want(wanted)
+            watch(for: wanted)
         }
 
-        /// Stops watching for output, until there is input or ``tryOutput()``.
-        mutating func restOutput() {
-            guard wanted.contains(.output) else { return }
-            hasNoUseForOutput = true
-            watched.remove(.output)
+        /// libcurl was told that output is possible, and sent nothing: stops watching for it; `false` if that changes nothing.
+        mutating func restOutput() -> Bool {
+            guard mayRest, !restsOutput, wanted.contains(.output) else { return false }
+            restsOutput = true
+            watch(for: watched)
+            return true
         }
 
+        /// Watches for output again.
         mutating func tryOutput() {
-            if hasNoUseForOutput { want(wanted) }
+            guard restsOutput else { return }
+            restsOutput = false
+            watch(for: watched.union(wanted))
         }
 
         /// Something happened; what libcurl is to be told of it. If that is nothing, the kernel is not to tell of it again.
         mutating func whatToTell(of event: Interest) -> Interest {
             var event = event
-            if hasNoUseForOutput, event.contains(.input) {
-                // It may be what it waits for.
-                tryOutput()
-                event.formUnion(wanted.intersection(.output))
-            }
-            let hidden: Interest = withholdsInput ? .input : []
-            guard wanted.subtracting(hidden).isDisjoint(with: event) else { return event.subtracting(hidden) }
-            watched = wanted.subtracting(hidden)
+            // The input may be what it waits for.
+            if restsOutput, event.contains(.input) { event.formUnion(wanted.intersection(.output)) }
+            if withholdsInput { event.remove(.input) }
+            guard wanted.isDisjoint(with: event) else { return event }
+            watch(for: wanted)
             return []
         }
     }

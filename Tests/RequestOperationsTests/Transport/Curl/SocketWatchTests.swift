@@ -80,24 +80,42 @@
             #expect(told == .input && watch.watched == .input)
         }
 
-        @Test mutating func `Output of which libcurl made nothing is not watched for, but told with the next input`() {
-            watch.want([.input, .output])
-            watch.restOutput()
-            #expect(watch.watched == .input)
-            let told = watch.whatToTell(of: .input)
-            #expect(told == [.input, .output] && watch.watched == [.input, .output])
+        @Test mutating func `Output of which libcurl made nothing is not watched for, but told with any input`() {
+            watch.want([.input, .output], mayRest: true)
+            let rests = watch.restOutput()
+            #expect(rests && watch.watched == .input)
+            for _ in 1...2 {
+                let told = watch.whatToTell(of: .input)
+                #expect(told == [.input, .output] && watch.watched == .input)
+            }
+            let restsAgain = watch.restOutput()
+            #expect(!restsAgain)
         }
 
         @Test mutating func `It is watched for again when libcurl wants something else, or it is tried`() {
             for tries in [false, true] {
-                watch.want([.input, .output])
-                watch.restOutput()
+                watch.want([.input, .output], mayRest: true)
+                _ = watch.restOutput()
                 if tries { watch.tryOutput() } else { watch.want(.output) }
                 #expect(watch.watched.contains(.output))
             }
-            watch.want(.input)
-            watch.tryOutput()
-            #expect(watch.watched == .input)
+        }
+
+        @Test mutating func `Output rests only where it may and is wanted`() {
+            watch.want([.input, .output])
+            let first = watch.restOutput()
+            watch.want(.input, mayRest: true)
+            let second = watch.restOutput()
+            #expect(!first && !second)
+        }
+
+        @Test mutating func `Where input is withheld and output rests, nothing is watched for and an end is told of`() {
+            watch.want([.input, .output], mayRest: true)
+            watch.setInput(isWithheld: true)
+            _ = watch.restOutput()
+            #expect(watch.watched.isEmpty)
+            let told = watch.whatToTell(of: [.input, .output])
+            #expect(told == .output)
         }
 
         @Test mutating func `What was withheld for one transfer is told for the next`() {
