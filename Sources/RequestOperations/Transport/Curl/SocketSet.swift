@@ -142,6 +142,7 @@
         }
 
         private func endRest() {
+            guard !resting.isEmpty else { return }
             for descriptor in resting { _ = change(descriptor) { $0.tryOutput() } }
             resting.removeAll(keepingCapacity: true)
             restEnd = .max
