@@ -84,7 +84,7 @@
         }
 
         private static let script = #"""
-            import base64, itertools, os, socket, socketserver, ssl, struct, sys, tempfile, threading, time
+            import base64, itertools, os, socket, socketserver, ssl, struct, sys, threading, time
 
             kind = sys.argv[1]
 
@@ -277,7 +277,7 @@
                     except (EOFError, OSError): pass
 
             if kind == "unixSocket":
-                path = os.path.join(tempfile.mkdtemp(), "socket")
+                path = os.path.join(sys.argv[2], "%d.socket" % os.getpid())
                 server = socketserver.ThreadingUnixStreamServer(path, Handler)
                 print(path)
             else:

@@ -88,10 +88,14 @@
                     ], in: folder, until: "ACCEPT")
             }
             servers = [nginx] + demanding
-            let running = servers
+            let running = (servers, folder)
             runningServers.withLock { $0 = running }
             atexit {
-                for server in runningServers.withLock({ $0 }) { server.send(SIGTERM) }
+                guard let (servers, folder) = runningServers.withLock({ $0 }) else { return }
+                for server in servers { server.send(SIGTERM) }
+                for server in servers { _ = server.waitUntilExit() }
+                // Nobody can be told of a folder that stays behind, and it harms nobody.
+                try? FileManager.default.removeItem(at: folder)
             }
         }
 
@@ -200,5 +204,5 @@
         }
     }
 
-    private let runningServers = Locked<[ChildProcess]>([])
+    private let runningServers = Locked<([ChildProcess], folder: URL)?>(nil)
 #endif
