@@ -6,7 +6,7 @@
         /// Whether libcurl may make a transfer wait for a connection of others: for one of a bounded number, or for one that
         /// may turn out to take several requests at a time.
         func mayWaitForConnection(_ transfer: CurlTransfer) -> Bool {
-            configuration.boundsConnections || settings.mayMultiplex(isSecure: transfer.isSecure)
+            configuration.boundsConnections || transfer.mayShareConnection
         }
 
         /// Lets a transfer wait as long as it takes where the number of connections is bounded: its time begins with a look-up or
@@ -78,6 +78,7 @@
         func opensConnection(_ transfer: CurlTransfer) {
             if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
             if settings.hidesConnections(isSecure: transfer.isSecure) {
+                transfer.hasNewSocket = true
                 unanswered.goesOn(transfer, at: now)
                 // Without an answer it would be there to be waited for, for ever.
                 transfer.easy?.keepConnection(false)

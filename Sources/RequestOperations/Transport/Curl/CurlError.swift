@@ -138,8 +138,8 @@
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
     /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
-    /// provoked with libcurl 7.88, 8.14 or 8.23, over a real connection unless it fails before there is one, except those marked
-    /// *unproven*.
+    /// provoked with libcurl 7.81, 7.88, 8.12, 8.14 or 8.23, over a real connection unless it fails before there is one,
+    /// except those marked *unproven*.
     ///
     /// | Number | Phase | Code | Provoked by |
     /// |---|---|---|---|

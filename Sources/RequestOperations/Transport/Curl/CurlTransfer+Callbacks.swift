@@ -27,7 +27,6 @@
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
-            hasNewSocket = true
             driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
@@ -71,7 +70,7 @@
             if sends == 1 {
                 // What is sent again if the connection proves dead is sent for the last time: not over another old one. (Where
                 // one may take many, each would make its own.)
-                if !driver.settings.mayMultiplex(isSecure: isSecure) { easy?.askForFreshConnection() }
+                if !mayShareConnection { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()
             } else {
@@ -96,8 +95,7 @@
         /// (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl tells nobody, so a safe one may be sent more often there.
         private func maySendAgain() -> Bool {
             guard sends > 0 else { return true }
-            let mayBeRefused = driver.settings.mayMultiplex(isSecure: isSecure)
-            if isSafe, sends < (mayBeRefused ? Self.maximumSends : 2) { return true }
+            if isSafe, sends < (mayShareConnection ? Self.maximumSends : 2) { return true }
             if sends == 1, head.status == 417 { return true }
             stop(.replayRefused)
             // Where libcurl would try the next address.

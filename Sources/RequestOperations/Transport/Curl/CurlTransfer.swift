@@ -54,7 +54,7 @@
         var makesConnection = false
         /// Whether libcurl has found no connection for it, or does not have it since one is being made.
         var isTurnedBack = false
-        /// Whether a socket was made for it since it was last sent.
+        /// Whether a socket was made for it since it was last sent, where ``HandleSettings/hidesConnections(isSecure:)``.
         var hasNewSocket = false
         /// Whether it is the first over its connection, and unanswered.
         var awaitsFirstResponse = false

@@ -11,10 +11,7 @@
         static let losses: [PythonPeer.Kind] = [.endingHTTP2, .resettingHTTP2, .leavingHTTP2, .secureEndingHTTP2]
 
         private func start(_ kind: PythonPeer.Kind) async throws -> (PythonPeer, CurlTransport, URL) {
-            let peer = try await PythonPeer(kind)
-            let isSecure = kind == .secureEndingHTTP2
-            let url = try #require(URL(string: "\(isSecure ? "https" : "http")://localhost:\(peer.port)/"))
-            let transport = CurlTransport.trusting { if !isSecure { $0.httpVersions = .http2PriorKnowledge } }
+            let (peer, transport, url) = try await PythonPeer.http2(kind)
             let first = try await transport.get(url)
             #expect(first.timings?.connectionWasReused == false && first.timings?.wasReplayed == false)
             #expect(await peer.line() == "stream 1 of connection 1")

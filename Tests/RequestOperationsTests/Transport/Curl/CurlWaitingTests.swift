@@ -80,7 +80,7 @@
         func `Requests do not wait for the answer to one with which they could share a connection`(
             kind: PythonPeer.Kind
         ) async throws {
-            let (peer, transport, url) = try await start(kind)
+            let (peer, transport, url) = try await PythonPeer.http2(kind)
             let unanswered = Task { try await transport.get(url) }
             #expect(await peer.line() == "stream 1 of connection 1")
             try await withThrowingTaskGroup { group in
@@ -98,19 +98,12 @@
         func `A request that is cancelled before its answer leaves nothing for which others wait`(
             kind: PythonPeer.Kind
         ) async throws {
-            let (peer, transport, url) = try await start(kind)
+            let (peer, transport, url) = try await PythonPeer.http2(kind)
             let cancelled = Task { try await transport.get(url) }
             #expect(await peer.line() == "stream 1 of connection 1")
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
             #expect(try await transport.get(url).body == Data("12345".utf8))
-        }
-
-        private func start(_ kind: PythonPeer.Kind) async throws -> (PythonPeer, CurlTransport, URL) {
-            let peer = try await PythonPeer(kind)
-            let isSecure = kind == .secureDeferringHTTP2
-            let url = try #require(URL(string: "\(isSecure ? "https" : "http")://localhost:\(peer.port)/"))
-            return (peer, CurlTransport.trusting { if !isSecure { $0.httpVersions = .http2PriorKnowledge } }, url)
         }
 
         @Test func `A crowd of HTTP/2 by prior knowledge makes one connection and uses it`() async throws {

@@ -1,5 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import RequestOperationsTesting
+    import Testing
+
+    @testable import RequestOperations
 
     /// A server in Python, for what no other server on the machine does. It ends with the last reference to this.
     final class PythonPeer: Sendable {
@@ -72,6 +75,14 @@
             try pipe.fileHandleForWriting.close()
             output = LineReader(pipe.fileHandleForReading)
             address = await output.line()
+        }
+
+        /// A server that speaks HTTP/2, a transport that does so with it, and where it is.
+        static func http2(_ kind: Kind) async throws -> (PythonPeer, CurlTransport, URL) {
+            let peer = try await PythonPeer(kind)
+            let isSecure = kind == .secureEndingHTTP2 || kind == .secureDeferringHTTP2
+            let url = try #require(URL(string: "\(isSecure ? "https" : "http")://localhost:\(peer.port)/"))
+            return (peer, CurlTransport.trusting { if !isSecure { $0.httpVersions = .http2PriorKnowledge } }, url)
         }
 
         deinit {
