@@ -313,6 +313,12 @@ int64_t rocurl_written(int descriptor) {
     return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
 }
 
+void rocurl_end_idle(int descriptor) {
+    char scrap[4096];
+    for (int round = 0; round < 16 && recv(descriptor, scrap, sizeof scrap, MSG_DONTWAIT) > 0; round++) {}
+    shutdown(descriptor, SHUT_RDWR);
+}
+
 void rocurl_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

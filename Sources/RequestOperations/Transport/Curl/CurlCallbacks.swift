@@ -49,8 +49,14 @@
         static let wait: curl_socket_callback = { easy, descriptor, interest, context, _ in
             // `CURL_POLL_REMOVE` has neither of the two bits.
             let interest = SocketWatch.Interest(rawValue: UInt8(interest)).intersection([.input, .output])
-            if CurlLibrary.readsWhilePaused, interest.contains(.input) {
-                with(rocurl_context(easy)) { $0.readsFrom = descriptor }
+            if CurlLibrary.needsReadSockets, interest.contains(.input) {
+                with(rocurl_context(easy)) { $0.reads(from: descriptor) }
+            }
+            if CurlLibrary.overlooksEnds, interest.isEmpty,
+                with(rocurl_context(easy), { $0.leavesConnectionIdle }) == true
+            {
+                sockets(context).leftIdle(descriptor)
+                return 0
             }
             let mayRest = interest.contains(.output) && with(rocurl_context(easy)) { $0.mayShareConnection } ?? false
             guard !sockets(context).want(interest, of: descriptor, mayRest: mayRest) else { return 0 }

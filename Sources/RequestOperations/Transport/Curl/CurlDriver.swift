@@ -189,7 +189,7 @@
             var calls: [CurlTransfer] = []
             rocurl_begin_work()
             while takeInbox(&calls) {
-                sockets.attend(multi)
+                sockets.attend(multi, endsIdle: !active.contains(where: \.usesUnknownSocket))
                 if now >= nextRun { runAll(multi) }
                 noticeWaiting()
                 connectTurnedBack(multi)
@@ -353,6 +353,7 @@
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
+            transfer.lookAgain()
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             ends(transfer)

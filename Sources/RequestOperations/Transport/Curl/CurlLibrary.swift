@@ -58,6 +58,18 @@
         /// the transfer, without what it holds back, if the connection has ended. (Ubuntu 24.04 has this version.)
         static let readsWhilePaused = version >= Version(8, 5) && version < Version(8, 6)
 
+        /// Whether the library may hold back input of a connection of HTTP/2 of which nothing reminds it but more input: when a
+        /// response has filled a receive buffer, what came after it stays where it is, of other responses too. (Debian 12 has
+        /// such a version.)
+        static let overlooksInput = version >= Version(7, 88) && version < Version(8, 1)
+
+        /// Whether the library takes an idle connection of which there is something to read for one that stands, though that is
+        /// the end of TLS, or of the server's patience.
+        static let overlooksEnds = version >= Version(7, 88) && version < Version(8, 0)
+
+        /// Whether the socket that a transfer reads from is to be known.
+        static let needsReadSockets = readsWhilePaused || overlooksInput
+
         /// Whether the library lets no other request use a connection of HTTP/2 before its first response has come, however long
         /// that takes and even if it never comes, and has them wait for that (curl issue 18177; Debian 13 has such a version).
         static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
@@ -65,7 +77,8 @@
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 
-        /// Whether a handle may keep the receive buffer of a transfer that failed, and takes no other size for it then.
+        /// Whether a handle may keep its receive buffer, of a transfer that failed or shared its connection, and takes no other
+        /// size for the next one then.
         static let keepsBuffers = version < Version(8, 7)
 
         static func has(_ feature: Int32) -> Bool {

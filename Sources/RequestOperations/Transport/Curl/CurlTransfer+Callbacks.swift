@@ -26,6 +26,7 @@
                 return false
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
+            readsFrom = nil
             hasSocket = true
             driver.opensConnection(self)
             beginsToConnect()
@@ -162,6 +163,7 @@
                 }
                 publishHead()
             }
+            if CurlLibrary.overlooksInput { noticeFullBuffer(with: bytes.count) }
             let kept = self.kept ?? makeBuffer()
             if keepsAll { return keep(start, bytes.count, in: kept) }
             let isTooLarge = exceedsLimit(with: bytes.count)
@@ -199,9 +201,38 @@
         /// Where libcurl would read on for a paused transfer, keeps from it that it could, or does so no longer. (A connection
         /// of HTTP/2 serves others as well, and is read without loss.)
         func setInput(isWithheld: Bool) {
-            guard let readsFrom, !head.takesSeveral else { return }
+            guard CurlLibrary.readsWhilePaused, let readsFrom, !head.takesSeveral else { return }
             driver.sockets.setInput(isWithheld: isWithheld, of: readsFrom)
         }
+
+        /// Has libcurl look for what it may hold back, if the buffer from which it delivers may have been full: of one that is
+        /// not, more is known by its socket. (What is decompressed tells nothing of that.)
+        private func noticeFullBuffer(with count: Int) {
+            guard head.takesSeveral else { return }
+            if count + head.size >= Self.leastFullBuffer || head.contentEncoding != nil { mayFillBuffers = true }
+            lookAgain()
+        }
+
+        /// Less than the receive buffer of any handle.
+        private static let leastFullBuffer = 8 << 10
+
+        /// Takes note of the socket that libcurl reads from, where ``CurlLibrary/needsReadSockets``.
+        func reads(from descriptor: Int32) {
+            guard readsFrom != descriptor else { return }
+            readsFrom = descriptor
+            lookAgain()
+        }
+
+        /// Has libcurl look for input that it holds back of the connection, if there may be some.
+        func lookAgain() {
+            if mayFillBuffers { driver.sockets.lookAgain(at: readsFrom) }
+        }
+
+        /// Whether the connection is left to nobody at the end, so that the next thing to come over it is its own end.
+        var leavesConnectionIdle: Bool { head.isComplete && !head.takesSeveral && !isReceivingPaused }
+
+        /// Whether it uses a connection of which libcurl has not told anything, since it was paused before it ever had to wait.
+        var usesUnknownSocket: Bool { isReceivingPaused && readsFrom == nil }
 
         private func makeBuffer() -> ReceiveBuffer {
             let length = easy.map { rocurl_content_length($0.pointer) } ?? -1

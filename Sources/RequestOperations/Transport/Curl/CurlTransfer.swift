@@ -76,8 +76,10 @@
         var isReceivingPaused = false
         var wasReceivingPaused = false
         var isSendingPaused = false
-        /// The socket that libcurl reads from for it, where ``CurlLibrary/readsWhilePaused``.
+        /// The socket that libcurl reads from for it, where ``CurlLibrary/needsReadSockets``.
         var readsFrom: Int32?
+        /// Whether a receive buffer may have been full, where ``CurlLibrary/overlooksInput``.
+        var mayFillBuffers = false
         /// Asked for at every line of a head, by the one thread that may: unchecked, since a check costs as much as the line.
         @exclusivity(unchecked) var head = HeadReader()
 

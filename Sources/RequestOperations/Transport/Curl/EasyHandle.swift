@@ -28,6 +28,8 @@
         @exclusivity(unchecked) private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
+        /// Whether it has had a receive buffer of another size than a plain GET.
+        private(set) var isLarge = false
         private var isSecure: Bool?
         private var connectLimit: Duration?
         private var asksForFreshConnection = false
@@ -69,6 +71,7 @@
             isSecure = nil
             connectLimit = nil
             isSpecial = false
+            isLarge = false
             asksForFreshConnection = false
             keepsConnection = true
             origin = nil
@@ -152,6 +155,7 @@
                 // What a whole buffer becomes when it is decompressed libcurl may have to keep while it is paused.
                 set(CURLOPT_BUFFERSIZE, request.fields.decodesBody ? 64 << 10 : 512 << 10)
                 isSpecial = true
+                self.isLarge = true
             }
             setMethod(request, body: body, smallBody: smallBody, &lines)
             guard !lines.isEmpty || !request.fields.decodesBody else { return }
@@ -304,11 +308,14 @@
             self.sockets = sockets
         }
 
-        func take() -> EasyHandle {
-            idle.withLock { $0.popLast() } ?? EasyHandle(settings, sockets)
+        /// - Parameter isLarge: Whether the response is expected to be large.
+        func take(isLarge: Bool) -> EasyHandle {
+            let used = isLarge && CurlLibrary.keepsBuffers ? nil : idle.withLock { $0.popLast() }
+            return used ?? EasyHandle(settings, sockets)
         }
 
         func give(_ handle: EasyHandle) {
+            if handle.isLarge, CurlLibrary.keepsBuffers { return }
             handle.recycle()
             let surplus: EasyHandle? = idle.withLock { idle in
                 guard idle.count < Self.limit else { return handle }

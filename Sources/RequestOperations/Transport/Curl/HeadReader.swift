@@ -17,7 +17,8 @@
         private(set) var status = 0
         private var version: HTTPVersion?
         private var block: [UInt8] = []
-        private var size = 0
+        /// How many bytes have come, those of informational heads and trailers included.
+        private(set) var size = 0
         private(set) var isComplete = false
         /// The value of `Content-Encoding`, if the head has it; noticed on the way, since it is asked for at every head.
         private(set) var contentEncoding: String?

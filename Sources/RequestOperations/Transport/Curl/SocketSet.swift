@@ -19,6 +19,9 @@
         /// When it is tried nevertheless.
         private var restEnd = Int64.max
 
+        /// Descriptors of connections of which libcurl may hold back input.
+        private var unseen: [Int32] = []
+
         private static let capacity = 64
         private static let restLength: Int64 = 100_000_000
 
@@ -80,6 +83,24 @@
             _ = change(descriptor) { $0.setInput(isWithheld: isWithheld) }
         }
 
+        /// libcurl keeps a connection that nobody uses.
+        func leftIdle(_ descriptor: Int32) {
+            reserve(descriptor)
+            // It is watched for no more than before.
+            _ = change(descriptor) { $0.leaveIdle() }
+        }
+
+        /// Has libcurl look for input of a connection, whether the kernel has any or not, once it had its turn.
+        ///
+        /// - Parameter descriptor: That of the connection; `nil` if it is not known.
+        func lookAgain(at descriptor: Int32?) {
+            if let descriptor {
+                if !unseen.contains(descriptor) { unseen.append(descriptor) }
+            } else {
+                unseen = watches.indices.filter { watches[$0].wanted.contains(.input) }.map(Int32.init)
+            }
+        }
+
         private func reserve(_ descriptor: Int32) {
             while watches.count <= descriptor { watches.append(SocketWatch()) }
         }
@@ -95,7 +116,7 @@
         }
 
         /// When something is to be done even if nothing happens.
-        var deadline: Int64 { min(timer, restEnd) }
+        var deadline: Int64 { unseen.isEmpty ? min(timer, restEnd) : 0 }
 
         // MARK: What happens
 
@@ -107,20 +128,53 @@
         }
 
         /// Lets libcurl attend to what has happened since the last time.
-        func attend(_ multi: UnsafeMutableRawPointer) {
-            var running: Int32 = 0
-            for event in UnsafeBufferPointer(start: events, count: Int(eventCount)) {
-                let told = whatToTell(of: event)
-                if told.isEmpty { continue }
-                let mayRest = told.contains(.output) && watches[Int(event.descriptor)].mayRest
-                let written = mayRest ? rocurl_written(event.descriptor) : -1
-                curl_multi_socket_action(multi, event.descriptor, Int32(told.rawValue), &running)
-                if mayRest { noticeWritten(on: event.descriptor, since: written) }
-            }
+        ///
+        /// - Parameter endsIdle: Whether it is known of each connection that seems to be used by nobody.
+        func attend(_ multi: UnsafeMutableRawPointer, endsIdle: @autoclosure () -> Bool) {
+            if happened.contains(where: isIdle), endsIdle() { endIdle() }
+            let unseen = takeUnseen()
+            for event in happened { tell(multi, of: event) }
             eventCount = 0
+            attendToTime(multi)
+            var running: Int32 = 0
+            for descriptor in unseen { curl_multi_socket_action(multi, descriptor, CURL_CSELECT_IN, &running) }
+        }
+
+        private var happened: UnsafeBufferPointer<rocurl_event> {
+            UnsafeBufferPointer(start: events, count: Int(eventCount))
+        }
+
+        /// Ends the connections that nobody uses and that have something to tell, before one of them is used.
+        private func endIdle() {
+            for event in happened where isIdle(event) { rocurl_end_idle(event.descriptor) }
+        }
+
+        private func isIdle(_ event: rocurl_event) -> Bool {
+            event.descriptor < watches.count && watches[Int(event.descriptor)].isIdle
+        }
+
+        /// Where libcurl is to look for input of which no event will tell it now.
+        private func takeUnseen() -> [Int32] {
+            guard !unseen.isEmpty else { return [] }
+            defer { unseen = [] }
+            return unseen.filter { descriptor in !happened.contains { $0.descriptor == descriptor } }
+        }
+
+        private func tell(_ multi: UnsafeMutableRawPointer, of event: rocurl_event) {
+            let told = whatToTell(of: event)
+            if told.isEmpty { return }
+            let mayRest = told.contains(.output) && watches[Int(event.descriptor)].mayRest
+            let written = mayRest ? rocurl_written(event.descriptor) : -1
+            var running: Int32 = 0
+            curl_multi_socket_action(multi, event.descriptor, Int32(told.rawValue), &running)
+            if mayRest { noticeWritten(on: event.descriptor, since: written) }
+        }
+
+        private func attendToTime(_ multi: UnsafeMutableRawPointer) {
             let now = CurlLibrary.now
             if timer <= now {
                 timer = .max
+                var running: Int32 = 0
                 // `CURL_SOCKET_TIMEOUT`, which is a macro.
                 curl_multi_socket_action(multi, -1, 0, &running)
                 // It may have made something of output in there.

@@ -25,6 +25,8 @@
         private(set) var mayRest = false
         /// Whether that is so now, so that the kernel is not asked for output.
         private var restsOutput = false
+        /// Whether it is of a connection that nobody uses, of which libcurl is to learn that it has ended.
+        private(set) var isIdle = false
         /// Whether it is known when the descriptor is closed, and its number free for something else.
         private let isConnection: Bool
 
@@ -35,11 +37,18 @@
         /// Takes note of what libcurl wants to know from now on.
         mutating func want(_ interest: Interest, mayRest: Bool = false) {
             wanted = interest
+            isIdle = false
             self.mayRest = mayRest
             restsOutput = false
             // One that libcurl has done with starts anew.
             if interest.isEmpty { withholdsInput = false }
             watch(for: wanted.union(isConnection ? watched.intersection(.input) : []))
+        }
+
+        /// Takes note that libcurl keeps the connection and wants to know nothing of it.
+        mutating func leaveIdle() {
+            want([])
+            isIdle = true
         }
 
         // Output is possible nearly always, so the kernel would tell of it again and again where nobody wants it.

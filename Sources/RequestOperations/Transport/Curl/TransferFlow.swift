@@ -29,7 +29,7 @@
                 case .file: (true, false)
                 case .stream: (false, false)
                 }
-            let easy = driver.handles.take()
+            let easy = driver.handles.take(isLarge: isLarge)
             easy.prepare(
                 request, body: upload, smallBody: smallBody, isLarge: isLarge, connectLimit: limits.connect)
             if let refusal = easy.refusal { throw refusal }
@@ -275,7 +275,7 @@
             transfer.easy = nil
             // With libcurl 8.18, the next transfer of a handle whose last one ended while it was paused begins paused.
             guard transfer.pauseMask == 0 else { return }
-            if transfer.isWhole || !CurlLibrary.keepsBuffers { transfer.driver.handles.give(easy) }
+            transfer.driver.handles.give(easy)
         }
     }
 #endif

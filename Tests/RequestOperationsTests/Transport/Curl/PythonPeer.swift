@@ -54,6 +54,16 @@
             /// Speaks HTTP/2 without TLS; answers 413 to the head of a request, as a whole, and then wants no more of its body
             /// (RFC 9113, section 8.1).
             case earlyHTTP2
+            /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames, all at once.
+            case packingHTTP2
+            /// Speaks HTTP/2 without TLS; answers two requests at a time, all at once: the body of the first has 20,000 bytes in two
+            /// frames, that of the second 1,000.
+            case pairingHTTP2
+            /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
+            case losingPatience
+            /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later, as
+            /// TLS demands, and prints `ended`.
+            case secureLosingPatience
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -220,6 +230,37 @@
                     head = b"\x08\x03413" + (b"\x0f\x0d\x015" if stream == 1 else b"")
                     c.sendall(frame(1, 4, stream, head) + frame(0, 1, stream, b"large") + frame(3, 0, stream, bytes(4)))
 
+            def packing_http2(c):
+                for stream in begun_streams(c):
+                    c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, bytes(16000))
+                              + frame(0, 0, stream, bytes(4000)) + frame(0, 1, stream, bytes(5000)))
+
+            def pairing_http2(c):
+                streams = begun_streams(c)
+                for first in streams:
+                    second = next(streams)
+                    # A literal content-length (28) of 20000.
+                    c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x0520000") + frame(1, 4, second, b"\x88")
+                              + frame(0, 0, first, bytes(16000)) + frame(0, 1, first, bytes(4000))
+                              + frame(0, 1, second, bytes(1000)))
+
+            def losing_patience(c):
+                head = read_head(c)
+                if "content-length: " in head.lower():
+                    exactly(c, int(head.lower().split("content-length: ")[1].split("\r\n")[0]))
+                c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npatient")
+                # It is to come to a connection that nobody uses.
+                time.sleep(0.1)
+                if isinstance(c, ssl.SSLSocket):
+                    c.setblocking(False)
+                    try: c.unwrap()
+                    except ssl.SSLWantReadError: pass
+                else:
+                    c.sendall(b"HTTP/1.1 408 Late\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                c.shutdown(socket.SHUT_WR)
+                c.close()
+                print("ended")
+
             def deferring_http2(c):
                 number = next(numbers)
                 for stream in begun_streams(c):
@@ -277,6 +318,9 @@
                         "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
                         "secureEndingHTTP2": over_tls(ending_http2),
                         "earlyHTTP2": early_http2,
+                        "packingHTTP2": packing_http2, "pairingHTTP2": pairing_http2,
+                        "losingPatience": losing_patience,
+                        "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
                         "secureProxy": secure_proxy, "resetting": resetting,
                         "unixSocket": http1, "closing": closing,

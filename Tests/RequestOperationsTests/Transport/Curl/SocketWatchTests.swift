@@ -30,6 +30,17 @@
             #expect(told == .input && watch.watched == .input)
         }
 
+        @Test mutating func `A connection that is left is idle until it is wanted again, and watched meanwhile`() {
+            watch.want(.input)
+            #expect(!watch.isIdle)
+            watch.leaveIdle()
+            #expect(watch.isIdle && watch.watched == .input)
+            let told = watch.whatToTell(of: .input)
+            #expect(told.isEmpty && watch.isIdle)
+            watch.want(.input)
+            #expect(!watch.isIdle)
+        }
+
         @Test mutating func `Output is watched only while it is wanted, since it is possible nearly always`() {
             watch.want(.output)
             #expect(watch.watched == .output)

@@ -1,0 +1,68 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    /// Input of which some versions of libcurl do not know, or forget, that it is there.
+    @Suite(.timeLimit(.minutes(5)))
+    struct CurlUnseenInputTests {
+        @Test func `What comes beyond a full receive buffer is delivered when nothing more comes`() async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(.packingHTTP2)
+            for _ in 1...10 {
+                #expect(try await body(of: url, transport) == Data(count: 25_000))
+            }
+            withExtendedLifetime(peer) {}
+        }
+
+        @Test func `What comes with the end of another response is delivered when nothing more comes`() async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
+            for _ in 1...10 { try await expectPair(transport, url) }
+            withExtendedLifetime(peer) {}
+        }
+
+        @Test func `Files are downloaded after responses that shared their connection`() async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
+            try await expectPair(transport, url)
+            let files = [1, 2].map { FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())-\($0)") }
+            defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+            async let first = transport.perform(.download(URLRequest(url: url), to: files[0])) { _ in }
+            async let second = transport.perform(.download(URLRequest(url: url), to: files[1])) { _ in }
+            #expect(Set([try await first.bodySize, try await second.bodySize]) == [20_000, 1_000])
+            withExtendedLifetime(peer) {}
+        }
+
+        private func expectPair(_ transport: CurlTransport, _ url: URL) async throws {
+            async let first = body(of: url, transport)
+            async let second = body(of: url, transport)
+            let bodies = [try await first, try await second]
+            #expect(Set(bodies) == [Data(count: 20_000), Data(count: 1_000)])
+        }
+
+        /// Fails long before anything else might remind libcurl.
+        private func body(of url: URL, _ transport: CurlTransport) async throws -> Data {
+            var task = TransportTask.data(URLRequest(url: url))
+            task.limits.idle = .seconds(10)
+            return try await transport.perform(task) { _ in }.body
+        }
+
+        @Test(arguments: [PythonPeer.Kind.losingPatience, .secureLosingPatience])
+        func `A request that is not safe goes over a new connection once the server has ended the idle one`(
+            kind: PythonPeer.Kind
+        ) async throws {
+            let peer = try await PythonPeer(kind)
+            let scheme = kind == .losingPatience ? "http" : "https"
+            let url = try #require(URL(string: "\(scheme)://localhost:\(peer.port)/"))
+            let transport = CurlTransport.trusting()
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            request.httpBody = Data("once".utf8)
+            for _ in 1...3 {
+                let response = try await transport.perform(.data(request)) { _ in }
+                #expect(response.head.status == 200 && response.body == Data("patient".utf8))
+                #expect(response.timings?.connectionWasReused == false)
+                #expect(await peer.line() == "ended")
+            }
+        }
+    }
+#endif
