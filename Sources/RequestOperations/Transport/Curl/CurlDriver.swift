@@ -47,6 +47,8 @@
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
+        /// Whether a request was taken that is not to use an idle connection that has ended.
+        private var asksForEnds = false
         var nextSweep = Int64.max
         /// When libcurl is to look at all transfers, whatever happens to their sockets.
         var nextRun = Int64.max
@@ -189,6 +191,7 @@
             var calls: [CurlTransfer] = []
             rocurl_begin_work()
             while takeInbox(&calls) {
+                if asksForEnds { askForEnds() }
                 sockets.attend(multi, endsIdle: !active.contains(where: \.usesUnknownSocket))
                 if now >= nextRun { runAll(multi) }
                 noticeWaiting()
@@ -217,6 +220,12 @@
             wakeTasks()
             // A look-up that has ended put what waited for it back into the inbox.
             return hasTransfers || !inbox.withLock { $0.isEmpty }
+        }
+
+        /// Asks the kernel, if it was not asked just now, which idle connections have ended.
+        private func askForEnds() {
+            asksForEnds = false
+            sockets.ask()
         }
 
         private func runAll(_ multi: UnsafeMutableRawPointer) {
@@ -281,6 +290,7 @@
                 return end(transfer, .stopped(.aborted))
             }
             easy.transfer = transfer
+            if CurlLibrary.overlooksEnds, !transfer.isSafe { asksForEnds = true }
             transfer.began = now
             transfer.place = .active(active.count)
             active.append(transfer)
@@ -353,9 +363,9 @@
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
-            transfer.lookAgain()
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
+            transfer.leavesInput()
             ends(transfer)
             if transfer.stand != .none, !leavesLookup {
                 let code: CURLcode? = if case .finished(let code) = outcome { code } else { nil }

@@ -59,12 +59,12 @@
         static let readsWhilePaused = version >= Version(8, 5) && version < Version(8, 6)
 
         /// Whether the library may hold back input of a connection of HTTP/2 of which nothing reminds it but more input: when a
-        /// response has filled a receive buffer, what came after it stays where it is, of other responses too. (Debian 12 has
-        /// such a version.)
-        static let overlooksInput = version >= Version(7, 88) && version < Version(8, 1)
+        /// response has filled a receive buffer, what came after it stays where it is, of other responses too, until that one
+        /// has more room, and before 7.88 if it never has.
+        static let overlooksInput = version < Version(8, 1)
 
-        /// Whether the library takes an idle connection of which there is something to read for one that stands, though that is
-        /// the end of TLS, or of the server's patience.
+        /// Whether the library takes an idle connection of HTTP/1 of which there is something to read for one that stands, though
+        /// that is the end of TLS, or of the server's patience. (Debian 12 has this version.)
         static let overlooksEnds = version >= Version(7, 88) && version < Version(8, 0)
 
         /// Whether the socket that a transfer reads from is to be known.

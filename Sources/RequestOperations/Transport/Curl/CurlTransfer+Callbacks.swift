@@ -18,6 +18,7 @@
         /// A socket is about to be connected, so the look-up is done; `false` ends the transfer.
         func opens(_ descriptor: Int32) -> Bool {
             if !driver.sockets.opened(descriptor) { cannotWait() }
+            readsFrom = nil
             guard maySendAgain() else { return false }
             isLookingUp = false
             driver.lookupEnded(for: self)
@@ -26,7 +27,6 @@
                 return false
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
-            readsFrom = nil
             hasSocket = true
             driver.opensConnection(self)
             beginsToConnect()
@@ -66,6 +66,8 @@
             isLookingUp = false
             driver.lookupEnded(for: self)
             sends += 1
+            // It may be another connection, of which libcurl has not told yet.
+            if sends > 1 { readsFrom = nil }
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
@@ -209,8 +211,9 @@
         /// not, more is known by its socket. (What is decompressed tells nothing of that.)
         private func noticeFullBuffer(with count: Int) {
             guard head.takesSeveral else { return }
-            if count + head.size >= Self.leastFullBuffer || head.contentEncoding != nil { mayFillBuffers = true }
-            lookAgain()
+            let filledBefore = mayFillBuffers
+            mayFillBuffers = count + head.size >= Self.leastFullBuffer || head.contentEncoding != nil
+            if mayFillBuffers || filledBefore { lookAgain() }
         }
 
         /// Less than the receive buffer of any handle.
@@ -220,19 +223,25 @@
         func reads(from descriptor: Int32) {
             guard readsFrom != descriptor else { return }
             readsFrom = descriptor
-            lookAgain()
+            if mayFillBuffers { lookAgain() }
         }
 
-        /// Has libcurl look for input that it holds back of the connection, if there may be some.
-        func lookAgain() {
-            if mayFillBuffers { driver.sockets.lookAgain(at: readsFrom) }
+        private func lookAgain() {
+            driver.sockets.lookAgain(at: readsFrom)
+        }
+
+        /// The transfer has ended: has libcurl look for input that it holds back of the connection, if there may be some.
+        func leavesInput() {
+            // Of one that was not whole others may have filled the buffer.
+            let mayLeaveInput = CurlLibrary.overlooksInput && mayShareConnection && sends > 0 && !isWhole
+            if mayFillBuffers || mayLeaveInput { lookAgain() }
         }
 
         /// Whether the connection is left to nobody at the end, so that the next thing to come over it is its own end.
-        var leavesConnectionIdle: Bool { head.isComplete && !head.takesSeveral && !isReceivingPaused }
+        var leavesConnectionIdle: Bool { head.isComplete && !head.takesSeveral && pauseMask == 0 }
 
         /// Whether it uses a connection of which libcurl has not told anything, since it was paused before it ever had to wait.
-        var usesUnknownSocket: Bool { isReceivingPaused && readsFrom == nil }
+        var usesUnknownSocket: Bool { pauseMask != 0 && readsFrom == nil }
 
         private func makeBuffer() -> ReceiveBuffer {
             let length = easy.map { rocurl_content_length($0.pointer) } ?? -1

@@ -21,6 +21,8 @@
 
         /// Descriptors of connections of which libcurl may hold back input.
         private var unseen: [Int32] = []
+        /// Those of idle connections that had something to tell, and may have been used again meanwhile.
+        private var ended: [Int32] = []
 
         private static let capacity = 64
         private static let restLength: Int64 = 100_000_000
@@ -127,11 +129,17 @@
             return eventCount > 0
         }
 
+        /// As `wait` without waiting, if nothing has happened since.
+        func ask() {
+            if eventCount == 0 { _ = wait(milliseconds: 0) }
+        }
+
         /// Lets libcurl attend to what has happened since the last time.
         ///
         /// - Parameter endsIdle: Whether it is known of each connection that seems to be used by nobody.
         func attend(_ multi: UnsafeMutableRawPointer, endsIdle: @autoclosure () -> Bool) {
-            if happened.contains(where: isIdle), endsIdle() { endIdle() }
+            noticeEnds()
+            if !ended.isEmpty, endsIdle() { endIdle() }
             let unseen = takeUnseen()
             for event in happened { tell(multi, of: event) }
             eventCount = 0
@@ -144,20 +152,26 @@
             UnsafeBufferPointer(start: events, count: Int(eventCount))
         }
 
-        /// Ends the connections that nobody uses and that have something to tell, before one of them is used.
-        private func endIdle() {
-            for event in happened where isIdle(event) { rocurl_end_idle(event.descriptor) }
+        private func noticeEnds() {
+            for event in happened where isIdle(event.descriptor) { ended.append(event.descriptor) }
         }
 
-        private func isIdle(_ event: rocurl_event) -> Bool {
-            event.descriptor < watches.count && watches[Int(event.descriptor)].isIdle
+        /// Ends the connections that nobody uses and that had something to tell, before one of them is used.
+        private func endIdle() {
+            for descriptor in ended where isIdle(descriptor) { rocurl_end_idle(descriptor) }
+            ended.removeAll()
+        }
+
+        private func isIdle(_ descriptor: Int32) -> Bool {
+            descriptor < watches.count && watches[Int(descriptor)].isIdle
         }
 
         /// Where libcurl is to look for input of which no event will tell it now.
         private func takeUnseen() -> [Int32] {
             guard !unseen.isEmpty else { return [] }
             defer { unseen = [] }
-            return unseen.filter { descriptor in !happened.contains { $0.descriptor == descriptor } }
+            let read = happened.filter { $0.readiness & CURL_CSELECT_IN != 0 }
+            return unseen.filter { descriptor in !read.contains { $0.descriptor == descriptor } }
         }
 
         private func tell(_ multi: UnsafeMutableRawPointer, of event: rocurl_event) {

@@ -17,12 +17,14 @@
 
         @Test func `What comes with the end of another response is delivered when nothing more comes`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
+            _ = try await transport.get(url)
             for _ in 1...10 { try await expectPair(transport, url) }
             withExtendedLifetime(peer) {}
         }
 
         @Test func `Files are downloaded after responses that shared their connection`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
+            _ = try await transport.get(url)
             try await expectPair(transport, url)
             let files = [1, 2].map { FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())-\($0)") }
             defer { for file in files { try? FileManager.default.removeItem(at: file) } }

@@ -56,8 +56,8 @@
             case earlyHTTP2
             /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames, all at once.
             case packingHTTP2
-            /// Speaks HTTP/2 without TLS; answers two requests at a time, all at once: the body of the first has 20,000 bytes in two
-            /// frames, that of the second 1,000.
+            /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the body
+            /// of one has 20,000 bytes in two frames, that of the other 1,000.
             case pairingHTTP2
             /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
             case losingPatience
@@ -237,6 +237,7 @@
 
             def pairing_http2(c):
                 streams = begun_streams(c)
+                c.sendall(frame(1, 5, next(streams), b"\x88"))
                 for first in streams:
                     second = next(streams)
                     # A literal content-length (28) of 20000.

@@ -63,6 +63,62 @@
             for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
         }
 
+        @Test func `An idle connection that has something to tell is ended, whatever it tells`() throws {
+            try withIdle { idle, multi in
+                #expect(write(idle.far, "x", 1) == 1)
+                sockets.ask()
+                sockets.attend(multi, endsIdle: true)
+                #expect(hasEnded(idle.near) && hasEnded(idle.far))
+            }
+        }
+
+        @Test func `An idle connection that has nothing to tell stays`() throws {
+            try withIdle { idle, multi in
+                sockets.ask()
+                sockets.attend(multi, endsIdle: true)
+                #expect(!hasEnded(idle.near) && !hasEnded(idle.far))
+            }
+        }
+
+        @Test func `A connection that seems idle is not ended while it may be in use, but after that`() throws {
+            try withIdle { idle, multi in
+                #expect(write(idle.far, "x", 1) == 1)
+                sockets.ask()
+                sockets.attend(multi, endsIdle: false)
+                #expect(!hasEnded(idle.far))
+                sockets.attend(multi, endsIdle: true)
+                #expect(hasEnded(idle.near) && hasEnded(idle.far))
+            }
+        }
+
+        @Test func `A connection that was idle and is used again is not ended`() throws {
+            try withIdle { idle, multi in
+                #expect(write(idle.far, "x", 1) == 1)
+                sockets.ask()
+                sockets.attend(multi, endsIdle: false)
+                #expect(sockets.want(.input, of: idle.near))
+                sockets.attend(multi, endsIdle: true)
+                #expect(!hasEnded(idle.far))
+            }
+        }
+
+        private func withIdle(
+            _ body: ((near: Int32, far: Int32), UnsafeMutableRawPointer) throws -> Void
+        ) throws {
+            let idle = try pair()
+            let multi = try #require(curl_multi_init())
+            #expect(sockets.opened(idle.near) && sockets.want(.input, of: idle.near))
+            sockets.leftIdle(idle.near)
+            try body(idle, multi)
+            curl_multi_cleanup(multi)
+            for descriptor in [idle.near, idle.far] { close(descriptor) }
+        }
+
+        private func hasEnded(_ descriptor: Int32) -> Bool {
+            var byte: UInt8 = 0
+            return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT) | Int32(MSG_PEEK)) == 0
+        }
+
         @Test func `A number of which the end was not told is watched for whoever has it next`() throws {
             let first = try pair()
             #expect(sockets.want(.output, of: first.near))
