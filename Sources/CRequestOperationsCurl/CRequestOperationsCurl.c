@@ -373,6 +373,10 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &measures->address);
 }
 
+int64_t rocurl_received(CURL *easy) {
+    return offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+}
+
 int64_t rocurl_content_length(CURL *easy) {
     curl_off_t length = -1;
     curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);

@@ -173,6 +173,8 @@ struct rocurl_measures {
 
 /// Leaves the times of connecting as they are for a request that was sent over a connection that stood.
 void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures);
+/// How many bytes of the body have come so far, before decompression.
+int64_t rocurl_received(CURL *easy);
 /// The length of the body that the head declares, or -1.
 int64_t rocurl_content_length(CURL *easy);
 /// The last `errno` of its connecting.

@@ -112,6 +112,14 @@
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
 
+        /// Whether the response has come whole, as its head tells, and been delivered. The request need not have gone whole for that:
+        /// a server that has answered may take no more of it (RFC 9113, section 8.1).
+        var hasWholeResponse: Bool {
+            guard head.isComplete, !isReceivingPaused, let easy else { return false }
+            let length = rocurl_content_length(easy.pointer)
+            return length >= 0 ? length == rocurl_received(easy.pointer) : head.status == 204
+        }
+
         /// Why we ended a transfer ourselves.
         enum Cause {
             /// By the Task: it was cancelled or has an error of its own.

@@ -209,6 +209,24 @@
             }
         }
 
+        @Test func `A whole answer is the response of an upload of which the server then wants no more`() async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(.contentHTTP2)
+            async let answered = transport.upload(64 << 20, to: url, length: 64 << 20)
+            #expect(await peer.line() == "stream 1")
+            #expect(try await transport.text(url) == "12345")
+            #expect(try await answered.body == Data("12345".utf8))
+        }
+
+        @Test func `A whole answer is the response of an upload that stands still until its idle limit`() async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(.contentHTTP2)
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            var task = TransportTask.upload(request, from: .data(Data(count: 8 << 20)))
+            task.limits.idle = .seconds(1)
+            #expect(try await transport.perform(task) { _ in }.body == Data("12345".utf8))
+            withExtendedLifetime(peer) {}
+        }
+
         @Test func `An upload over HTTP2 of which the server takes no more costs no processor time`() async throws {
             let peer = try await PythonPeer(.deferringHTTP2)
             await #expect(processExitsWith: .success) { [port = peer.port as Int] in

@@ -54,6 +54,9 @@
             /// Speaks HTTP/2 without TLS; answers 413 to the head of a request, as a whole, and then wants no more of its body
             /// (RFC 9113, section 8.1).
             case earlyHTTP2
+            /// Speaks HTTP/2 without TLS; answers each request at its head, and takes little more of its body. Prints each stream, and
+            /// with the second says that it wants no more of the first.
+            case contentHTTP2
             /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames, all at once.
             case packingHTTP2
             /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the body
@@ -230,6 +233,13 @@
                     head = b"\x08\x03413" + (b"\x0f\x0d\x015" if stream == 1 else b"")
                     c.sendall(frame(1, 4, stream, head) + frame(0, 1, stream, b"large") + frame(3, 0, stream, bytes(4)))
 
+            def content_http2(c):
+                for stream in begun_streams(c):
+                    if stream > 1: c.sendall(frame(3, 0, 1, bytes(4)))
+                    # A literal content-length (28) of 5.
+                    c.sendall(frame(1, 4, stream, b"\x88\x0f\x0d\x015") + frame(0, 1, stream, b"12345"))
+                    print("stream", stream)
+
             def packing_http2(c):
                 for stream in begun_streams(c):
                     c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, bytes(16000))
@@ -319,7 +329,7 @@
                         "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
                         "secureEndingHTTP2": over_tls(ending_http2),
                         "earlyHTTP2": early_http2,
-                        "packingHTTP2": packing_http2, "pairingHTTP2": pairing_http2,
+                        "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "pairingHTTP2": pairing_http2,
                         "losingPatience": losing_patience,
                         "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
