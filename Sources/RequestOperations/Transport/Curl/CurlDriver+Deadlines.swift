@@ -24,15 +24,7 @@
                 progressed(transfer)
             }
             guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
-            guard deadline <= now else { return sweep(by: deadline) }
-            if case .idleLimit = cause, transfer.hasWholeResponse { leave(transfer) } else { stop(transfer, cause) }
-        }
-
-        /// Ends a transfer that has its response, and of whose request the server takes no more.
-        private func leave(_ transfer: CurlTransfer) {
-            guard let easy = transfer.easy, let multi else { return }
-            curl_multi_remove_handle(multi, easy.pointer)
-            end(transfer, .finished(CURLE_OK))
+            if deadline <= now { stop(transfer, cause) } else { sweep(by: deadline) }
         }
 
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {

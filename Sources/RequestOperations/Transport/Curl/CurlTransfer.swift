@@ -112,12 +112,12 @@
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
 
-        /// Whether the response has come whole, as its head tells, and been delivered. The request need not have gone whole for that:
-        /// a server that has answered may take no more of it (RFC 9113, section 8.1).
+        /// Whether the response has come whole, by the length that its head tells, and been delivered. The request need not have
+        /// gone whole for that: a server that has answered may want no more of it (RFC 9113, section 8.1).
         var hasWholeResponse: Bool {
             guard head.isComplete, !isReceivingPaused, let easy else { return false }
             let length = rocurl_content_length(easy.pointer)
-            return length >= 0 ? length == rocurl_received(easy.pointer) : head.status == 204
+            return length >= 0 && length == rocurl_received(easy.pointer)
         }
 
         /// Why we ended a transfer ourselves.

@@ -21,7 +21,7 @@
 
         /// Descriptors of connections of which libcurl may hold back input.
         private var unseen: [Int32] = []
-        /// Those of idle connections that had something to tell, and may have been used again meanwhile.
+        /// Those of idle connections that had something to tell.
         private var ended: [Int32] = []
 
         private static let capacity = 64
@@ -96,11 +96,13 @@
         ///
         /// - Parameter descriptor: That of the connection; `nil` if it is not known.
         func lookAgain(at descriptor: Int32?) {
-            if let descriptor {
-                if !unseen.contains(descriptor) { unseen.append(descriptor) }
-            } else {
-                unseen = watches.indices.filter { watches[$0].wanted.contains(.input) }.map(Int32.init)
+            guard let descriptor else {
+                for index in watches.indices where watches[index].wanted.contains(.input) {
+                    lookAgain(at: Int32(index))
+                }
+                return
             }
+            if !unseen.contains(descriptor) { unseen.append(descriptor) }
         }
 
         private func reserve(_ descriptor: Int32) {
@@ -110,6 +112,8 @@
         private func change(_ descriptor: Int32, _ body: (inout SocketWatch) -> Void) -> Bool {
             let before = watches[Int(descriptor)].watched
             body(&watches[Int(descriptor)])
+            // It may be idle again, or another one, when it is known to be.
+            if !ended.isEmpty, !watches[Int(descriptor)].isIdle { ended.removeAll { $0 == descriptor } }
             let after = watches[Int(descriptor)].watched
             if before == after { return true }
             let isDone = rocurl_watch(epoll, descriptor, Int32(before.rawValue), Int32(after.rawValue))
@@ -158,7 +162,7 @@
 
         /// Ends the connections that nobody uses and that had something to tell, before one of them is used.
         private func endIdle() {
-            for descriptor in ended where isIdle(descriptor) { rocurl_end_idle(descriptor) }
+            for descriptor in ended { rocurl_end_idle(descriptor) }
             ended.removeAll()
         }
 

@@ -209,21 +209,24 @@
             }
         }
 
-        @Test func `A whole answer is the response of an upload of which the server then wants no more`() async throws {
-            let (peer, transport, url) = try await PythonPeer.http2(.contentHTTP2)
-            async let answered = transport.upload(64 << 20, to: url, length: 64 << 20)
-            #expect(await peer.line() == "stream 1")
-            #expect(try await transport.text(url) == "12345")
-            #expect(try await answered.body == Data("12345".utf8))
-        }
+        /// The versions of libcurl from 8.0 to 8.5 take the end of such a stream for a failure, or do not read it.
+        static let missesEarlyEnds =
+            CurlLibrary.version >= CurlLibrary.Version(8, 0) && CurlLibrary.version < CurlLibrary.Version(8, 6)
 
-        @Test func `A whole answer is the response of an upload that stands still until its idle limit`() async throws {
+        @Test func `A whole answer is the response of an upload of which the server then wants no more`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.contentHTTP2)
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
             var task = TransportTask.upload(request, from: .data(Data(count: 8 << 20)))
-            task.limits.idle = .seconds(1)
-            #expect(try await transport.perform(task) { _ in }.body == Data("12345".utf8))
+            task.limits.idle = .seconds(5)
+            let upload = Task { [task] in try await transport.perform(task) { _ in } }
+            #expect(await peer.line() == "stream 1")
+            #expect(try await transport.text(url) == "12345")
+            do {
+                #expect(try await upload.value.body == Data("12345".utf8))
+            } catch let failure as TransferFailure where Self.missesEarlyEnds {
+                #expect(failure.requestMayHaveBeenProcessed)
+            }
             withExtendedLifetime(peer) {}
         }
 

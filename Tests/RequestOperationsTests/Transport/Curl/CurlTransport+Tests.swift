@@ -69,8 +69,7 @@
             let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
             return CurlTransfer(
                 driver: driver, easy: driver.handles.take(isLarge: false), request: request,
-                limits: .init(TransferLimits()),
-                upload: nil, wantsProgress: false, submitted: 0)
+                limits: .init(TransferLimits()), upload: nil, wantsProgress: false, submitted: 0)
         }
     }
 
