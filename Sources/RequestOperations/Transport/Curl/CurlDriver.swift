@@ -334,7 +334,7 @@
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
-            // Over a stream that the server closed since it wanted no more of the request, libcurl 7 goes on sending, and fails.
+            // Over a stream that the server closed since it wanted no more of the request, libcurl 7.88 sends on, and fails.
             let isAnswered = code == CURLE_HTTP2_STREAM && easy.message == nil && transfer.hasWholeResponse
             end(transfer, transfer.outcome ?? .finished(isAnswered ? CURLE_OK : code))
         }
