@@ -6,6 +6,7 @@
 
 #if defined(__linux__)
 
+#include <arpa/inet.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -311,6 +312,15 @@ int64_t rocurl_written(int descriptor) {
     // Linux before 4.19 does not count, and what runs its programs elsewhere may fill in nothing.
     if (size < sizeof counts || counts.sent == 0) return -1;
     return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
+}
+
+int rocurl_local_port(int descriptor) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) return 0;
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
 }
 
 void rocurl_end_idle(int descriptor) {

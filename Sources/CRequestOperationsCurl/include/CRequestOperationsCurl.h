@@ -149,6 +149,8 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
 /// The number of bytes written to a connection of TCP, sent or not; -1 as long as none was sent, for other descriptors, and
 /// where the system does not tell.
 int64_t rocurl_written(int descriptor);
+/// The port on our side of a connection of TCP; 0 for other descriptors.
+int rocurl_local_port(int descriptor);
 /// Ends a connection that nobody uses, so that whoever looks at it next finds its end, behind 64 KiB at most.
 void rocurl_end_idle(int descriptor);
 /// Tells the processor that this thread is looking out for something.

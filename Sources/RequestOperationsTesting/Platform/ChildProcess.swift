@@ -53,6 +53,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// Whether it has ended.
+    package var hasEnded: Bool { ending.withLock { $0 != nil } }
+
     /// Waits until it has ended; see `waitUntilExit`.
     package var status: Int32 {
         get async {

@@ -6,28 +6,20 @@
         /// How many sockets of these ports are still open after a minute, or 0 as soon as none is: a thread of a stopped server
         /// may not have closed its own yet, and another test may have been given the port meanwhile.
         static func socketsThatStay(ofPorts ports: Set<Int>) async throws -> Int {
-            let end = ContinuousClock.now + .seconds(60)
-            while true {
-                let count = sockets(ofPorts: ports)
-                if count == 0 || ContinuousClock.now >= end { return count }
-                try await Task.sleep(for: .milliseconds(50))
+            var count = 0
+            _ = try await SocketTable.becomes(within: .seconds(60)) { entries in
+                let own = sockets
+                count = entries.count {
+                    own.contains($0.inode) && (ports.contains($0.localPort) || ports.contains($0.remotePort))
+                }
+                return count == 0
             }
+            return count
         }
 
-        /// How many sockets are connected to one of these ports, or listen on it.
-        private static func sockets(ofPorts ports: Set<Int>) -> Int {
-            let own = Set(targets.compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
-            let table = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
-                .compactMap { try? String(contentsOfFile: $0, encoding: .ascii) }
-                .flatMap { $0.split(separator: "\n").dropFirst() }
-            return table.count { line in
-                // The local address, the remote address and the inode (proc(5)).
-                let columns = line.split(separator: " ")
-                guard columns.count > 9, own.contains(String(columns[9])) else { return false }
-                return columns[1...2].contains { address in
-                    address.split(separator: ":").last.flatMap { Int($0, radix: 16) }.map(ports.contains) ?? false
-                }
-            }
+        /// The inodes of the sockets.
+        private static var sockets: Set<String> {
+            Set(targets.compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
         }
 
         /// How many files of a folder are open.

@@ -38,8 +38,9 @@
             socket: { context, descriptor, _ in
                 with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
-            send: { context, _, _, _, _ in
-                with(context) { $0.requestBegins() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            send: { context, _, _, _, localPort in
+                let isSent = with(context) { $0.requestBegins(localPort: localPort) }
+                return isSent == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             })
 
         // MARK: For a driver
@@ -58,7 +59,7 @@
                 sockets(context).leftIdle(descriptor)
                 return 0
             }
-            let mayRest = interest.contains(.output) && with(rocurl_context(easy)) { $0.mayShareConnection } ?? false
+            let mayRest = interest.contains(.output) && with(rocurl_context(easy)) { $0.mayUseHTTP2 } ?? false
             guard !sockets(context).want(interest, of: descriptor, mayRest: mayRest) else { return 0 }
             with(rocurl_context(easy)) { $0.cannotWait() }
             return 0

@@ -1,11 +1,22 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Requests that are sent once more since a connection of HTTP/2 ended under them. (Over HTTP/1.1, and for most streams
-    /// that a server refuses, libcurl does that by itself; its versions 8.0 to 8.6 always do.)
+    /// Requests that are given to libcurl once more.
     extension CurlDriver {
-        /// Sends a request once more if its connection, which others had used before, ended without any answer to it; whether
-        /// it does.
+        /// Has a request make a connection, if it was not sent over one that has ended, of which libcurl does not know; whether it
+        /// does.
+        func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
+            guard transfer.meetsEndedConnection, transfer.outcome == nil, let multi else { return false }
+            transfer.meetsEndedConnection = false
+            easy.forgetMessage()
+            easy.askForFreshConnection()
+            connectInTurn(transfer, easy, multi)
+            return true
+        }
+
+        /// Sends a request once more if its connection of HTTP/2, which others had used before, ended without any answer to it;
+        /// whether it does. (Over HTTP/1.1, and for most streams that a server refuses, libcurl does that by itself; its versions
+        /// 8.0 to 8.6 always do.)
         ///
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {

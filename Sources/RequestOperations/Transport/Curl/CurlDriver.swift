@@ -59,11 +59,12 @@
         @exclusivity(unchecked) private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
-            _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, busyThreads: BusyThreads = .shared
+            _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, sharesConnections: Bool = true,
+            busyThreads: BusyThreads = .shared
         ) {
             self.configuration = configuration
             self.busyThreads = busyThreads
-            settings = HandleSettings(configuration, cookies: cookies)
+            settings = HandleSettings(configuration, cookies: cookies, sharesConnections: sharesConnections)
             responsePolling = BusyPolling(limit: configuration.busyPolling)
             requestPolling = responsePolling
             handles = EasyHandlePool(settings, sockets)
@@ -179,6 +180,9 @@
             rocurl_name_thread("CurlTransport")
             // `start` has made it.
             guard let multi else { return }
+            if !settings.sharesConnections {
+                _ = rocurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+            }
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.keptConnections)
             if let limit = configuration.maximumConnectionsPerHost {
                 _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)
@@ -330,7 +334,8 @@
 
         /// libcurl is done with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
-            guard let transfer = easy.transfer, !replays(transfer, easy, after: code) else { return }
+            guard let transfer = easy.transfer, !connectsAnew(transfer, easy), !replays(transfer, easy, after: code)
+            else { return }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }

@@ -63,9 +63,15 @@
         /// has more room, and before 7.88 if it never has.
         static let overlooksInput = version < Version(8, 1)
 
+        /// Whether the end of an upload over HTTP/2 may spoil other responses on its connection, without a word: where libcurl has
+        /// not reckoned with the end (the length was unknown, or an error was answered before it), it goes on to read, over what
+        /// it has yet to deliver.
+        static let mixesUpResponses = version < Version(8, 1)
+
         /// Whether the library takes an idle connection of HTTP/1 of which there is something to read for one that stands, though
-        /// that is the end of TLS, or of the server's patience. (Debian 12 has this version.)
-        static let overlooksEnds = version >= Version(7, 88) && version < Version(8, 0)
+        /// that is the end of TLS, or of the server's patience (7.88, which Debian 12 has), or does not look at one of which it
+        /// was sure within the last second (from 8.22 on).
+        static let overlooksEnds = version >= Version(7, 88) && version < Version(8, 0) || version >= Version(8, 22)
 
         /// Whether the socket that a transfer reads from is to be known.
         static let needsReadSockets = readsWhilePaused || overlooksInput

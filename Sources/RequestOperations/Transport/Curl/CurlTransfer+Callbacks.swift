@@ -60,8 +60,12 @@
             driver.sweep(by: driver.now.adding(limit))
         }
 
-        /// The connection stands and the request is sent next; `false` ends the transfer.
-        func requestBegins() -> Bool {
+        /// The connection stands and the request is sent next; `false` ends the transfer, or has it make a connection.
+        func requestBegins(localPort: Int32) -> Bool {
+            if !isSafe, driver.sockets.hasEnded(localPort: localPort) {
+                meetsEndedConnection = true
+                return false
+            }
             guard maySendAgain() else { return false }
             isLookingUp = false
             driver.lookupEnded(for: self)
@@ -233,7 +237,7 @@
         /// The transfer has ended: has libcurl look for input that it holds back of the connection, if there may be some.
         func leavesInput() {
             // Of one that was not whole others may have filled the buffer.
-            let mayLeaveInput = CurlLibrary.overlooksInput && sends > 0 && !isWhole && mayShareConnection
+            let mayLeaveInput = CurlLibrary.overlooksInput && sends > 0 && !isWhole && mayUseHTTP2
             if mayFillBuffers || mayLeaveInput && (head.isUntouched || head.takesSeveral) { lookAgain() }
         }
 

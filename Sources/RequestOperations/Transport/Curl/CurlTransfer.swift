@@ -54,6 +54,8 @@
         var makesConnection = false
         /// Whether libcurl has found no connection for it, or does not have it since one is being made.
         var isTurnedBack = false
+        /// Whether it was not sent, since libcurl would have sent it over a connection that has ended.
+        var meetsEndedConnection = false
         /// Whether a socket was made for it since it was last sent, where ``HandleSettings/hidesConnections(isSecure:)``.
         var hasNewSocket = false
         /// Whether it is the first over its connection, and unanswered.
@@ -178,6 +180,9 @@
             lookupName = request.lookupName
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
+
+        /// Whether its connection may speak HTTP/2.
+        var mayUseHTTP2: Bool { driver.settings.mayUseHTTP2(isSecure: isSecure) }
 
         /// Whether its connection may take other requests at the same time.
         var mayShareConnection: Bool { driver.settings.mayMultiplex(isSecure: isSecure) }

@@ -108,7 +108,7 @@
             _ task: TransportTask, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) throws -> TransferFlow {
             let submitted = CurlLibrary.now
-            guard let driver = drivers.take(task.trust) else {
+            guard let driver = drivers.take(for: task) else {
                 throw TransferFailure(TransferFlow.shutDownError, phase: .connect)
             }
             do {
@@ -121,7 +121,7 @@
 
         @inline(never)
         private func end(_ task: TransportTask) {
-            drivers.giveBack(task.trust)
+            drivers.giveBack(task)
         }
     }
 #endif

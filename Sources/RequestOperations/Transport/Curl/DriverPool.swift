@@ -1,9 +1,17 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring along.
+    /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring along; over older
+    /// versions of libcurl also one for uploads that are to be alone on their connections.
     ///
     /// Each has connections of its own, so that none that one policy trusted ever serves another. libcurl tells connections
     /// apart by their options as well, but older versions not by all of them (CVE-2022-27782).
     final class DriverPool: Sendable {
+        /// Whose connections a request may use.
+        private struct Group: Hashable {
+            let trust: TrustPolicy
+            /// Whether each request has a connection to itself while it runs; see ``CurlLibrary/mixesUpResponses``.
+            let isAlone: Bool
+        }
+
         private struct Other {
             let driver: CurlDriver
             var users = 0
@@ -11,25 +19,25 @@
         }
 
         private struct State {
-            var others: [TrustPolicy: Other] = [:]
+            var others: [Group: Other] = [:]
             /// What was taken out of them, until its thread has ended.
             var leaving: [CurlDriver] = []
             var uses: UInt64 = 0
             var isShutDown = false
 
-            /// The driver of a policy, if there is one, with one user more.
-            mutating func use(_ trust: TrustPolicy) -> CurlDriver? {
-                guard !isShutDown, var other = others[trust] else { return nil }
+            /// The driver of a group, if there is one, with one user more.
+            mutating func use(_ group: Group) -> CurlDriver? {
+                guard !isShutDown, var other = others[group] else { return nil }
                 uses += 1
                 other.users += 1
                 other.lastUse = uses
-                others[trust] = other
+                others[group] = other
                 return other.driver
             }
 
             /// Takes out the driver that nobody has used for the longest time, if there are more than are kept.
             mutating func surplus() -> CurlDriver? {
-                guard others.count > keptPolicies,
+                guard others.count > keptGroups,
                     let oldest = others.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
                 else { return nil }
                 others[oldest.key] = nil
@@ -38,8 +46,8 @@
             }
         }
 
-        /// For how many policies beside that of the transport connections are kept while no request uses them.
-        static let keptPolicies = 16
+        /// For how many groups beside that of the transport connections are kept while no request uses them.
+        static let keptGroups = 16
 
         private let configuration: CurlTransport.Configuration
         private let cookies: CookieJar?
@@ -54,39 +62,49 @@
             own = CurlDriver(configuration, cookies: cookies)
         }
 
-        /// How many policies beside that of the transport have a driver.
-        var policyCount: Int { state.withLock { $0.others.count } }
+        /// How many drivers there are beside the transport's own.
+        var otherCount: Int { state.withLock { $0.others.count } }
 
-        /// The driver for a policy, or for `nil` that of the transport's own; `nil` if the transport has been shut down. To be
-        /// given back.
-        func take(_ trust: TrustPolicy?) -> CurlDriver? {
-            guard let trust, trust != configuration.trust else { return own }
+        /// The driver for a task; `nil` if the transport has been shut down. To be given back.
+        func take(for task: TransportTask) -> CurlDriver? {
+            guard let group = group(of: task) else { return own }
             // Whoever takes a driver counts as its user from the moment when it is found: nobody ends it from then on.
-            let (known, isShutDown) = state.withLock { ($0.use(trust), $0.isShutDown) }
+            let (known, isShutDown) = state.withLock { ($0.use(group), $0.isShutDown) }
             if isShutDown { return nil }
             if let known { return known }
             // Not made under the lock. If others make one at the same time, the first remains.
-            let driver = makeDriver(trust)
+            let driver = makeDriver(group)
             return state.withLock { state in
                 if state.isShutDown { return nil }
-                if let first = state.use(trust) { return first }
-                state.others[trust] = Other(driver: driver)
-                return state.use(trust)
+                if let first = state.use(group) { return first }
+                state.others[group] = Other(driver: driver)
+                return state.use(group)
             }
         }
 
-        private func makeDriver(_ trust: TrustPolicy) -> CurlDriver {
+        /// `nil` for that of the transport's own driver.
+        private func group(of task: TransportTask) -> Group? {
+            let isAlone = own.settings.mustBeAlone(task)
+            let trust = task.trust ?? configuration.trust
+            return isAlone || trust != configuration.trust ? Group(trust: trust, isAlone: isAlone) : nil
+        }
+
+        private func makeDriver(_ group: Group) -> CurlDriver {
             var configuration = configuration
-            configuration.trust = trust
-            // A secure cookie of one policy is none that another may send. The file belongs to the transport's own.
-            return CurlDriver(configuration, cookies: configuration.cookies == .none ? nil : CookieJar(.inMemory))
+            configuration.trust = group.trust
+            return CurlDriver(configuration, cookies: jar(for: group.trust), sharesConnections: !group.isAlone)
+        }
+
+        /// A secure cookie of one policy is none that another may send. The file belongs to the transport's own.
+        private func jar(for trust: TrustPolicy) -> CookieJar? {
+            trust == configuration.trust || cookies == nil ? cookies : CookieJar(.inMemory)
         }
 
         /// A transfer that took a driver has ended.
-        func giveBack(_ trust: TrustPolicy?) {
-            guard let trust, trust != configuration.trust else { return }
+        func giveBack(_ task: TransportTask) {
+            guard let group = group(of: task) else { return }
             let surplus = state.withLock { state in
-                state.others[trust]?.users -= 1
+                state.others[group]?.users -= 1
                 return state.isShutDown ? nil : state.surplus()
             }
             guard let surplus else { return }

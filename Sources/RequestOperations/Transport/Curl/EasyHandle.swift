@@ -232,6 +232,8 @@
                 isSpecial = true
                 set(CURLOPT_CUSTOMREQUEST, request.method)
             }
+            let isUpload = body != nil || smallBody != nil
+            if isUpload, settings.mustEndItself(request) { set(CURLOPT_KEEP_SENDING_ON_ERROR, 1) }
         }
 
         /// Whatever libcurl sends again from now on goes over a connection that has served nobody else.

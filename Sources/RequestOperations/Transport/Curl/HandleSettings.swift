@@ -23,8 +23,10 @@
         private let identity: (certificate: PEMMemory, key: PEMMemory)?
         /// Why no request can be sent at all, if that is known without asking libcurl.
         let objection: RequestError?
+        /// Whether a connection of HTTP/2 takes several requests at a time.
+        let sharesConnections: Bool
 
-        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar?) {
+        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar?, sharesConnections: Bool = true) {
             // The library is initialised before anything of it is used.
             _ = CurlLibrary.version
             self.configuration = configuration
@@ -33,6 +35,7 @@
             fields = CurlList?([userAgentLine, Self.codingsLine].compactMap(\.self))
             usesEnvironmentProxy = configuration.proxy == .environment && Self.environmentNamesProxy
             self.cookies = cookies
+            self.sharesConnections = sharesConnections
             roots = if case .pem(let certificates) = configuration.trust.roots { PEMMemory(certificates) } else { nil }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
             objection = Self.objection(to: configuration)
@@ -118,11 +121,28 @@
 
         /// Whether a connection may take several requests at a time, so that others wait for it to find out.
         func mayMultiplex(isSecure: Bool) -> Bool {
+            sharesConnections && mayUseHTTP2(isSecure: isSecure)
+        }
+
+        /// Whether a connection may speak HTTP/2.
+        func mayUseHTTP2(isSecure: Bool) -> Bool {
             switch configuration.httpVersions {
             case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2)
             case .http11: false
             case .http2PriorKnowledge: true
             }
+        }
+
+        /// Whether a request must not share its connection with others, which it may harm; see ``CurlLibrary/mixesUpResponses``.
+        func mustBeAlone(_ task: TransportTask) -> Bool {
+            if !CurlLibrary.mixesUpResponses || task.body.isSentAtOnce { return false }
+            return mayUseHTTP2(isSecure: task.request.url?.scheme?.lowercased() == "https")
+        }
+
+        /// Whether an upload may harm others if libcurl ended it because of an error that was answered before its end. (It is
+        /// short.)
+        func mustEndItself(_ request: CurlRequest) -> Bool {
+            CurlLibrary.mixesUpResponses && mayMultiplex(isSecure: request.isSecure) && !request.fields.hasExpectation
         }
 
         /// Whether handles are set up to use connections of HTTP/2 without TLS alone, and to make one is another setting, with
@@ -146,16 +166,15 @@
         /// The versions of HTTP depend on whether there is TLS: without it, a server could only refuse the upgrade to
         /// HTTP/2, and requests would wait for one another to find that out.
         func applyVersions(to handle: EasyHandle, isSecure: Bool) {
-            let multiplexes = mayMultiplex(isSecure: isSecure)
             let version =
                 switch configuration.httpVersions {
-                case .automatic where multiplexes: CURL_HTTP_VERSION_2TLS
+                case .automatic where mayUseHTTP2(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
                 case .http2PriorKnowledge where makesConnectionsApart(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
                 case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
                 case .automatic, .http11: CURL_HTTP_VERSION_1_1
                 }
             handle.set(CURLOPT_HTTP_VERSION, Int(version))
-            handle.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
+            handle.set(CURLOPT_PIPEWAIT, mayMultiplex(isSecure: isSecure) ? 1 : 0)
         }
 
         private func applyProxy(to handle: EasyHandle) {
@@ -315,6 +334,17 @@
             rocurl_set_cookies(easy, share)
             body(easy)
             curl_easy_cleanup(easy)
+        }
+    }
+
+    extension RequestBody {
+        /// Whether nothing of the body remains once the head of the request is sent, or nearly so.
+        fileprivate var isSentAtOnce: Bool {
+            switch self {
+            case .none: true
+            case .data(let data): data.count <= 16 << 10
+            case .file, .stream: false
+            }
         }
     }
 #endif

@@ -23,6 +23,8 @@
         private var unseen: [Int32] = []
         /// Those of idle connections that had something to tell.
         private var ended: [Int32] = []
+        /// The local ports of such connections, ended since, until libcurl closes them.
+        private var endedPorts: [Int32: Int32] = [:]
 
         private static let capacity = 64
         private static let restLength: Int64 = 100_000_000
@@ -58,6 +60,7 @@
         /// cannot watch it.
         func opened(_ descriptor: Int32) -> Bool {
             reserve(descriptor)
+            forgetEnd(of: descriptor)
             // Of one that was closed before its connection stood libcurl may not tell if the next takes its number.
             let interest = watches[Int(descriptor)].wanted
             watches[Int(descriptor)] = SocketWatch(isConnection: true)
@@ -67,6 +70,7 @@
         /// The descriptor of a connection is about to be closed.
         func closes(_ descriptor: Int32) {
             guard descriptor < watches.count else { return }
+            forgetEnd(of: descriptor)
             // If a child of the process has it as well, the kernel would go on watching it.
             _ = change(descriptor) { $0 = SocketWatch() }
         }
@@ -162,8 +166,21 @@
 
         /// Ends the connections that nobody uses and that had something to tell, before one of them is used.
         private func endIdle() {
-            for descriptor in ended { rocurl_end_idle(descriptor) }
+            for descriptor in ended {
+                let port = rocurl_local_port(descriptor)
+                if port > 0 { endedPorts[descriptor] = port }
+                rocurl_end_idle(descriptor)
+            }
             ended.removeAll()
+        }
+
+        private func forgetEnd(of descriptor: Int32) {
+            if !endedPorts.isEmpty { endedPorts[descriptor] = nil }
+        }
+
+        /// Whether the connection with this port on our side was ended when nobody used it.
+        func hasEnded(localPort: Int32) -> Bool {
+            !endedPorts.isEmpty && endedPorts.values.contains(localPort)
         }
 
         private func isIdle(_ descriptor: Int32) -> Bool {

@@ -162,10 +162,11 @@
             weak var driver: CurlDriver?
             do {
                 let pool = DriverPool(transport.configuration)
-                let taken = try #require(pool.take(nil))
+                let task = TransportTask.data(URLRequest(url: server.url))
+                let taken = try #require(pool.take(for: task))
                 driver = taken
                 for _ in 1...Self.count { try await get(server.url, over: taken) }
-                pool.giveBack(nil)
+                pool.giveBack(task)
                 pool.shutDownUnused()
             }
             await eventually { driver == nil }

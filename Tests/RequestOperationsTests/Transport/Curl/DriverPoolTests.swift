@@ -8,26 +8,42 @@
     struct DriverPoolTests {
         private let pool = DriverPool(CurlTransport.Configuration())
 
-        private func policy(_ number: Int) -> TrustPolicy {
-            TrustPolicy(pinnedKeys: ["sha256//\(number)"])
+        private func task(_ policy: TrustPolicy? = nil, _ body: RequestBody = .none) -> TransportTask {
+            // The text is a URL.
+            var task = TransportTask(URLRequest(url: URL(string: "https://host.invalid/")!), body: body)
+            task.trust = policy
+            return task
+        }
+
+        private func task(_ number: Int) -> TransportTask {
+            task(TrustPolicy(pinnedKeys: ["sha256//\(number)"]))
         }
 
         @Test func `The policy of the transport and none have one driver, each other has its own`() {
-            let own = pool.take(nil)
-            #expect(own != nil && pool.take(.system) === own)
-            let first = pool.take(policy(1))
-            #expect(first !== own && pool.take(policy(2)) !== first && pool.take(policy(1)) === first)
-            #expect(pool.policyCount == 2)
+            let own = pool.take(for: task())
+            #expect(own != nil && pool.take(for: task(.system)) === own)
+            let first = pool.take(for: task(1))
+            #expect(first !== own && pool.take(for: task(2)) !== first && pool.take(for: task(1)) === first)
+            #expect(pool.otherCount == 2)
+        }
+
+        @Test(.enabled(if: CurlLibrary.mixesUpResponses))
+        func `Uploads that may spoil other responses of their connection have a driver apart`() {
+            let stream = BodyStream { BodyStream.Reader { nil } }
+            let alone = pool.take(for: task(nil, .stream(stream)))
+            #expect(alone != nil && alone !== pool.take(for: task()))
+            #expect(pool.take(for: task(.system, .data(Data(count: 17 << 10)))) === alone)
+            #expect(pool.take(for: task(nil, .data(Data(count: 16 << 10)))) === pool.take(for: task()))
         }
 
         @Test func `The policies that were used last are kept, and all that are in use`() {
-            let count = DriverPool.keptPolicies + 3
-            let first = pool.take(policy(0))
-            for number in 1..<count { _ = pool.take(policy(number)) }
-            #expect(pool.policyCount == count)
-            for number in 1..<count { pool.giveBack(policy(number)) }
-            #expect(pool.policyCount == DriverPool.keptPolicies)
-            #expect(pool.take(policy(0)) === first)
+            let count = DriverPool.keptGroups + 3
+            let first = pool.take(for: task(0))
+            for number in 1..<count { _ = pool.take(for: task(number)) }
+            #expect(pool.otherCount == count)
+            for number in 1..<count { pool.giveBack(task(number)) }
+            #expect(pool.otherCount == DriverPool.keptGroups)
+            #expect(pool.take(for: task(0)) === first)
         }
 
         @Test func `A driver that is taken is never one that has been ended`() async {
@@ -36,9 +52,9 @@
                 for offset in 0..<2 {
                     group.addTask { [pool] in
                         (0..<2000).allSatisfy { number in
-                            let trust = policy((number + offset) % (DriverPool.keptPolicies + 4))
-                            defer { pool.giveBack(trust) }
-                            return pool.take(trust)?.isEnding == false
+                            let task = task((number + offset) % (DriverPool.keptGroups + 4))
+                            defer { pool.giveBack(task) }
+                            return pool.take(for: task)?.isEnding == false
                         }
                     }
                 }
@@ -51,7 +67,7 @@
             weak var driver: CurlDriver?
             do {
                 let pool = DriverPool(CurlTransport.Configuration())
-                let taken = try #require(pool.take(nil))
+                let taken = try #require(pool.take(for: task()))
                 driver = taken
                 let transfers = (0..<3).map { _ in
                     Task {
@@ -69,9 +85,9 @@
         }
 
         @Test func `A pool that was shut down has no driver for another policy`() async {
-            _ = pool.take(policy(1))
+            _ = pool.take(for: task(1))
             await pool.shutDown(.draining)
-            #expect(pool.take(policy(1)) == nil && pool.take(policy(2)) == nil)
+            #expect(pool.take(for: task(1)) == nil && pool.take(for: task(2)) == nil)
         }
     }
 #endif

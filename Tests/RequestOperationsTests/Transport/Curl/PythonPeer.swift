@@ -62,6 +62,9 @@
             /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the body
             /// of one has 20,000 bytes in two frames, that of the other 1,000.
             case pairingHTTP2
+            /// Speaks HTTP/2 without TLS. Prints `upload` for a request with a body, and refuses it with 413 together with the answer to
+            /// the next request without one, on whatever connection: 28,000 bytes, the numbers up to 6,999.
+            case refusingUploadHTTP2
             /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
             case losingPatience
             /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later, as
@@ -182,7 +185,8 @@
             def frame(type, flags, stream, payload=b""):
                 return struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload
 
-            def begun_streams(c):
+            # Pairs of a stream and whether its request has a body.
+            def begun_requests(c):
                 exactly(c, 24)
                 c.sendall(frame(4, 0, 0))
                 while True:
@@ -190,7 +194,10 @@
                     length, type, stream = int.from_bytes(head[:3], "big"), head[3], int.from_bytes(head[5:], "big")
                     exactly(c, length)
                     if type == 4 and not head[4] & 1: c.sendall(frame(4, 1, 0))
-                    if type == 1: yield stream
+                    if type == 1: yield stream, not head[4] & 1
+
+            def begun_streams(c):
+                return (stream for stream, _ in begun_requests(c))
 
             def http2(c):
                 for stream in begun_streams(c):
@@ -254,6 +261,30 @@
                     c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x0520000") + frame(1, 4, second, b"\x88")
                               + frame(0, 0, first, bytes(16000)) + frame(0, 1, first, bytes(4000))
                               + frame(0, 1, second, bytes(1000)))
+
+            uploads = []
+
+            def refusing_upload_http2(c):
+                for stream, has_body in begun_requests(c):
+                    if has_body:
+                        uploads.append((c, stream))
+                        print("upload")
+                        continue
+                    if not uploads:
+                        c.sendall(frame(1, 5, stream, b"\x88"))
+                        continue
+                    uploading, upload = uploads.pop()
+                    body = struct.pack(">7000I", *range(7000))
+                    # A literal :status (8) of 413.
+                    refusal = frame(1, 4, upload, b"\x08\x03413")
+                    answer = frame(1, 4, stream, b"\x88") + b"".join(
+                        frame(0, int(end == 28000), stream, body[end - 4000:end]) for end in range(4000, 28001, 4000))
+                    if uploading is c:
+                        c.sendall(refusal + answer)
+                    else:
+                        uploading.sendall(refusal)
+                        c.sendall(answer)
+                    uploading.sendall(frame(0, 1, upload, b"large") + frame(3, 0, upload, bytes(4)))
 
             def losing_patience(c):
                 head = read_head(c)
@@ -330,7 +361,7 @@
                         "secureEndingHTTP2": over_tls(ending_http2),
                         "earlyHTTP2": early_http2,
                         "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "pairingHTTP2": pairing_http2,
-                        "losingPatience": losing_patience,
+                        "refusingUploadHTTP2": refusing_upload_http2, "losingPatience": losing_patience,
                         "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
                         "secureProxy": secure_proxy, "resetting": resetting,

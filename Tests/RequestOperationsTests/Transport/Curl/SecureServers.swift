@@ -71,6 +71,7 @@
             oldDemandingPort = all[all.count - 1]
             try Data(repeating: UInt8(ascii: "x"), count: 1024).write(to: folder.appendingPathComponent("1k"))
             try Data(count: 5 << 20).write(to: folder.appendingPathComponent("5m"))
+            try Self.numbers.write(to: folder.appendingPathComponent("numbers"))
             try Self.certificates.write(
                 to: folder.appendingPathComponent("certificates.sh"), atomically: true, encoding: .utf8)
             _ = try Self.run("/bin/sh", ["-e", "certificates.sh"], in: folder)
@@ -98,6 +99,9 @@
                 try? FileManager.default.removeItem(at: folder)
             }
         }
+
+        /// The file `numbers`, 4 MiB, in which no part is like another.
+        static let numbers = (0..<1 << 20).map { UInt32($0) }.withUnsafeBytes { Data($0) }
 
         /// Starts a server and returns when it has printed a word that says that it listens.
         private static func start(

@@ -1,0 +1,57 @@
+#if os(Linux)
+    import Foundation
+
+    /// The TCP sockets of the system, as Linux lists them (proc(5)).
+    enum SocketTable {
+        struct Entry {
+            let localPort: Int
+            let remotePort: Int
+            let state: State?
+            let inode: String
+        }
+
+        /// Those that are asked for, of the kernel's `enum` in `net/tcp_states.h`.
+        enum State: Int {
+            case established = 1
+            case listening = 10
+        }
+
+        static var now: [Entry] {
+            ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
+                .compactMap(text)
+                .flatMap { $0.split(separator: "\n").dropFirst() }
+                .compactMap(entry)
+        }
+
+        /// Foundation would take the first of the pieces in which the kernel hands it out for the whole.
+        private static func text(_ path: String) -> String? {
+            guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+            var text = Data()
+            while case let piece = file.availableData, !piece.isEmpty { text += piece }
+            return String(decoding: text, as: UTF8.self)
+        }
+
+        /// Whether what has to become of the sockets is so within some time.
+        static func becomes(within limit: Duration, _ condition: ([Entry]) -> Bool) async throws -> Bool {
+            let end = ContinuousClock.now + limit
+            while true {
+                if condition(now) { return true }
+                if ContinuousClock.now >= end { return false }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+
+        /// The local address, the remote one and the state are the second to the fourth column, the inode is the tenth.
+        private static func entry(_ line: Substring) -> Entry? {
+            let columns = line.split(separator: " ")
+            guard columns.count > 9, let local = port(columns[1]), let remote = port(columns[2]) else { return nil }
+            return Entry(
+                localPort: local, remotePort: remote, state: Int(columns[3], radix: 16).flatMap(State.init),
+                inode: String(columns[9]))
+        }
+
+        private static func port(_ address: Substring) -> Int? {
+            address.split(separator: ":").last.flatMap { Int($0, radix: 16) }
+        }
+    }
+#endif
