@@ -37,7 +37,7 @@
             URL(string: "\(site.way.isSecure ? "https" : "http")://localhost:\(ground.port(serving: site.way))\(path)")!
         }
 
-        /// Whether the server ends every connection to it, as it does when they have been idle for a second.
+        /// Whether the server ends every connection to it, as it does when they have been idle for some seconds.
         func endsConnections() async throws -> Bool {
             let port = ground.port(reaching: site.way)
             return try await SocketTable.becomes(within: .seconds(20)) { entries in

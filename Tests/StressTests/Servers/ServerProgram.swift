@@ -9,25 +9,29 @@
         let name: String
         /// How requests can be sent to it, or through it.
         let ways: [Way]
-        /// Whether it forwards to the server of ours what is not below `/files/`.
-        let isForwarding: Bool
-        /// Whether it ends connections that had nothing to do for a second.
+        /// The uploads that it forwards to the server of ours; none if it serves files alone.
+        let uploads: Set<Upload>
+        /// Whether it ends connections that had nothing to do for ``idleLimit``.
         let endsIdleConnections: Bool
         /// Whether it serves parts of files.
         let servesRanges: Bool
         let launch: @Sendable (Ground) -> Launch
 
         init(
-            _ name: String, _ ways: [Way], isForwarding: Bool = true, endsIdleConnections: Bool = true,
+            _ name: String, _ ways: [Way], uploads: Set<Upload> = Set(Upload.allCases),
+            endsIdleConnections: Bool = true,
             servesRanges: Bool = true, launch: @escaping @Sendable (Ground) -> Launch
         ) {
             self.name = name
             self.ways = ways
-            self.isForwarding = isForwarding
+            self.uploads = uploads
             self.endsIdleConnections = endsIdleConnections
             self.servesRanges = servesRanges
             self.launch = launch
         }
+
+        /// After how many seconds a server ends an idle connection: longer than any test leaves one by chance.
+        static let idleLimit = 3
 
         /// What is spoken with a server, and on which of its ports.
         enum Way: String, CaseIterable, Sendable {
@@ -48,6 +52,14 @@
                 case .http1, .http1Secure, .http2, .http2Cleartext: false
                 }
             }
+        }
+
+        /// A kind of upload.
+        enum Upload: CaseIterable {
+            /// One KiB, one MiB, and eight MiB from a file, which are announced with an expectation in HTTP/1.1.
+            case small, medium, file
+            /// One MiB without a length.
+            case stream
         }
 
         /// What a configuration is made of.
@@ -96,7 +108,7 @@
                     events { worker_connections 4096; }
                     http {
                         access_log off; \(temporary)
-                        keepalive_timeout 1s; keepalive_requests 1000; client_max_body_size 0;
+                        keepalive_timeout \(idleLimit)s; keepalive_requests 1000; client_max_body_size 0;
                         server {
                             listen 127.0.0.1:\(ground.plain);
                             listen 127.0.0.1:\(ground.secure) ssl http2;
@@ -131,7 +143,7 @@
                     Listen 127.0.0.1:\(ground.plain)
                     Listen 127.0.0.1:\(ground.secure)
                     Listen 127.0.0.1:\(ground.http2)
-                    KeepAliveTimeout 1
+                    KeepAliveTimeout \(idleLimit)
                     MaxKeepAliveRequests 1000
                     Protocols h2 h2c http/1.1
                     DocumentRoot www
@@ -146,8 +158,11 @@
                 ])
         }
 
-        /// Without TLS its version 1.4.69 stops in the middle of large responses over HTTP/2, with every client.
-        static let lighttpd = ServerProgram("lighttpd", [.http1, .http1Secure, .http2]) { ground in
+        /// Without TLS its version 1.4.69 stops in the middle of large responses over HTTP/2, with every client. It forwards no
+        /// uploads without a length (411).
+        static let lighttpd = ServerProgram(
+            "lighttpd", [.http1, .http1Secure, .http2], uploads: [.small, .medium, .file]
+        ) { ground in
             Launch(
                 ["/usr/sbin/lighttpd", "-D", "-f", "lighttpd.conf"],
                 files: [
@@ -156,9 +171,8 @@
                     server.document-root = "\(ground.path)/www"
                     server.bind = "127.0.0.1"
                     server.port = \(ground.plain)
-                    server.max-keep-alive-idle = 1
+                    server.max-keep-alive-idle = \(idleLimit)
                     server.max-keep-alive-requests = 1000
-                    server.stream-request-body = 2
                     server.feature-flags = ("server.h2proto" => "enable")
                     $SERVER["socket"] == "127.0.0.1:\(ground.secure)" {
                         ssl.engine = "enable"
@@ -182,7 +196,7 @@
                         timeout connect 5s
                         timeout client 30s
                         timeout server 30s
-                        timeout http-keep-alive 1s
+                        timeout http-keep-alive \(idleLimit)s
                     frontend everything
                         bind 127.0.0.1:\(ground.plain)
                         bind 127.0.0.1:\(ground.secure) ssl crt both.pem alpn h2,http/1.1
@@ -201,8 +215,8 @@
                 files: [
                     "h2o.conf": """
                     num-threads: 1
-                    http1-request-timeout: 1
-                    http2-idle-timeout: 1
+                    http1-request-timeout: \(idleLimit)
+                    http2-idle-timeout: \(idleLimit)
                     listen:
                       host: 127.0.0.1
                       port: \(ground.plain)
@@ -250,7 +264,7 @@
                         servers {
                             protocols h1 h2 h2c
                             timeouts {
-                                idle 1s
+                                idle \(idleLimit)s
                             }
                         }
                     }
@@ -265,7 +279,7 @@
         }
 
         static let nghttpd = ServerProgram(
-            "nghttpd", [.http2, .http2Cleartext], isForwarding: false, endsIdleConnections: false, servesRanges: false
+            "nghttpd", [.http2, .http2Cleartext], uploads: [], endsIdleConnections: false, servesRanges: false
         ) { ground in
             Launch(
                 ["/usr/sbin/nghttpd", "-a", "127.0.0.1", "-d", "www", "--no-tls", String(ground.http2)],
@@ -277,7 +291,8 @@
                 "/usr/sbin/nghttpx", "--conf", "/dev/null", "--no-ocsp", "--errorlog-file=nghttpx.log",
                 "--frontend=127.0.0.1,\(ground.plain);no-tls", "--frontend=127.0.0.1,\(ground.http2);no-tls",
                 "--frontend=127.0.0.1,\(ground.secure)", "--backend=127.0.0.1,\(ground.origin)",
-                "--frontend-keep-alive-timeout=1s", "--frontend-http2-read-timeout=1s", "key.pem", "cert.pem",
+                "--frontend-keep-alive-timeout=\(idleLimit)s", "--frontend-http2-read-timeout=\(idleLimit)s", "key.pem",
+                "cert.pem",
             ])
         }
 
@@ -285,11 +300,13 @@
             Launch([
                 "/usr/sbin/varnishd", "-F", "-n", "\(ground.path)/varnish", "-j", "none", "-s", "malloc,64m",
                 "-a", "127.0.0.1:\(ground.plain)", "-a", "127.0.0.1:\(ground.http2)",
-                "-b", "127.0.0.1:\(ground.origin)", "-p", "feature=+http2", "-p", "timeout_idle=1",
+                "-b", "127.0.0.1:\(ground.origin)", "-p", "feature=+http2", "-p", "timeout_idle=\(idleLimit)",
             ])
         }
 
-        static let squid = ServerProgram("Squid", [.forwarded, .tunnelled]) { ground in
+        /// Its version 5.7 ends connections now and then over which it has sent `100 Continue` and got all that it wanted.
+        static let squid = ServerProgram("Squid", [.forwarded, .tunnelled], uploads: [.small, .medium, .stream]) {
+            ground in
             Launch(
                 ["/usr/sbin/squid", "-N", "-f", "\(ground.path)/squid.conf"],
                 files: [
@@ -305,7 +322,7 @@
                     netdb_filename none
                     visible_hostname localhost
                     max_filedescriptors 4096
-                    client_idle_pconn_timeout 1 seconds
+                    client_idle_pconn_timeout \(idleLimit) seconds
                     shutdown_lifetime 0 seconds
 
                     """

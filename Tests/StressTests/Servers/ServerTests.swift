@@ -41,17 +41,18 @@
             }
         }
 
-        @Test(arguments: ServerSite.all.filter(\.program.isForwarding))
+        @Test(arguments: ServerSite.all.filter { !$0.program.uploads.isEmpty })
         func `Uploads of every kind arrive whole, beside responses in pieces`(_ site: ServerSite) async throws {
             try await RunningServer.with(site) { server in
                 for _ in 0..<Stress.rounds(10, shortened: 1) {
                     _ = try await concurrently(0..<Stress.rounds(20, shortened: 10)) { number in
-                        switch number % 5 {
-                        case 0: try await server.post(.data(Content.pattern(1 << 10)), isSumOf: "1k")
-                        case 1: try await server.post(.data(Content.pattern(1 << 20)), isSumOf: "1m")
-                        case 2: try await server.post(.file(server.file("8m")), isSumOf: "8m")
-                        case 3: try await server.post(.stream(Self.stream), isSumOf: "1m")
-                        default: try await server.getPieces()
+                        let uploads = ServerProgram.Upload.allCases.filter(site.program.uploads.contains)
+                        guard number % 5 < uploads.count else { return try await server.getPieces() }
+                        switch uploads[number % 5] {
+                        case .small: try await server.post(.data(Content.pattern(1 << 10)), isSumOf: "1k")
+                        case .medium: try await server.post(.data(Content.pattern(1 << 20)), isSumOf: "1m")
+                        case .file: try await server.post(.file(server.file("8m")), isSumOf: "8m")
+                        case .stream: try await server.post(.stream(Self.stream), isSumOf: "1m")
                         }
                     }
                 }
@@ -71,7 +72,7 @@
             }
         }
 
-        @Test(arguments: ServerSite.all.filter(\.program.isForwarding))
+        @Test(arguments: ServerSite.all.filter { !$0.program.uploads.isEmpty })
         func `Uploads that are refused at their heads all end, and the transport goes on`(_ site: ServerSite)
             async throws
         {
@@ -89,11 +90,11 @@
         @Test(arguments: ServerSite.all.filter(\.program.endsIdleConnections))
         func `Requests are answered after the server has ended idle connections`(_ site: ServerSite) async throws {
             try await RunningServer.with(site) { server in
-                for _ in 0..<Stress.rounds(5, shortened: 1) {
+                for _ in 0..<Stress.rounds(2, shortened: 1) {
                     _ = try await concurrently(0..<8) { _ in try await server.get("1k") }
                     try #require(try await server.endsConnections())
                     _ = try await concurrently(0..<8) { number in
-                        number % 2 == 0 && site.program.isForwarding
+                        number % 2 == 0 && !site.program.uploads.isEmpty
                             ? try await server.post(.data(Content.pattern(1 << 10)), isSumOf: "1k")
                             : try await server.get("1k")
                     }
@@ -154,13 +155,21 @@
         }
 
         /// By way of an operation, which tries again where the connection was lost.
-        fileprivate func operate(_ name: String) async throws {
+        private func body(of path: String) async throws -> Data {
             var configuration = RequestConfiguration.over(transport)
             configuration.retryPolicy.backoff = .constant(.milliseconds(10))
-            let body = try await run(
-                URLRequestOperation(
-                    URLRequest(url: url("/files/\(name)")), decoder: .data, configuration: configuration))
-            #expect(LoopbackServer.Checksum(body) == Self.checksums[name])
+            configuration.idleTimeLimit = .seconds(5)
+            return try await run(
+                URLRequestOperation(URLRequest(url: url(path)), decoder: .data, configuration: configuration))
+        }
+
+        fileprivate func operate(_ name: String) async throws {
+            #expect(LoopbackServer.Checksum(try await body(of: "/files/\(name)")) == Self.checksums[name])
+        }
+
+        /// libcurl before 8.1 may not know the end of such a body until more input comes.
+        fileprivate func getPieces() async throws {
+            #expect(try await body(of: "/pieces") == Self.pieces.reduce(Data(), +))
         }
 
         /// Cancels a request when so many bytes have come.
@@ -176,11 +185,6 @@
             transfer.cancel()
             // It may have ended in any way before.
             _ = await transfer.result
-        }
-
-        fileprivate func getPieces() async throws {
-            let response = try await transport.perform(.data(URLRequest(url: url("/pieces")))) { _ in }
-            guard response.body == Self.pieces.reduce(Data(), +) else { throw Mismatch(response) }
         }
 
         fileprivate func post(_ body: RequestBody, isSumOf name: String) async throws {

@@ -3,13 +3,14 @@
 
     /// Requests that are given to libcurl once more.
     extension CurlDriver {
-        /// Has a request make a connection, if it was not sent over one that has ended, of which libcurl does not know; whether it
-        /// does.
-        func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
-            guard transfer.meetsEndedConnection, transfer.outcome == nil, let multi else { return false }
-            transfer.meetsEndedConnection = false
+        /// Has a request make a connection, or wait for that which another makes, if it was not sent since libcurl chose one that
+        /// has ended, or that does not stand yet; whether it does.
+        func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
+            guard transfer.outcome == nil, let multi else { return false }
+            guard transfer.meetsEndedConnection || easy.hasUnfinishedConnection(code) else { return false }
+            transfer.wasNotSent()
             easy.forgetMessage()
-            easy.askForFreshConnection()
+            if !newConnections.isMaking(to: transfer) { easy.askForFreshConnection() }
             connectInTurn(transfer, easy, multi)
             return true
         }
@@ -36,6 +37,11 @@
     }
 
     extension EasyHandle {
+        /// Whether libcurl 7.88 chose a connection through a proxy that another transfer is still making.
+        fileprivate func hasUnfinishedConnection(_ code: CURLcode) -> Bool {
+            code == CURLE_FAILED_INIT && message?.hasSuffix("send: no filter connected") == true
+        }
+
         /// Whether libcurl ended the transfer for the end of a connection that it had not made for it.
         fileprivate func hasLostReusedConnection(_ code: CURLcode) -> Bool {
             switch code {

@@ -334,7 +334,8 @@
 
         /// libcurl is done with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
-            guard let transfer = easy.transfer, !connectsAnew(transfer, easy), !replays(transfer, easy, after: code)
+            guard let transfer = easy.transfer, !connectsAnew(transfer, easy, after: code),
+                !replays(transfer, easy, after: code)
             else { return }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()

@@ -92,6 +92,12 @@
             return true
         }
 
+        /// Takes note that nothing was sent over the connection that was chosen.
+        func wasNotSent() {
+            meetsEndedConnection = false
+            sends = 0
+        }
+
         private static let maximumSends = 5
 
         /// libcurl sends a request again, whatever its method, if the connection that it reused ends without an answer. That
