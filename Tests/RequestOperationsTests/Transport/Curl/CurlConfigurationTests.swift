@@ -23,6 +23,26 @@
             #expect(await peer.line().hasPrefix("CONNECT localhost:"))
         }
 
+        @Test func `Requests through a tunnel wait until the connection of another stands`() async throws {
+            let peer = try await PythonPeer(.httpProxy)
+            let proxy = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.trusting { $0.proxy = .url(proxy) }
+            // Its connections end again and again, so that many are made while others wait.
+            let url = secure.url(.shortLived)
+            try await withThrowingTaskGroup { group in
+                for _ in 1...6 {
+                    group.addTask {
+                        for _ in 1...20 {
+                            let body = try await transport.get(url).body
+                            #expect(body.count == 1024)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            withExtendedLifetime(peer) {}
+        }
+
         @Test func `A proxy over TLS is trusted by the same roots as the servers`() async throws {
             let peer = try await PythonPeer(.secureProxy)
             let proxy = try #require(URL(string: "https://localhost:\(peer.port)"))

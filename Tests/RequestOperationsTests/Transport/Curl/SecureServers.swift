@@ -23,7 +23,7 @@
             case http2Cleartext
             /// HTTP/1.1 without TLS.
             case cleartext
-            /// HTTP/2 over TLS, ended after three requests with GOAWAY.
+            /// HTTP/2 over TLS, ended after eight requests with GOAWAY.
             case shortLived
         }
 
@@ -202,7 +202,7 @@
                 \(site(.clientCertificate, "ssl", "good", "ssl_client_certificate \(folder)/ca.pem; ssl_verify_client optional;"))
                 \(site(.http2Cleartext, "http2", nil))
                 \(site(.cleartext, "", nil))
-                \(site(.shortLived, "ssl http2", "good", "keepalive_requests 3;"))
+                \(site(.shortLived, "ssl http2", "good", "keepalive_requests 8;"))
                 }
                 """
         }
