@@ -54,8 +54,8 @@
             /// Speaks HTTP/2 without TLS; answers 413 to the head of a request, as a whole, and then wants no more of its body
             /// (RFC 9113, section 8.1).
             case earlyHTTP2
-            /// Speaks HTTP/2 without TLS; answers each request at its head, and takes little more of its body. Prints each stream, and
-            /// with the second says that it wants no more of the first.
+            /// Speaks HTTP/2 without TLS; answers each request at its head, and takes 1,000 bytes of its body. Prints each stream, and
+            /// with a request without a body says that it wants no more of the one before, on whatever connection.
             case contentHTTP2
             /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames, all at once.
             case packingHTTP2
@@ -186,9 +186,9 @@
                 return struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload
 
             # Pairs of a stream and whether its request has a body.
-            def begun_requests(c):
+            def begun_requests(c, settings=b""):
                 exactly(c, 24)
-                c.sendall(frame(4, 0, 0))
+                c.sendall(frame(4, 0, 0, settings))
                 while True:
                     head = exactly(c, 9)
                     length, type, stream = int.from_bytes(head[:3], "big"), head[3], int.from_bytes(head[5:], "big")
@@ -240,9 +240,16 @@
                     head = b"\x08\x03413" + (b"\x0f\x0d\x015" if stream == 1 else b"")
                     c.sendall(frame(1, 4, stream, head) + frame(0, 1, stream, b"large") + frame(3, 0, stream, bytes(4)))
 
+            uploads = []
+
             def content_http2(c):
-                for stream in begun_streams(c):
-                    if stream > 1: c.sendall(frame(3, 0, 1, bytes(4)))
+                # SETTINGS_INITIAL_WINDOW_SIZE (4) of 1000.
+                for stream, has_body in begun_requests(c, struct.pack(">HI", 4, 1000)):
+                    if has_body:
+                        uploads.append((c, stream))
+                    elif uploads:
+                        uploading, upload = uploads.pop()
+                        uploading.sendall(frame(3, 0, upload, bytes(4)))
                     # A literal content-length (28) of 5.
                     c.sendall(frame(1, 4, stream, b"\x88\x0f\x0d\x015") + frame(0, 1, stream, b"12345"))
                     print("stream", stream)
@@ -261,8 +268,6 @@
                     c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x0520000") + frame(1, 4, second, b"\x88")
                               + frame(0, 0, first, bytes(16000)) + frame(0, 1, first, bytes(4000))
                               + frame(0, 1, second, bytes(1000)))
-
-            uploads = []
 
             def refusing_upload_http2(c):
                 for stream, has_body in begun_requests(c):
