@@ -7,10 +7,12 @@
         /// has ended, or that does not stand yet; whether it does.
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.outcome == nil, let multi else { return false }
-            guard transfer.meetsEndedConnection || easy.hasUnfinishedConnection(code) else { return false }
+            guard transfer.meetsEndedConnection || transfer.isUntouched && easy.hasUnfinishedConnection(code) else {
+                return false
+            }
             transfer.wasNotSent()
             easy.forgetMessage()
-            if !newConnections.isMaking(to: transfer) { easy.askForFreshConnection() }
+            if !configuration.boundsConnections { transfer.beginsToConnect() }
             connectInTurn(transfer, easy, multi)
             return true
         }
@@ -30,6 +32,9 @@
     }
 
     extension CurlTransfer {
+        /// Whether no byte of its body has gone, and none of a response has come.
+        fileprivate var isUntouched: Bool { head.isUntouched && progress.bytesSent == 0 }
+
         /// Whether it may be sent a second time, since it was once, and nothing of a response has come.
         fileprivate var mayBeReplayed: Bool {
             outcome == nil && sends == 1 && isSafe && upload == nil && head.isUntouched
@@ -37,9 +42,10 @@
     }
 
     extension EasyHandle {
-        /// Whether libcurl 7.88 chose a connection through a proxy that another transfer is still making.
+        /// Whether libcurl chose a connection through a proxy that another transfer is still making.
         fileprivate func hasUnfinishedConnection(_ code: CURLcode) -> Bool {
-            code == CURLE_FAILED_INIT && message?.hasSuffix("send: no filter connected") == true
+            CurlLibrary.choosesUnfinishedConnections && code == CURLE_FAILED_INIT
+                && message?.hasSuffix("send: no filter connected") == true
         }
 
         /// Whether libcurl ended the transfer for the end of a connection that it had not made for it.

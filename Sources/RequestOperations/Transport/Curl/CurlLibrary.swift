@@ -68,6 +68,10 @@
         /// it has yet to deliver.
         static let mixesUpResponses = version < Version(8, 1)
 
+        /// Whether the library, once it knows that a host speaks HTTP/2, has requests use a connection through a proxy that another is
+        /// still making, and fails them.
+        static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)
+
         /// Whether the library takes an idle connection of HTTP/1 of which there is something to read for one that stands, though
         /// that is the end of TLS, or of the server's patience (7.88, which Debian 12 has), or does not look at one of which it
         /// was sure within the last second (from 8.22 on).

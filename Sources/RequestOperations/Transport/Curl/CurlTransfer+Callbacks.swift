@@ -62,11 +62,11 @@
 
         /// The connection stands and the request is sent next; `false` ends the transfer, or has it make a connection.
         func requestBegins(localPort: Int32) -> Bool {
-            if !isSafe, driver.sockets.hasEnded(localPort: localPort) {
+            guard maySendAgain() else { return false }
+            if !hasSocket, driver.sockets.hasEnded(localPort: localPort) {
                 meetsEndedConnection = true
                 return false
             }
-            guard maySendAgain() else { return false }
             isLookingUp = false
             driver.lookupEnded(for: self)
             sends += 1
@@ -92,10 +92,14 @@
             return true
         }
 
-        /// Takes note that nothing was sent over the connection that was chosen.
+        /// Takes note that what seemed to be sent was not, and that it is given to libcurl anew.
         func wasNotSent() {
+            if !meetsEndedConnection { sends -= 1 }
             meetsEndedConnection = false
-            sends = 0
+            phase = .connect
+            deadlines.connect = nil
+            sent = 0
+            readsFrom = nil
         }
 
         private static let maximumSends = 5

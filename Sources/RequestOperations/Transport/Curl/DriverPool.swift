@@ -85,8 +85,10 @@
         /// `nil` for that of the transport's own driver.
         private func group(of task: TransportTask) -> Group? {
             let isAlone = own.settings.mustBeAlone(task)
-            let trust = task.trust ?? configuration.trust
-            return isAlone || trust != configuration.trust ? Group(trust: trust, isAlone: isAlone) : nil
+            guard let trust = task.trust, trust != configuration.trust else {
+                return isAlone ? Group(trust: configuration.trust, isAlone: true) : nil
+            }
+            return Group(trust: trust, isAlone: isAlone)
         }
 
         private func makeDriver(_ group: Group) -> CurlDriver {
@@ -97,7 +99,11 @@
 
         /// A secure cookie of one policy is none that another may send. The file belongs to the transport's own.
         private func jar(for trust: TrustPolicy) -> CookieJar? {
-            trust == configuration.trust || cookies == nil ? cookies : CookieJar(.inMemory)
+            if trust == configuration.trust || cookies == nil { return cookies }
+            let known = state.withLock { state in
+                state.others.first { $0.key.trust == trust }?.value.driver
+            }
+            return known?.settings.cookies ?? CookieJar(.inMemory)
         }
 
         /// A transfer that took a driver has ended.

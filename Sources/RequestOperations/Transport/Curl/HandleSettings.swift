@@ -17,7 +17,7 @@
         }()
         /// Both, for requests without fields of their own.
         let fields: CurlList?
-        private let cookies: CookieJar?
+        let cookies: CookieJar?
         /// What the easy handles read where it is; they keep this object.
         private let roots: PEMMemory?
         private let identity: (certificate: PEMMemory, key: PEMMemory)?
@@ -135,14 +135,16 @@
 
         /// Whether a request must not share its connection with others, which it may harm; see ``CurlLibrary/mixesUpResponses``.
         func mustBeAlone(_ task: TransportTask) -> Bool {
-            if !CurlLibrary.mixesUpResponses || task.body.isSentAtOnce { return false }
+            if !CurlLibrary.mixesUpResponses || task.body.isNone { return false }
+            // libcurl waits with a body that is announced, and then ends it if an error is answered.
+            if task.body.isShort, task.request.value(forHTTPHeaderField: "Expect") == nil { return false }
             return mayUseHTTP2(isSecure: task.request.url?.scheme?.lowercased() == "https")
         }
 
-        /// Whether an upload may harm others if libcurl ended it because of an error that was answered before its end. (It is
-        /// short.)
+        /// Whether an upload goes on if an error is answered before its end, since it would harm others if libcurl ended it. (It
+        /// is short: longer ones are alone.)
         func mustEndItself(_ request: CurlRequest) -> Bool {
-            CurlLibrary.mixesUpResponses && mayMultiplex(isSecure: request.isSecure) && !request.fields.hasExpectation
+            CurlLibrary.mixesUpResponses && mayMultiplex(isSecure: request.isSecure)
         }
 
         /// Whether handles are set up to use connections of HTTP/2 without TLS alone, and to make one is another setting, with
@@ -338,13 +340,9 @@
     }
 
     extension RequestBody {
-        /// Whether nothing of the body remains once the head of the request is sent, or nearly so.
-        fileprivate var isSentAtOnce: Bool {
-            switch self {
-            case .none: true
-            case .data(let data): data.count <= 16 << 10
-            case .file, .stream: false
-            }
+        /// Whether it costs little to send all of it, though the answer may be known before.
+        fileprivate var isShort: Bool {
+            if case .data(let data) = self { data.count <= 16 << 10 } else { false }
         }
     }
 #endif

@@ -63,7 +63,7 @@
             /// of one has 20,000 bytes in two frames, that of the other 1,000.
             case pairingHTTP2
             /// Speaks HTTP/2 without TLS. Prints `upload` for a request with a body, and refuses it with 413 together with the answer to
-            /// the next request without one, on whatever connection: 28,000 bytes, the numbers up to 6,999.
+            /// the next request without one, on whatever connection, of which it takes 1,000 bytes: 28,000 bytes, the numbers up to 6,999.
             case refusingUploadHTTP2
             /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
             case losingPatience
@@ -270,7 +270,7 @@
                               + frame(0, 1, second, bytes(1000)))
 
             def refusing_upload_http2(c):
-                for stream, has_body in begun_requests(c):
+                for stream, has_body in begun_requests(c, struct.pack(">HI", 4, 1000)):
                     if has_body:
                         uploads.append((c, stream))
                         print("upload")
@@ -284,12 +284,12 @@
                     refusal = frame(1, 4, upload, b"\x08\x03413")
                     answer = frame(1, 4, stream, b"\x88") + b"".join(
                         frame(0, int(end == 28000), stream, body[end - 4000:end]) for end in range(4000, 28001, 4000))
+                    end = frame(0, 1, upload, b"large") + frame(3, 0, upload, bytes(4))
                     if uploading is c:
-                        c.sendall(refusal + answer)
+                        c.sendall(refusal + answer + end)
                     else:
-                        uploading.sendall(refusal)
+                        uploading.sendall(refusal + end)
                         c.sendall(answer)
-                    uploading.sendall(frame(0, 1, upload, b"large") + frame(3, 0, upload, bytes(4)))
 
             def losing_patience(c):
                 head = read_head(c)
