@@ -158,10 +158,10 @@
                 ])
         }
 
-        /// Without TLS its version 1.4.69 stops in the middle of large responses over HTTP/2, with every client. It forwards no
-        /// uploads without a length (411).
+        /// Over HTTP/2 its version 1.4.69 now and then reads no more of a connection, with every client: without TLS in the middle of
+        /// large responses, with it after cancels.
         static let lighttpd = ServerProgram(
-            "lighttpd", [.http1, .http1Secure, .http2], uploads: [.small, .medium, .file]
+            "lighttpd", [.http1, .http1Secure]
         ) { ground in
             Launch(
                 ["/usr/sbin/lighttpd", "-D", "-f", "lighttpd.conf"],
@@ -173,7 +173,6 @@
                     server.port = \(ground.plain)
                     server.max-keep-alive-idle = \(idleLimit)
                     server.max-keep-alive-requests = 1000
-                    server.feature-flags = ("server.h2proto" => "enable")
                     $SERVER["socket"] == "127.0.0.1:\(ground.secure)" {
                         ssl.engine = "enable"
                         ssl.pemfile = "\(ground.path)/cert.pem"

@@ -50,6 +50,8 @@
             var configuration = CurlTransport.Configuration()
             configuration.trust.roots = .file(folder.appendingPathComponent("cert.pem"))
             configuration.proxy = .none
+            // Another program may listen at the same port of `::1`.
+            configuration.addressFamily = .ipv4
             switch way {
             case .http1, .http2: break
             case .http1Secure: configuration.httpVersions = .http11

@@ -22,7 +22,11 @@
                 await mayGoOn.pass()
                 body.withLock { $0.append(piece) }
             }
-            let response = Task { [task] in try await transport.perform(task) { _ in } }
+            let response = Task { [task] in
+                defer { hasBegun.open() }
+                return try await transport.perform(task) { _ in }
+            }
+            defer { mayGoOn.open() }
             await hasBegun.pass()
             let uploads = Task {
                 try await withThrowingTaskGroup { group in
