@@ -66,5 +66,25 @@
                 #expect(await peer.line() == "ended")
             }
         }
+
+        @Test func `A request that is not safe is sent once, though its connection ends and an idle one has`()
+            async throws
+        {
+            let peer = try await PythonPeer(.losingRequests)
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.trusting()
+            async let first = transport.text(url.appendingPathComponent("both"))
+            async let second = transport.text(url.appendingPathComponent("both"))
+            #expect(try await [first, second] == ["ok", "ok"])
+            #expect(await peer.line() == "ended")
+            var request = URLRequest(url: url.appendingPathComponent("once"))
+            request.httpMethod = "POST"
+            request.httpBody = Data("once".utf8)
+            let task = TransportTask.data(request)
+            await #expect(throws: TransferFailure.self) { try await transport.perform(task) { _ in } }
+            #expect(await peer.line() == "/once")
+            #expect(try await transport.text(url.appendingPathComponent("last")) == "ok")
+            #expect(await peer.line() == "/last")
+        }
     }
 #endif

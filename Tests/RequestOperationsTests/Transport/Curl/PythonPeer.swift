@@ -70,6 +70,9 @@
             /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later, as
             /// TLS demands, and prints `ended`.
             case secureLosingPatience
+            /// Answers two requests when both are there, and ends the second connection, which it prints as `ended`. Prints the path of
+            /// each later request, which it answers if it has no body, and ends the connection otherwise.
+            case losingRequests
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -291,6 +294,23 @@
                         uploading.sendall(refusal + end)
                         c.sendall(answer)
 
+            both = threading.Barrier(2)
+
+            def losing_requests(c):
+                number = next(numbers)
+                while head := read_head(c):
+                    path = head.split(" ")[1]
+                    if path == "/both": both.wait()
+                    else: print(path)
+                    if "content-length: " in head.lower():
+                        exactly(c, int(head.lower().split("content-length: ")[1].split("\r\n")[0]))
+                        return
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    if number == 2:
+                        c.shutdown(socket.SHUT_WR)
+                        print("ended")
+                        return
+
             def losing_patience(c):
                 head = read_head(c)
                 if "content-length: " in head.lower():
@@ -366,7 +386,8 @@
                         "secureEndingHTTP2": over_tls(ending_http2),
                         "earlyHTTP2": early_http2,
                         "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "pairingHTTP2": pairing_http2,
-                        "refusingUploadHTTP2": refusing_upload_http2, "losingPatience": losing_patience,
+                        "refusingUploadHTTP2": refusing_upload_http2, "losingRequests": losing_requests,
+                        "losingPatience": losing_patience,
                         "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
                         "secureProxy": secure_proxy, "resetting": resetting,
