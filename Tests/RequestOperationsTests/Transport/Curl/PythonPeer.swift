@@ -294,6 +294,13 @@
                         uploading.sendall(refusal + end)
                         c.sendall(answer)
 
+            # Reads the body of a request, if its length is told; whether it is.
+            def read_body(c, head):
+                lower = head.lower()
+                if "content-length: " not in lower: return False
+                exactly(c, int(lower.split("content-length: ")[1].split("\r\n")[0]))
+                return True
+
             both = threading.Barrier(2)
 
             def losing_requests(c):
@@ -302,9 +309,7 @@
                     path = head.split(" ")[1]
                     if path == "/both": both.wait()
                     else: print(path)
-                    if "content-length: " in head.lower():
-                        exactly(c, int(head.lower().split("content-length: ")[1].split("\r\n")[0]))
-                        return
+                    if read_body(c, head): return
                     c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                     if number == 2:
                         c.shutdown(socket.SHUT_WR)
@@ -313,8 +318,7 @@
 
             def losing_patience(c):
                 head = read_head(c)
-                if "content-length: " in head.lower():
-                    exactly(c, int(head.lower().split("content-length: ")[1].split("\r\n")[0]))
+                read_body(c, head)
                 c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npatient")
                 # It is to come to a connection that nobody uses.
                 time.sleep(0.1)
