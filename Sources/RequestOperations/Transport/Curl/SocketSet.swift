@@ -92,7 +92,7 @@
         /// libcurl keeps a connection that nobody uses.
         func leftIdle(_ descriptor: Int32) {
             reserve(descriptor)
-            // It is watched for no more than before.
+            // If the system cannot watch it, the next request finds its end.
             _ = change(descriptor) { $0.leaveIdle() }
         }
 

@@ -45,10 +45,12 @@
             watch(for: wanted.union(isConnection ? watched.intersection(.input) : []))
         }
 
-        /// Takes note that libcurl keeps the connection and wants to know nothing of it.
+        /// Takes note that libcurl keeps the connection and wants to know nothing of it. (It may never have wanted to know of
+        /// input: a response can be there as soon as its request is sent.)
         mutating func leaveIdle() {
             want([])
             isIdle = true
+            if isConnection { watch(for: .input) }
         }
 
         // Output is possible nearly always, so the kernel would tell of it again and again where nobody wants it.

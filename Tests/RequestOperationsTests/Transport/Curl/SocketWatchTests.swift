@@ -41,6 +41,12 @@
             #expect(!watch.isIdle)
         }
 
+        @Test mutating func `A connection is watched when it is idle, though nobody ever waited for input`() {
+            watch.want(.output)
+            watch.leaveIdle()
+            #expect(watch.isIdle && watch.watched == .input)
+        }
+
         @Test mutating func `Output is watched only while it is wanted, since it is possible nearly always`() {
             watch.want(.output)
             #expect(watch.watched == .output)
