@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -314,13 +315,43 @@ int64_t rocurl_written(int descriptor) {
     return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
 }
 
-int rocurl_local_port(int descriptor) {
-    struct sockaddr_storage address;
+union socket_address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+static int port_of(const union socket_address *address) {
+    switch (address->any.sa_family) {
+    case AF_INET: return ntohs(address->four.sin_port);
+    case AF_INET6: return ntohs(address->six.sin6_port);
+    default: return 0;
+    }
+}
+
+bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends) {
+    *ends = (struct rocurl_ends){0};
+    union socket_address address = {0};
     socklen_t size = sizeof address;
-    if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) return 0;
-    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
-    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-    return 0;
+    if (getsockname(descriptor, &address.any, &size) != 0) return false;
+    ends->local_port = port_of(&address);
+    size = sizeof address;
+    // The kernel forgets it after a reset.
+    if (getpeername(descriptor, &address.any, &size) != 0) return ends->local_port > 0;
+    ends->remote_port = port_of(&address);
+    ends->remote_family = address.any.sa_family;
+    if (address.any.sa_family == AF_INET) memcpy(ends->remote_address, &address.four.sin_addr, 4);
+    if (address.any.sa_family == AF_INET6) memcpy(ends->remote_address, &address.six.sin6_addr, 16);
+    return ends->local_port > 0;
+}
+
+bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const char *remote_address, int remote_port) {
+    if (ends->local_port != local_port) return false;
+    if (ends->remote_port == 0) return true;
+    unsigned char address[16] = {0};
+    return ends->remote_port == remote_port && remote_address
+        && inet_pton(ends->remote_family, remote_address, address) == 1
+        && memcmp(ends->remote_address, address, sizeof address) == 0;
 }
 
 void rocurl_end_idle(int descriptor) {

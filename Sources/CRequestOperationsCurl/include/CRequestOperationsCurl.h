@@ -149,8 +149,18 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
 /// The number of bytes written to a connection of TCP, sent or not; -1 as long as none was sent, for other descriptors, and
 /// where the system does not tell.
 int64_t rocurl_written(int descriptor);
-/// The port on our side of a connection of TCP; 0 for other descriptors.
-int rocurl_local_port(int descriptor);
+/// Where a connection of TCP begins and ends.
+struct rocurl_ends {
+    int local_port;
+    /// 0 if the other side is not known any more.
+    int remote_port;
+    int remote_family;
+    unsigned char remote_address[16];
+};
+/// Finds both ends of a connection, the other one unless it was reset; false for descriptors that are none of TCP.
+bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends);
+/// Whether a connection from a port on our side to a port of an address, as text, has these ends as far as they are known.
+bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const char *remote_address, int remote_port);
 /// Ends a connection that nobody uses, so that whoever looks at it next finds its end, behind 64 KiB at most.
 void rocurl_end_idle(int descriptor);
 /// Tells the processor that this thread is looking out for something.

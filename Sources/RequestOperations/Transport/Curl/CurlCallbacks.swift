@@ -38,8 +38,12 @@
             socket: { context, descriptor, _ in
                 with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
-            send: { context, _, _, _, localPort in
-                let isSent = with(context) { $0.requestBegins(localPort: localPort) }
+            send: { context, remoteAddress, _, remotePort, localPort in
+                let isSent = with(context) { transfer in
+                    transfer.requestBegins(
+                        overEnded: transfer.driver.sockets.hasEnded(
+                            localPort: localPort, remoteAddress: remoteAddress, remotePort: remotePort))
+                }
                 return isSent == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             })
 

@@ -61,9 +61,11 @@
         }
 
         /// The connection stands and the request is sent next; `false` ends the transfer, or has it make a connection.
-        func requestBegins(localPort: Int32) -> Bool {
+        ///
+        /// - Parameter connectionHasEnded: Whether the connection is one that was ended when nobody used it; asked for if it may be.
+        func requestBegins(overEnded connectionHasEnded: @autoclosure () -> Bool) -> Bool {
             guard maySendAgain() else { return false }
-            if !hasSocket, driver.sockets.hasEnded(localPort: localPort) {
+            if !hasSocket, connectionHasEnded() {
                 meetsEndedConnection = true
                 return false
             }

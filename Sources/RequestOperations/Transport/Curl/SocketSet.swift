@@ -23,8 +23,9 @@
         private var unseen: [Int32] = []
         /// Those of idle connections that had something to tell.
         private var ended: [Int32] = []
-        /// The local ports of such connections, ended since, until libcurl closes them.
-        private var endedPorts: [Int32: Int32] = [:]
+        /// Such connections, ended since, until libcurl closes them. (The kernel may give one port on our side to connections
+        /// to different servers.)
+        private var endedConnections: [Int32: rocurl_ends] = [:]
 
         private static let capacity = 64
         private static let restLength: Int64 = 100_000_000
@@ -167,20 +168,25 @@
         /// Ends the connections that nobody uses and that had something to tell, before one of them is used.
         private func endIdle() {
             for descriptor in ended {
-                let port = rocurl_local_port(descriptor)
-                if port > 0 { endedPorts[descriptor] = port }
+                var ends = rocurl_ends()
+                if rocurl_find_ends(descriptor, &ends) { endedConnections[descriptor] = ends }
                 rocurl_end_idle(descriptor)
             }
             ended.removeAll()
         }
 
         private func forgetEnd(of descriptor: Int32) {
-            if !endedPorts.isEmpty { endedPorts[descriptor] = nil }
+            if !endedConnections.isEmpty { endedConnections[descriptor] = nil }
         }
 
-        /// Whether the connection with this port on our side was ended when nobody used it.
-        func hasEnded(localPort: Int32) -> Bool {
-            !endedPorts.isEmpty && endedPorts.values.contains(localPort)
+        /// Whether the connection from a port on our side to a server's was ended when nobody used it.
+        func hasEnded(localPort: Int32, remoteAddress: UnsafePointer<CChar>?, remotePort: Int32) -> Bool {
+            !endedConnections.isEmpty
+                && endedConnections.values.contains { ends in
+                    withUnsafePointer(to: ends) {
+                        rocurl_may_have_ends($0, localPort, remoteAddress, remotePort)
+                    }
+                }
         }
 
         private func isIdle(_ descriptor: Int32) -> Bool {

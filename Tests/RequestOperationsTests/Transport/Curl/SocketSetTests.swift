@@ -102,10 +102,74 @@
             }
         }
 
+        @Test func `An ended connection is known by both its ends, until it is closed`() throws {
+            let (connection, localPort, remotePort) = try connectionOfTCP()
+            try withIdle(connection) { idle, multi in
+                #expect(!knowsAsEnded(localPort, "127.0.0.1", remotePort))
+                #expect(write(idle.far, "x", 1) == 1)
+                #expect(sockets.wait(milliseconds: 60_000))
+                sockets.attend(multi, endsIdle: true)
+                closeKeepingNumber(idle.far)
+                #expect(knowsAsEnded(localPort, "127.0.0.1", remotePort))
+                #expect(!knowsAsEnded(remotePort, "127.0.0.1", localPort))
+                // The kernel may give one port to connections to different servers.
+                #expect(!knowsAsEnded(localPort, "127.0.0.2", remotePort))
+                #expect(!knowsAsEnded(localPort, "127.0.0.1", remotePort ^ 1))
+                #expect(!knowsAsEnded(localPort, "::1", remotePort))
+                sockets.closes(idle.near)
+                #expect(!knowsAsEnded(localPort, "127.0.0.1", remotePort))
+            }
+        }
+
+        @Test func `Of an ended connection that was reset nothing but our port is known`() throws {
+            let (connection, localPort, remotePort) = try connectionOfTCP()
+            try withIdle(connection) { idle, multi in
+                var resets = linger(l_onoff: 1, l_linger: 0)
+                let size = socklen_t(MemoryLayout<linger>.size)
+                try #require(setsockopt(idle.far, SOL_SOCKET, SO_LINGER, &resets, size) == 0)
+                closeKeepingNumber(idle.far)
+                #expect(sockets.wait(milliseconds: 60_000))
+                sockets.attend(multi, endsIdle: true)
+                #expect(knowsAsEnded(localPort, "127.0.0.1", remotePort))
+                #expect(!knowsAsEnded(remotePort, "127.0.0.1", localPort))
+            }
+        }
+
+        private func closeKeepingNumber(_ descriptor: Int32) {
+            #expect(dup2(wake, descriptor) == descriptor)
+        }
+
+        private func knowsAsEnded(_ localPort: Int32, _ remoteAddress: String, _ remotePort: Int32) -> Bool {
+            sockets.hasEnded(localPort: localPort, remoteAddress: remoteAddress, remotePort: remotePort)
+        }
+
+        /// With the ports of both sides.
+        private func connectionOfTCP() throws -> ((near: Int32, far: Int32), localPort: Int32, remotePort: Int32) {
+            let type = Int32(SOCK_STREAM.rawValue)
+            let listener = socket(AF_INET, type, 0)
+            try #require(listen(listener, 1) == 0)
+            var ends = rocurl_ends()
+            try #require(rocurl_find_ends(listener, &ends))
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(ends.local_port).bigEndian
+            address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+            let near = socket(AF_INET, type, 0)
+            let isConnected = withUnsafeBytes(of: &address) { bytes in
+                connect(near, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) == 0
+            }
+            try #require(isConnected)
+            let far = accept(listener, nil, nil)
+            close(listener)
+            try #require(rocurl_find_ends(near, &ends))
+            return ((near, far), ends.local_port, ends.remote_port)
+        }
+
         private func withIdle(
+            _ connection: (near: Int32, far: Int32)? = nil,
             _ body: ((near: Int32, far: Int32), UnsafeMutableRawPointer) throws -> Void
         ) throws {
-            let idle = try pair()
+            let idle = try connection ?? pair()
             let multi = try #require(curl_multi_init())
             #expect(sockets.opened(idle.near) && sockets.want(.input, of: idle.near))
             sockets.leftIdle(idle.near)
