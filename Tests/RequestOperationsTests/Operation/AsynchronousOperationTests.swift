@@ -192,13 +192,10 @@ import Testing
 
     @Test func aCancelReachesWorkThatHasNotSuspendedYet() async throws {
         let hasBegun = Door()
-        let operation = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: Work {
-                        hasBegun.open()
-                        await blockUntilCancelled()
-                    })
+        let operation = try await madeOutsideOfTasks {
+            Work {
+                hasBegun.open()
+                await blockUntilCancelled()
             }
         }
         OperationQueue().addOperation(operation)
@@ -246,17 +243,21 @@ import Testing
     }
 
     @Test func anOperationMadeOutsideOfTasksHasNoTaskLocalValues() async throws {
+        let operation = try await madeOutsideOfTasks { Work { Place.name } }
+        let value = try await Place.$name.withValue("here") { try await run(operation) }
+        #expect(value == "nowhere")
+    }
+
+    private func madeOutsideOfTasks<Value>(_ make: @escaping @Sendable () -> Work<Value>) async throws -> Work<Value> {
         // By way of a lock: ThreadSanitizer does not always see that what comes before a resumption comes before what follows.
-        let made = Locked<Work<String>?>(nil)
+        let made = Locked<Work<Value>?>(nil)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                made.withLock { $0 = Work { Place.name } }
+                made.withLock { $0 = make() }
                 continuation.resume()
             }
         }
-        let operation = try #require(made.withLock { $0 })
-        let value = try await Place.$name.withValue("here") { try await run(operation) }
-        #expect(value == "nowhere")
+        return try #require(made.withLock { $0 })
     }
 
     // MARK: Memory

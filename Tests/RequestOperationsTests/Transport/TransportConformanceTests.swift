@@ -5,10 +5,12 @@ import Testing
 @Suite struct TransportConformanceTests {
     @Test(arguments: TransportClaim.all)
     func aTransportMeetsWhatItDoesNotDeclareAsLacking(_ claim: TransportClaim) async {
-        // Four hundred of them are checked at a time, beside the rest of the suite: one takes longer than it would alone.
-        let outcome = await TransportConformance.check(
-            claim.expectation, timeLimit: .seconds(150), of: claim.transport.make)
-        #expect(outcome.miss == nil)
+        var miss = await claim.miss()
+        // Of one in some ten thousand that is so; twice in a row would be another fault.
+        if claim.transport.mayForgetTransfers, miss?.contains("timedOut in transfer") == true {
+            miss = await claim.miss()
+        }
+        #expect(miss == nil)
     }
 
     @Test(arguments: DeclaredLack.all.filter { !$0.isFatal && !$0.isUnreliable })
@@ -36,6 +38,12 @@ struct TransportClaim: Sendable, CustomTestStringConvertible {
     let expectation: TransportExpectation
 
     var testDescription: String { "\(transport.name): \(expectation.name)" }
+
+    /// Why the expectation is missed; `nil` if it is met.
+    func miss() async -> String? {
+        // Four hundred of them are checked at a time, beside the rest of the suite: one takes longer than it would alone.
+        await TransportConformance.check(expectation, timeLimit: .seconds(150), of: transport.make).miss
+    }
 
     static let all = TransportUnderTest.all.flatMap { transport in
         TransportConformance.expectations.filter { transport.lacking[$0.capability] == nil }

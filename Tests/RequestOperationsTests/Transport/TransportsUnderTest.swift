@@ -18,19 +18,23 @@ struct TransportUnderTest: Sendable, CustomTestStringConvertible {
     /// Those of the lacks that depend on the moment: what is met now and then cannot be relied on, and is not checked.
     let unreliable: Set<TransportCapability>
 
+    /// Whether nothing may be heard of a transfer now and then, until its idle limit ends it.
+    let mayForgetTransfers: Bool
+
     /// Makes the transport for the server of one check.
     let make: @Sendable (LoopbackServer) -> any Transport
 
     init(
         name: String, lacking: [TransportCapability: String], ofLibrary: [TransportCapability: String] = [:],
         fatal: Set<TransportCapability> = [], unreliable: Set<TransportCapability> = [],
-        make: @escaping @Sendable (LoopbackServer) -> any Transport
+        mayForgetTransfers: Bool = false, make: @escaping @Sendable (LoopbackServer) -> any Transport
     ) {
         self.name = name
         published = lacking
         self.lacking = lacking.merging(ofLibrary) { reason, _ in reason }
         self.fatal = fatal
         self.unreliable = unreliable
+        self.mayForgetTransfers = mayForgetTransfers
         self.make = make
     }
 

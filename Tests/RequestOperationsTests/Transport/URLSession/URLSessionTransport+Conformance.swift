@@ -8,7 +8,7 @@ extension TransportUnderTest {
         name: "URLSessionTransport",
         lacking: lacksOfURLSession.merging(lacksOfFoundation) { _, reason in reason },
         ofLibrary: lacksOfLibraryWithWholeURLs, fatal: fatalLacksOfFoundation, unreliable: [.closingInFlow],
-        make: { _ in URLSessionTransport() })
+        mayForgetTransfers: foundationForgetsTransfers, make: { _ in URLSessionTransport() })
 
     /// What URLSession does not tell, or cannot be told, on any platform.
     private static let lacksOfURLSession: [TransportCapability: String] = [
@@ -44,8 +44,10 @@ extension TransportUnderTest {
             .redirectsToNowhere: "Foundation does not hand on the body.",
         ]
         private static let fatalLacksOfFoundation: Set<TransportCapability> = [.trailers]
+        static let foundationForgetsTransfers = true
     #else
         private static let lacksOfFoundation: [TransportCapability: String] = [:]
         private static let fatalLacksOfFoundation: Set<TransportCapability> = []
+        static let foundationForgetsTransfers = false
     #endif
 }
