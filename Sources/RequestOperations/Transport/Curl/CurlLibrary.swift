@@ -60,7 +60,8 @@
 
         /// Whether the library may hold back input of a connection of HTTP/2 of which nothing reminds it but more input: when a
         /// response has filled a receive buffer, what came after it stays where it is, of other responses too, until that one
-        /// has more room, and before 7.88 if it never has.
+        /// has more room, and before 7.88 if it never has. Nothing at all reminds them of an end that came with the last of
+        /// what was too much.
         static let overlooksInput = version < Version(8, 1)
 
         /// Whether the end of an upload over HTTP/2 may spoil other responses on its connection, without a word: where libcurl has

@@ -32,10 +32,15 @@
         private(set) var isLarge = false
         private var isSecure: Bool?
         private var connectLimit: Duration?
+        /// Whether it has a buffer that the responses of a shared connection seldom fill.
+        private var hasWideBuffer = false
         private var asksForFreshConnection = false
         private var keepsConnection = true
         /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
+
+        /// Eight times what libcurl reads at a time, whosever it is.
+        private static let wideBuffer = 256 << 10
 
         init(_ settings: HandleSettings, _ sockets: SocketSet) {
             self.settings = settings
@@ -72,6 +77,7 @@
             connectLimit = nil
             isSpecial = false
             isLarge = false
+            hasWideBuffer = false
             asksForFreshConnection = false
             keepsConnection = true
             origin = nil
@@ -156,6 +162,9 @@
                 set(CURLOPT_BUFFERSIZE, request.fields.decodesBody ? 64 << 10 : 512 << 10)
                 isSpecial = true
                 self.isLarge = true
+            } else if !hasWideBuffer, settings.needsWideBuffers(isSecure: request.isSecure) {
+                // Refused by a handle that has kept a narrow one.
+                hasWideBuffer = rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, Self.wideBuffer) == CURLE_OK
             }
             setMethod(request, body: body, smallBody: smallBody, &lines)
             guard !lines.isEmpty || !request.fields.decodesBody else { return }

@@ -133,6 +133,11 @@
             }
         }
 
+        /// Whether receive buffers should seldom be full, behind which libcurl may forget the end of a response.
+        func needsWideBuffers(isSecure: Bool) -> Bool {
+            CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: isSecure)
+        }
+
         /// Whether a request must not share its connection with others, which it may harm; see ``CurlLibrary/mixesUpResponses``.
         func mustBeAlone(_ task: TransportTask) -> Bool {
             if !CurlLibrary.mixesUpResponses || task.body.isNone { return false }

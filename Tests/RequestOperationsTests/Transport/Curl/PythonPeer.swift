@@ -258,18 +258,19 @@
                     print("stream", stream)
 
             def packing_http2(c):
-                for stream in begun_streams(c):
-                    c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 0, stream, bytes(16000))
-                              + frame(0, 0, stream, bytes(4000)) + frame(0, 1, stream, bytes(5000)))
+                for count, stream in enumerate(begun_streams(c)):
+                    head = frame(1, 4, stream, b"\x88") + frame(0, 0, stream, bytes(16000))
+                    if count % 2 == 0: c.sendall(head + frame(0, 0, stream, bytes(4000)) + frame(0, 1, stream, bytes(5000)))
+                    else: c.sendall(head + frame(0, 1, stream, bytes(9000)))
 
             def pairing_http2(c):
                 streams = begun_streams(c)
                 c.sendall(frame(1, 5, next(streams), b"\x88"))
                 for first in streams:
                     second = next(streams)
-                    # A literal content-length (28) of 20000.
-                    c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x0520000") + frame(1, 4, second, b"\x88")
-                              + frame(0, 0, first, bytes(16000)) + frame(0, 1, first, bytes(4000))
+                    # A literal content-length (28) of 264000.
+                    c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x06264000") + frame(1, 4, second, b"\x88")
+                              + frame(0, 0, first, bytes(16000)) * 16 + frame(0, 1, first, bytes(8000))
                               + frame(0, 1, second, bytes(1000)))
 
             def refusing_upload_http2(c):
