@@ -6,15 +6,13 @@
         /// Has a request make a connection, or wait for that which another makes, if it was not sent since libcurl chose one that
         /// has ended, or that does not stand yet; whether it does.
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard transfer.outcome == nil, let multi else { return false }
+            guard transfer.outcome == nil else { return false }
             guard transfer.meetsEndedConnection || transfer.isUntouched && easy.hasUnfinishedConnection(code) else {
                 return false
             }
             transfer.wasNotSent()
-            easy.forgetMessage()
             if !configuration.boundsConnections { transfer.beginsToConnect() }
-            connectInTurn(transfer, easy, multi)
-            return true
+            return goesAgain(transfer, easy)
         }
 
         /// Sends a request once more if its connection of HTTP/2, which others had used before, ended without any answer to it;
@@ -23,9 +21,14 @@
         ///
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code), let multi else { return false }
-            easy.forgetMessage()
+            guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code) else { return false }
             transfer.deadlines.activity = now
+            return goesAgain(transfer, easy)
+        }
+
+        private func goesAgain(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
+            guard let multi else { return false }
+            easy.forgetMessage()
             connectInTurn(transfer, easy, multi)
             return true
         }

@@ -1,0 +1,56 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// Cookies, shared by all the easy handles of one trust policy.
+    // Unchecked: libcurl locks the jar.
+    final class CookieJar: @unchecked Sendable {
+        private let share: UnsafeMutableRawPointer
+        private let file: String?
+
+        /// `nil` if cookies are ignored.
+        init?(_ cookies: CurlTransport.Cookies) {
+            switch cookies {
+            case .none: return nil
+            case .inMemory: file = nil
+            case .file(let url): file = url.path
+            }
+            guard let share = rocurl_cookies_create() else {
+                // As everywhere in Swift, memory that is not there ends the process.
+                preconditionFailure("There is no memory for cookies.")
+            }
+            self.share = share
+            if let file {
+                withHandle { easy in
+                    _ = rocurl_set_string(easy, CURLOPT_COOKIEFILE, file)
+                    _ = rocurl_set_string(easy, CURLOPT_COOKIELIST, "RELOAD")
+                }
+            }
+        }
+
+        deinit {
+            rocurl_cookies_destroy(share)
+        }
+
+        func apply(to easy: UnsafeMutableRawPointer) {
+            rocurl_set_cookies(easy, share)
+            // No file, but without it the jar is not used.
+            _ = rocurl_set_string(easy, CURLOPT_COOKIEFILE, "")
+        }
+
+        /// Writes the cookies to the file of the configuration, if it names one.
+        func save() {
+            guard let file else { return }
+            withHandle { easy in
+                _ = rocurl_set_string(easy, CURLOPT_COOKIEJAR, file)
+                _ = rocurl_set_string(easy, CURLOPT_COOKIELIST, "FLUSH")
+            }
+        }
+
+        private func withHandle(_ body: (UnsafeMutableRawPointer) -> Void) {
+            guard let easy = curl_easy_init() else { return }
+            rocurl_set_cookies(easy, share)
+            body(easy)
+            curl_easy_cleanup(easy)
+        }
+    }
+#endif
