@@ -337,21 +337,24 @@ bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends) {
     ends->local_port = port_of(&address);
     size = sizeof address;
     // The kernel forgets it after a reset.
-    if (getpeername(descriptor, &address.any, &size) != 0) return ends->local_port > 0;
+    if (getpeername(descriptor, &address.any, &size) != 0) return true;
     ends->remote_port = port_of(&address);
     ends->remote_family = address.any.sa_family;
     if (address.any.sa_family == AF_INET) memcpy(ends->remote_address, &address.four.sin_addr, 4);
     if (address.any.sa_family == AF_INET6) memcpy(ends->remote_address, &address.six.sin6_addr, 16);
-    return ends->local_port > 0;
+    return true;
 }
 
 bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const char *remote_address, int remote_port) {
     if (ends->local_port != local_port) return false;
     if (ends->remote_port == 0) return true;
+    static const unsigned char unspecified[16];
     unsigned char address[16] = {0};
-    return ends->remote_port == remote_port && remote_address
-        && inet_pton(ends->remote_family, remote_address, address) == 1
-        && memcmp(ends->remote_address, address, sizeof address) == 0;
+    if (ends->remote_port != remote_port || !remote_address) return false;
+    if (inet_pton(ends->remote_family, remote_address, address) != 1) return false;
+    // Linux connects to itself there (0.0.0.0 and ::), and some versions of libcurl tell the address that they were given.
+    return memcmp(address, unspecified, sizeof address) == 0
+        || memcmp(address, ends->remote_address, sizeof address) == 0;
 }
 
 void rocurl_end_idle(int descriptor) {

@@ -149,15 +149,16 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
 /// The number of bytes written to a connection of TCP, sent or not; -1 as long as none was sent, for other descriptors, and
 /// where the system does not tell.
 int64_t rocurl_written(int descriptor);
-/// Where a connection of TCP begins and ends.
+/// Where a connection begins and ends. One of a Unix socket has no ports.
 struct rocurl_ends {
     int local_port;
     /// 0 if the other side is not known any more.
     int remote_port;
+    /// That of the address, which is in network order, with zeros behind it.
     int remote_family;
     unsigned char remote_address[16];
 };
-/// Finds both ends of a connection, the other one unless it was reset; false for descriptors that are none of TCP.
+/// Finds both ends of a connection, the other one unless it was reset; false if the descriptor is none of a socket.
 bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends);
 /// Whether a connection from a port on our side to a port of an address, as text, has these ends as far as they are known.
 bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const char *remote_address, int remote_port);

@@ -39,11 +39,9 @@
                 with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
             send: { context, remoteAddress, _, remotePort, localPort in
-                let isSent = with(context) { transfer in
-                    transfer.requestBegins(
-                        overEnded: transfer.driver.sockets.hasEnded(
-                            localPort: localPort, remoteAddress: remoteAddress, remotePort: remotePort))
-                }
+                let connection = ConnectionEnds(
+                    localPort: localPort, remoteAddress: remoteAddress, remotePort: remotePort)
+                let isSent = with(context) { $0.requestBegins(over: connection) }
                 return isSent == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             })
 

@@ -6,13 +6,14 @@
         /// Has a request make a connection, or wait for that which another makes, if it was not sent since libcurl chose one that
         /// has ended, or that does not stand yet; whether it does.
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard transfer.outcome == nil else { return false }
+            guard transfer.outcome == nil, let multi else { return false }
             guard transfer.meetsEndedConnection || transfer.isUntouched && easy.hasUnfinishedConnection(code) else {
                 return false
             }
             transfer.wasNotSent()
             if !configuration.boundsConnections { transfer.beginsToConnect() }
-            return goesAgain(transfer, easy)
+            goAgain(transfer, easy, multi)
+            return true
         }
 
         /// Sends a request once more if its connection of HTTP/2, which others had used before, ended without any answer to it;
@@ -21,16 +22,15 @@
         ///
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code) else { return false }
+            guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code), let multi else { return false }
             transfer.deadlines.activity = now
-            return goesAgain(transfer, easy)
+            goAgain(transfer, easy, multi)
+            return true
         }
 
-        private func goesAgain(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
-            guard let multi else { return false }
+        private func goAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             easy.forgetMessage()
             connectInTurn(transfer, easy, multi)
-            return true
         }
     }
 

@@ -337,6 +337,9 @@
             guard let transfer = easy.transfer, !connectsAnew(transfer, easy, after: code),
                 !replays(transfer, easy, after: code)
             else { return }
+            if CurlLibrary.overlooksEnds, let socket = transfer.unixSocket, transfer.leavesConnectionIdle {
+                sockets.leftUnawaited(socket)
+            }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }

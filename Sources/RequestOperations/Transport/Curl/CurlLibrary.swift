@@ -60,8 +60,8 @@
 
         /// Whether the library may hold back input of a connection of HTTP/2 of which nothing reminds it but more input: when a
         /// response has filled a receive buffer, what came after it stays where it is, of other responses too, until that one
-        /// has more room, and before 7.88 if it never has. Nothing at all reminds them of an end that came with the last of
-        /// what was too much.
+        /// has more room, and before 7.88 if it never has. Of an end that came with the last of what was too much, not even a
+        /// second look reminds it.
         static let overlooksInput = version < Version(8, 1)
 
         /// Whether the end of an upload over HTTP/2 may spoil other responses on its connection, without a word: where libcurl has
@@ -87,10 +87,6 @@
 
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
-
-        /// Whether a handle may keep its receive buffer, of a transfer that failed or shared its connection, and takes no other
-        /// size for the next one then.
-        static let keepsBuffers = version < Version(8, 7)
 
         static func has(_ feature: Int32) -> Bool {
             features & UInt32(bitPattern: feature) != 0

@@ -28,6 +28,7 @@
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             hasSocket = true
+            if driver.configuration.unixSocketPath != nil { unixSocket = descriptor }
             driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
@@ -61,11 +62,11 @@
         }
 
         /// The connection stands and the request is sent next; `false` ends the transfer, or has it make a connection.
-        ///
-        /// - Parameter connectionHasEnded: Whether the connection is one that was ended when nobody used it; asked for if it may be.
-        func requestBegins(overEnded connectionHasEnded: @autoclosure () -> Bool) -> Bool {
+        func requestBegins(over connection: ConnectionEnds) -> Bool {
             guard maySendAgain() else { return false }
-            if !hasSocket, connectionHasEnded() {
+            if hasSocket {
+                driver.sockets.stands(connection)
+            } else if driver.sockets.hasEnded(connection) {
                 meetsEndedConnection = true
                 return false
             }

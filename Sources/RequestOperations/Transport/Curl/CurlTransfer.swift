@@ -48,6 +48,8 @@
         var isLookingUp = false
         /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
         var hasSocket = false
+        /// The one that it made, if it is a Unix socket.
+        var unixSocket: Int32?
         /// Whether it makes connections, or uses those of others alone.
         var mayConnect: Bool
         /// Whether it makes one now that others are to use.

@@ -43,7 +43,7 @@
     /// such uploads, unless its body is of 16 KiB at most and in memory: the end of one could spoil other responses. A bound of
     /// connections counts them apart. There, too, two things may become known only with the next thing that comes over the
     /// connection, or at the idle limit: that a server which has answered an upload over HTTP/2 wants no more of it, and the end
-    /// of a response without a length of which more than 256 KiB came at once over a connection that others use.
+    /// of a response without a length of which more than 64 KiB came at once over a connection that others use.
     ///
     /// The answer to an upload that is still going on may get lost over HTTP/2 with libcurl 7.87 to 8.3, if the server ends the
     /// stream with it: the request fails as ``RequestError/Code/connectionLost``. HTTP/1.1 has no such trouble.

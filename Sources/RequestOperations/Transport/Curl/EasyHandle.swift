@@ -21,6 +21,10 @@
         /// Why no request may be sent with this handle: libcurl refused an option, and goes on as if it had not been set.
         private(set) var refusal: RequestError?
 
+        let bufferSize: BufferSize
+        /// Whether it can serve no other transfer: before version 8.7 libcurl may keep the buffer of a transfer that failed or
+        /// shared its connection, forgets its size in a reset, and takes no size for a handle that has a buffer.
+        private(set) var isWornOut = false
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
         private let sockets: SocketSet
@@ -28,21 +32,15 @@
         @exclusivity(unchecked) private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
-        /// Whether it has had a receive buffer of another size than a plain GET.
-        private(set) var isLarge = false
         private var isSecure: Bool?
         private var connectLimit: Duration?
-        /// Whether it has a buffer that the responses of a shared connection seldom fill.
-        private var hasWideBuffer = false
         private var asksForFreshConnection = false
         private var keepsConnection = true
         /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
-        /// Eight times what libcurl reads at a time, whosever it is.
-        private static let wideBuffer = 256 << 10
-
-        init(_ settings: HandleSettings, _ sockets: SocketSet) {
+        init(_ settings: HandleSettings, _ sockets: SocketSet, _ bufferSize: BufferSize) {
+            self.bufferSize = bufferSize
             self.settings = settings
             self.sockets = sockets
             guard let pointer = curl_easy_init() else {
@@ -73,11 +71,12 @@
             note(
                 rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
                 CURLOPT_CLOSESOCKETFUNCTION)
+            if let bytes = bufferSize.bytes {
+                isWornOut = rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, bytes) != CURLE_OK
+            }
             isSecure = nil
             connectLimit = nil
             isSpecial = false
-            isLarge = false
-            hasWideBuffer = false
             asksForFreshConnection = false
             keepsConnection = true
             origin = nil
@@ -132,10 +131,9 @@
         ///   - request: What to send.
         ///   - body: Where a body comes from that is not sent with the head; `nil` if there is none.
         ///   - smallBody: A body that libcurl copies and sends with the head; `nil` if there is none.
-        ///   - isLarge: Whether the response is expected to be large, as files are.
         ///   - connectLimit: The limit for connecting, of which libcurl gives each address of a host its part.
         func prepare(
-            _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, isLarge: Bool, connectLimit: Duration?
+            _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, connectLimit: Duration?
         ) {
             forgetMessage()
             setURL(of: request)
@@ -157,15 +155,8 @@
                 set(CURLOPT_ACCEPT_ENCODING, nil)
                 isSpecial = true
             }
-            if isLarge {
-                // What a whole buffer becomes when it is decompressed libcurl may have to keep while it is paused.
-                set(CURLOPT_BUFFERSIZE, request.fields.decodesBody ? 64 << 10 : 512 << 10)
-                isSpecial = true
-                self.isLarge = true
-            } else if !hasWideBuffer, settings.needsWideBuffers(isSecure: request.isSecure) {
-                // Refused by a handle that has kept a narrow one.
-                hasWideBuffer = rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, Self.wideBuffer) == CURLE_OK
-            }
+            // A reset shows whether it has kept its buffer, which is too much to wait with.
+            if bufferSize == .large { isSpecial = true }
             setMethod(request, body: body, smallBody: smallBody, &lines)
             guard !lines.isEmpty || !request.fields.decodesBody else { return }
             if !request.fields.hasUserAgent, let line = settings.userAgentLine { lines.append(line) }
@@ -311,26 +302,47 @@
     final class EasyHandlePool: Sendable {
         private let settings: HandleSettings
         private let sockets: SocketSet
-        private let idle = Locked<[EasyHandle]>([])
+        private let idle = Locked(Idle())
         private static let limit = 256
+
+        private struct Idle {
+            var usual: [EasyHandle] = []
+            var wide: [EasyHandle] = []
+            var large: [EasyHandle] = []
+
+            subscript(size: BufferSize) -> [EasyHandle] {
+                get {
+                    switch size {
+                    case .usual: usual
+                    case .wide: wide
+                    case .large: large
+                    }
+                }
+                _modify {
+                    switch size {
+                    case .usual: yield &usual
+                    case .wide: yield &wide
+                    case .large: yield &large
+                    }
+                }
+            }
+        }
 
         init(_ settings: HandleSettings, _ sockets: SocketSet) {
             self.settings = settings
             self.sockets = sockets
         }
 
-        /// - Parameter isLarge: Whether the response is expected to be large.
-        func take(isLarge: Bool) -> EasyHandle {
-            let used = isLarge && CurlLibrary.keepsBuffers ? nil : idle.withLock { $0.popLast() }
-            return used ?? EasyHandle(settings, sockets)
+        func take(_ size: BufferSize) -> EasyHandle {
+            idle.withLock { $0[size].popLast() } ?? EasyHandle(settings, sockets, size)
         }
 
         func give(_ handle: EasyHandle) {
-            if handle.isLarge, CurlLibrary.keepsBuffers { return }
             handle.recycle()
+            if handle.isWornOut { return }
             let surplus: EasyHandle? = idle.withLock { idle in
-                guard idle.count < Self.limit else { return handle }
-                idle.append(handle)
+                guard idle[handle.bufferSize].count < Self.limit else { return handle }
+                idle[handle.bufferSize].append(handle)
                 return nil
             }
             // Freed outside the lock.
@@ -339,7 +351,7 @@
 
         func removeAll() {
             let handles = idle.withLock { idle in
-                defer { idle = [] }
+                defer { idle = Idle() }
                 return idle
             }
             withExtendedLifetime(handles) {}

@@ -133,9 +133,10 @@
             }
         }
 
-        /// Whether receive buffers should seldom be full, behind which libcurl may forget the end of a response.
-        func needsWideBuffers(isSecure: Bool) -> Bool {
-            CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: isSecure)
+        /// - Parameter isLarge: Whether the response is expected to be large, as files are.
+        func bufferSize(for request: CurlRequest, isLarge: Bool) -> BufferSize {
+            if isLarge { return request.fields.decodesBody ? .wide : .large }
+            return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
         }
 
         /// Whether a request must not share its connection with others, which it may harm; see ``CurlLibrary/mixesUpResponses``.

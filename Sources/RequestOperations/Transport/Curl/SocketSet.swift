@@ -2,6 +2,18 @@
     import CRequestOperationsCurl
     import Glibc
 
+    /// Where the connection of a request begins and ends, as libcurl tells it. One of a Unix socket has no ports.
+    struct ConnectionEnds {
+        let localPort: Int32
+        /// A text, in libcurl's hands.
+        let remoteAddress: UnsafePointer<CChar>?
+        let remotePort: Int32
+
+        func mayHave(_ ends: rocurl_ends) -> Bool {
+            withUnsafePointer(to: ends) { rocurl_may_have_ends($0, localPort, remoteAddress, remotePort) }
+        }
+    }
+
     /// What libcurl waits for on the thread of a driver: its sockets and its timer. The kernel keeps the sockets, so that what
     /// one event costs does not depend on how many transfers wait for theirs.
     // Unchecked: touched by the thread of its driver alone, and before its start by the one that starts it.
@@ -93,8 +105,14 @@
         /// libcurl keeps a connection that nobody uses.
         func leftIdle(_ descriptor: Int32) {
             reserve(descriptor)
-            // If the system cannot watch it, the next request finds its end.
+            // If the system cannot watch it, libcurl finds its end when the next request uses it, or that fails.
             _ = change(descriptor) { $0.leaveIdle() }
+        }
+
+        /// libcurl has done with a connection, and may never have had to wait for it: one of a Unix socket stands at once.
+        func leftUnawaited(_ descriptor: Int32) {
+            reserve(descriptor)
+            if watches[Int(descriptor)].isUnawaited { leftIdle(descriptor) }
         }
 
         /// Has libcurl look for input of a connection, whether the kernel has any or not, once it had its turn.
@@ -179,14 +197,15 @@
             if !endedConnections.isEmpty { endedConnections[descriptor] = nil }
         }
 
-        /// Whether the connection from a port on our side to a server's was ended when nobody used it.
-        func hasEnded(localPort: Int32, remoteAddress: UnsafePointer<CChar>?, remotePort: Int32) -> Bool {
-            !endedConnections.isEmpty
-                && endedConnections.values.contains { ends in
-                    withUnsafePointer(to: ends) {
-                        rocurl_may_have_ends($0, localPort, remoteAddress, remotePort)
-                    }
-                }
+        /// Whether a connection was ended when nobody used it.
+        func hasEnded(_ connection: ConnectionEnds) -> Bool {
+            !endedConnections.isEmpty && endedConnections.values.contains { connection.mayHave($0) }
+        }
+
+        /// A new connection stands. If one that was reset had its port, that is not known by its port any longer.
+        func stands(_ connection: ConnectionEnds) {
+            guard !endedConnections.isEmpty, connection.localPort > 0 else { return }
+            endedConnections = endedConnections.filter { !connection.mayHave($0.value) }
         }
 
         private func isIdle(_ descriptor: Int32) -> Bool {

@@ -53,6 +53,9 @@
             if isConnection { watch(for: .input) }
         }
 
+        /// Whether it is a connection of which libcurl has wanted to know nothing since it was made, or used last.
+        var isUnawaited: Bool { isConnection && !isIdle && wanted.isEmpty }
+
         // Output is possible nearly always, so the kernel would tell of it again and again where nobody wants it.
         private mutating func watch(for interest: Interest) {
             watched = interest

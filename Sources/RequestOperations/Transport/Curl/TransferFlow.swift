@@ -29,9 +29,8 @@
                 case .file: (true, false)
                 case .stream: (false, false)
                 }
-            let easy = driver.handles.take(isLarge: isLarge)
-            easy.prepare(
-                request, body: upload, smallBody: smallBody, isLarge: isLarge, connectLimit: limits.connect)
+            let easy = driver.handles.take(driver.settings.bufferSize(for: request, isLarge: isLarge))
+            easy.prepare(request, body: upload, smallBody: smallBody, connectLimit: limits.connect)
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,

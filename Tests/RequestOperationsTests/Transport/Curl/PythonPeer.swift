@@ -57,16 +57,20 @@
             /// Speaks HTTP/2 without TLS; answers each request at its head, and takes 1,000 bytes of its body. Prints each stream, and
             /// with a request without a body says that it wants no more of the one before, on whatever connection.
             case contentHTTP2
-            /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames, all at once.
+            /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames or, every other time, in two, all at once.
             case packingHTTP2
+            /// The same, but prints `held` for the first request of a connection, and does not answer it.
+            case holdingHTTP2
             /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the body
-            /// of one has 20,000 bytes in two frames, that of the other 1,000.
+            /// of one has 70,000 bytes in five frames, that of the other 1,000.
             case pairingHTTP2
             /// Speaks HTTP/2 without TLS. Prints `upload` for a request with a body, and refuses it with 413 together with the answer to
             /// the next request without one, on whatever connection, of which it takes 1,000 bytes: 28,000 bytes, the numbers up to 6,999.
             case refusingUploadHTTP2
             /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
             case losingPatience
+            /// The same on a Unix socket.
+            case unixLosingPatience
             /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later, as
             /// TLS demands, and prints `ended`.
             case secureLosingPatience
@@ -259,6 +263,9 @@
 
             def packing_http2(c):
                 for count, stream in enumerate(begun_streams(c)):
+                    if kind == "holdingHTTP2" and count == 0:
+                        print("held")
+                        continue
                     head = frame(1, 4, stream, b"\x88") + frame(0, 0, stream, bytes(16000))
                     if count % 2 == 0: c.sendall(head + frame(0, 0, stream, bytes(4000)) + frame(0, 1, stream, bytes(5000)))
                     else: c.sendall(head + frame(0, 1, stream, bytes(9000)))
@@ -268,9 +275,9 @@
                 c.sendall(frame(1, 5, next(streams), b"\x88"))
                 for first in streams:
                     second = next(streams)
-                    # A literal content-length (28) of 264000.
-                    c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x06264000") + frame(1, 4, second, b"\x88")
-                              + frame(0, 0, first, bytes(16000)) * 16 + frame(0, 1, first, bytes(8000))
+                    # A literal content-length (28) of 70000.
+                    c.sendall(frame(1, 4, first, b"\x88\x0f\x0d\x0570000") + frame(1, 4, second, b"\x88")
+                              + frame(0, 0, first, bytes(15500)) * 4 + frame(0, 1, first, bytes(8000))
                               + frame(0, 1, second, bytes(1000)))
 
             def refusing_upload_http2(c):
@@ -390,9 +397,10 @@
                         "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
                         "secureEndingHTTP2": over_tls(ending_http2),
                         "earlyHTTP2": early_http2,
-                        "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "pairingHTTP2": pairing_http2,
+                        "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "holdingHTTP2": packing_http2,
+                         "pairingHTTP2": pairing_http2,
                         "refusingUploadHTTP2": refusing_upload_http2, "losingRequests": losing_requests,
-                        "losingPatience": losing_patience,
+                        "losingPatience": losing_patience, "unixLosingPatience": losing_patience,
                         "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
                         "secureProxy": secure_proxy, "resetting": resetting,
@@ -404,7 +412,7 @@
                     try: handlers[kind](self.request)
                     except (EOFError, OSError): pass
 
-            if kind == "unixSocket":
+            if kind.startswith("unix"):
                 path = os.path.join(sys.argv[2], "%d.socket" % os.getpid())
                 server = socketserver.ThreadingUnixStreamServer(path, Handler)
                 print(path)

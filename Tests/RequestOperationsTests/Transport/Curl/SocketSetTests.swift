@@ -72,6 +72,34 @@
             }
         }
 
+        @Test func `A connection that libcurl never had to wait for is ended like others`() throws {
+            let unawaited = try pair()
+            let multi = try #require(curl_multi_init())
+            #expect(sockets.opened(unawaited.near))
+            sockets.leftUnawaited(unawaited.near)
+            #expect(write(unawaited.far, "x", 1) == 1)
+            #expect(sockets.wait(milliseconds: 60_000))
+            sockets.attend(multi, endsIdle: true)
+            #expect(hasEnded(unawaited.far))
+            curl_multi_cleanup(multi)
+            for descriptor in [unawaited.near, unawaited.far] { close(descriptor) }
+        }
+
+        @Test func `One that libcurl waits for, or that is closed, is not taken for left`() throws {
+            let sockets = try pair()
+            #expect(self.sockets.opened(sockets.near) && self.sockets.want(.input, of: sockets.near))
+            self.sockets.leftUnawaited(sockets.near)
+            #expect(write(sockets.far, "x", 1) == 1 && self.sockets.wait(milliseconds: 60_000))
+            let multi = try #require(curl_multi_init())
+            self.sockets.attend(multi, endsIdle: true)
+            #expect(!hasEnded(sockets.far))
+            self.sockets.closes(sockets.near)
+            self.sockets.leftUnawaited(sockets.near)
+            #expect(!self.sockets.wait(milliseconds: 0))
+            curl_multi_cleanup(multi)
+            for descriptor in [sockets.near, sockets.far] { close(descriptor) }
+        }
+
         @Test func `An idle connection that has nothing to tell stays`() throws {
             try withIdle { idle, multi in
                 sockets.ask()
@@ -116,6 +144,8 @@
                 #expect(!knowsAsEnded(localPort, "127.0.0.2", remotePort))
                 #expect(!knowsAsEnded(localPort, "127.0.0.1", remotePort ^ 1))
                 #expect(!knowsAsEnded(localPort, "::1", remotePort))
+                // As which libcurl may know it.
+                #expect(knowsAsEnded(localPort, "0.0.0.0", remotePort))
                 sockets.closes(idle.near)
                 #expect(!knowsAsEnded(localPort, "127.0.0.1", remotePort))
             }
@@ -132,7 +162,21 @@
                 sockets.attend(multi, endsIdle: true)
                 #expect(knowsAsEnded(localPort, "127.0.0.1", remotePort))
                 #expect(!knowsAsEnded(remotePort, "127.0.0.1", localPort))
+                // The kernel may have given the port to this one since.
+                sockets.stands(ConnectionEnds(localPort: localPort, remoteAddress: nil, remotePort: remotePort))
+                #expect(!knowsAsEnded(localPort, "127.0.0.1", remotePort))
             }
+        }
+
+        @Test(arguments: [("::1", true), ("::", true), ("::2", false), ("127.0.0.1", false), ("localhost", false)])
+        func `The other end of a connection of IPv6 is told from others`(address: String, isSame: Bool) {
+            var ends = rocurl_ends()
+            (ends.local_port, ends.remote_port, ends.remote_family) = (50_000, 80, AF_INET6)
+            ends.remote_address.15 = 1
+            address.withCString {
+                #expect(ConnectionEnds(localPort: 50_000, remoteAddress: $0, remotePort: 80).mayHave(ends) == isSame)
+            }
+            #expect(!ConnectionEnds(localPort: 50_000, remoteAddress: nil, remotePort: 80).mayHave(ends))
         }
 
         private func closeKeepingNumber(_ descriptor: Int32) {
@@ -140,7 +184,10 @@
         }
 
         private func knowsAsEnded(_ localPort: Int32, _ remoteAddress: String, _ remotePort: Int32) -> Bool {
-            sockets.hasEnded(localPort: localPort, remoteAddress: remoteAddress, remotePort: remotePort)
+            remoteAddress.withCString {
+                sockets.hasEnded(
+                    ConnectionEnds(localPort: localPort, remoteAddress: $0, remotePort: remotePort))
+            }
         }
 
         /// With the ports of both sides.

@@ -1,0 +1,21 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// How much libcurl reads at a time for the transfers of a handle, at most.
+    enum BufferSize: Sendable {
+        /// Its default, 16 KiB.
+        case usual
+        /// 64 KiB: twice what it reads at a time from a connection of HTTP/2, whosever it is, so that it seldom is full; see
+        /// ``CurlLibrary/overlooksInput``. What it becomes when it is decompressed libcurl may have to keep while it is paused.
+        case wide
+        /// 512 KiB, for what is large and not decompressed.
+        case large
+
+        /// `nil` for libcurl's default.
+        var bytes: Int? {
+            switch self {
+            case .usual: nil
+            case .wide: 64 << 10
+            case .large: 512 << 10
+            }
+        }
+    }
+#endif
