@@ -343,9 +343,14 @@
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
-            // Over a stream that the server closed since it wanted no more of the request, libcurl 7.88 sends on, and fails.
-            let isAnswered = code == CURLE_HTTP2_STREAM && easy.message == nil && transfer.hasWholeResponse
+            let isAnswered = failedToSend(transfer, easy, code) && transfer.hasWholeResponse
             end(transfer, transfer.outcome ?? .finished(isAnswered ? CURLE_OK : code))
+        }
+
+        /// Whether libcurl had something to send over HTTP/2 that nobody wanted: the rest of a request over a stream that the
+        /// server closed (7.88), or something of its own over a connection that the server ended after the answer (8.22).
+        private func failedToSend(_ transfer: CurlTransfer, _ easy: EasyHandle, _ code: CURLcode) -> Bool {
+            code == CURLE_HTTP2_STREAM && easy.message == nil || code == CURLE_SEND_ERROR && transfer.head.takesSeveral
         }
 
         /// Ends a transfer before libcurl does.
