@@ -45,7 +45,11 @@ func eventually(
     _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) async {
     let end = ContinuousClock.now + .seconds(120)
-    while !condition(), ContinuousClock.now < end { await Task.yield() }
+    while ContinuousClock.now < end {
+        // It may hold for a moment only.
+        if condition() { return }
+        await Task.yield()
+    }
     #expect(condition(), comment, sourceLocation: sourceLocation)
 }
 

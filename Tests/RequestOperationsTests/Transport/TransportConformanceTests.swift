@@ -6,8 +6,8 @@ import Testing
     @Test(arguments: TransportClaim.all)
     func aTransportMeetsWhatItDoesNotDeclareAsLacking(_ claim: TransportClaim) async {
         var miss = await claim.miss()
-        // Before the head, which would be named. Of one in some ten thousand that is so; twice in a row is another fault.
-        if claim.transport.mayForgetTransfers, let first = miss, first.contains("timedOut in transfer:") {
+        // Of one in some ten thousand no head is heard; twice in a row is another fault.
+        if claim.transport.mayForgetTransfers, let first = miss, first.contains("phase head: timedOut in transfer") {
             print("\(claim.testDescription), checked once more: \(first)")
             miss = await claim.miss()
         }

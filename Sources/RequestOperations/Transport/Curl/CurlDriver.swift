@@ -337,8 +337,8 @@
             guard let transfer = easy.transfer, !connectsAnew(transfer, easy, after: code),
                 !replays(transfer, easy, after: code)
             else { return }
-            if CurlLibrary.overlooksEnds, let socket = transfer.unixSocket, transfer.leavesConnectionIdle {
-                sockets.leftUnawaited(socket)
+            if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
+                sockets.leftUnawaited(socket, localPort: transfer.localPort)
             }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
@@ -347,7 +347,7 @@
             end(transfer, transfer.outcome ?? .finished(isAnswered ? CURLE_OK : code))
         }
 
-        /// Whether libcurl had something to send over HTTP/2 that nobody wanted: the rest of a request over a stream that the
+        /// Whether libcurl, which failed, had something to send over HTTP/2 that nobody wanted: the rest of a request over a stream that the
         /// server closed (7.88), or something of its own over a connection that the server ended after the answer (8.22).
         private func failedToSend(_ transfer: CurlTransfer, _ easy: EasyHandle, _ code: CURLcode) -> Bool {
             code == CURLE_HTTP2_STREAM && easy.message == nil || code == CURLE_SEND_ERROR && transfer.head.takesSeveral

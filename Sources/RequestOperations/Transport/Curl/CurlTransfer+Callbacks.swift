@@ -27,8 +27,8 @@
                 return false
             }
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
+            onlySocket = hasSocket ? nil : descriptor
             hasSocket = true
-            if driver.configuration.unixSocketPath != nil { unixSocket = descriptor }
             driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
@@ -64,6 +64,7 @@
         /// The connection stands and the request is sent next; `false` ends the transfer, or has it make a connection.
         func requestBegins(over connection: ConnectionEnds) -> Bool {
             guard maySendAgain() else { return false }
+            localPort = connection.localPort
             if hasSocket {
                 driver.sockets.stands(connection)
             } else if driver.sockets.hasEnded(connection) {

@@ -48,8 +48,10 @@
         var isLookingUp = false
         /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
         var hasSocket = false
-        /// The one that it made, if it is a Unix socket.
-        var unixSocket: Int32?
+        /// The socket that was made for it, if it was one alone.
+        var onlySocket: Int32?
+        /// The port of its connection on our side.
+        var localPort: Int32 = 0
         /// Whether it makes connections, or uses those of others alone.
         var mayConnect: Bool
         /// Whether it makes one now that others are to use.

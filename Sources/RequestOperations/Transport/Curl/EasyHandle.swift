@@ -50,6 +50,8 @@
             self.pointer = pointer
             errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
             errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+            // A new one takes any.
+            _ = setBufferSize()
             setUp()
         }
 
@@ -71,15 +73,17 @@
             note(
                 rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
                 CURLOPT_CLOSESOCKETFUNCTION)
-            if let bytes = bufferSize.bytes {
-                isWornOut = rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, bytes) != CURLE_OK
-            }
             isSecure = nil
             connectLimit = nil
             isSpecial = false
             asksForFreshConnection = false
             keepsConnection = true
             origin = nil
+        }
+
+        /// `false` for a handle that has kept its buffer.
+        private func setBufferSize() -> Bool {
+            bufferSize.bytes.map { rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, $0) == CURLE_OK } ?? true
         }
 
         // MARK: Options
@@ -289,7 +293,7 @@
                 // Older versions of libcurl lose the names of files for cookies in a reset.
                 if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }
                 curl_easy_reset(pointer)
-                setUp()
+                if setBufferSize() { setUp() } else { isWornOut = true }
             } else if fields != nil {
                 _ = rocurl_set_pointer(pointer, CURLOPT_HTTPHEADER, settings.fields)
             }

@@ -133,6 +133,8 @@
             }
         }
 
+        /// How much libcurl is to read at a time for a request.
+        ///
         /// - Parameter isLarge: Whether the response is expected to be large, as files are.
         func bufferSize(for request: CurlRequest, isLarge: Bool) -> BufferSize {
             if isLarge { return request.fields.decodesBody ? .wide : .large }

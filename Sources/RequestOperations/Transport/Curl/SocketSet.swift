@@ -2,7 +2,8 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// Where the connection of a request begins and ends, as libcurl tells it. One of a Unix socket has no ports.
+    /// Where the connection of a request begins and ends, as libcurl tells it. One of a Unix socket has no ports, so that it
+    /// cannot be told from others: a whole one may be given up for one that has ended.
     struct ConnectionEnds {
         let localPort: Int32
         /// A text, in libcurl's hands.
@@ -109,10 +110,15 @@
             _ = change(descriptor) { $0.leaveIdle() }
         }
 
-        /// libcurl has done with a connection, and may never have had to wait for it: one of a Unix socket stands at once.
-        func leftUnawaited(_ descriptor: Int32) {
+        /// libcurl has done with a new connection, and may never have had to wait for it: with a server on the same machine all
+        /// can happen at once.
+        ///
+        /// - Parameter localPort: Its port on our side: libcurl may have closed the descriptor without a word.
+        func leftUnawaited(_ descriptor: Int32, localPort: Int32) {
             reserve(descriptor)
-            if watches[Int(descriptor)].isUnawaited { leftIdle(descriptor) }
+            guard watches[Int(descriptor)].isUnawaited else { return }
+            var ends = rocurl_ends()
+            if rocurl_find_ends(descriptor, &ends), ends.local_port == localPort { leftIdle(descriptor) }
         }
 
         /// Has libcurl look for input of a connection, whether the kernel has any or not, once it had its turn.

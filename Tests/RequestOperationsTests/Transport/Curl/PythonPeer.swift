@@ -59,7 +59,7 @@
             case contentHTTP2
             /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames or, every other time, in two, all at once.
             case packingHTTP2
-            /// The same, but prints `held` for the first request of a connection, and does not answer it.
+            /// The same, but prints `held` for the first request of all, and does not answer it.
             case holdingHTTP2
             /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the body
             /// of one has 70,000 bytes in five frames, that of the other 1,000.
@@ -262,8 +262,9 @@
                     print("stream", stream)
 
             def packing_http2(c):
+                number = next(numbers)
                 for count, stream in enumerate(begun_streams(c)):
-                    if kind == "holdingHTTP2" and count == 0:
+                    if kind == "holdingHTTP2" and (number, count) == (1, 0):
                         print("held")
                         continue
                     head = frame(1, 4, stream, b"\x88") + frame(0, 0, stream, bytes(16000))
@@ -398,7 +399,7 @@
                         "secureEndingHTTP2": over_tls(ending_http2),
                         "earlyHTTP2": early_http2,
                         "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "holdingHTTP2": packing_http2,
-                         "pairingHTTP2": pairing_http2,
+                        "pairingHTTP2": pairing_http2,
                         "refusingUploadHTTP2": refusing_upload_http2, "losingRequests": losing_requests,
                         "losingPatience": losing_patience, "unixLosingPatience": losing_patience,
                         "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),

@@ -76,7 +76,7 @@
             let unawaited = try pair()
             let multi = try #require(curl_multi_init())
             #expect(sockets.opened(unawaited.near))
-            sockets.leftUnawaited(unawaited.near)
+            sockets.leftUnawaited(unawaited.near, localPort: 0)
             #expect(write(unawaited.far, "x", 1) == 1)
             #expect(sockets.wait(milliseconds: 60_000))
             sockets.attend(multi, endsIdle: true)
@@ -85,17 +85,25 @@
             for descriptor in [unawaited.near, unawaited.far] { close(descriptor) }
         }
 
-        @Test func `One that libcurl waits for, or that is closed, is not taken for left`() throws {
+        @Test func `A descriptor that is another one meanwhile is not taken for left`() throws {
+            let (unawaited, localPort, _) = try connectionOfTCP()
+            #expect(sockets.opened(unawaited.near))
+            sockets.leftUnawaited(unawaited.near, localPort: localPort ^ 1)
+            #expect(write(unawaited.far, "x", 1) == 1)
+            #expect(!sockets.wait(milliseconds: 0))
+            sockets.leftUnawaited(unawaited.near, localPort: localPort)
+            #expect(sockets.wait(milliseconds: 60_000))
+            for descriptor in [unawaited.near, unawaited.far] { close(descriptor) }
+        }
+
+        @Test func `One that libcurl waits for is not taken for left`() throws {
             let sockets = try pair()
             #expect(self.sockets.opened(sockets.near) && self.sockets.want(.input, of: sockets.near))
-            self.sockets.leftUnawaited(sockets.near)
+            self.sockets.leftUnawaited(sockets.near, localPort: 0)
             #expect(write(sockets.far, "x", 1) == 1 && self.sockets.wait(milliseconds: 60_000))
             let multi = try #require(curl_multi_init())
             self.sockets.attend(multi, endsIdle: true)
             #expect(!hasEnded(sockets.far))
-            self.sockets.closes(sockets.near)
-            self.sockets.leftUnawaited(sockets.near)
-            #expect(!self.sockets.wait(milliseconds: 0))
             curl_multi_cleanup(multi)
             for descriptor in [sockets.near, sockets.far] { close(descriptor) }
         }
