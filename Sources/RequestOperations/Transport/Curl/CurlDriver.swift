@@ -343,14 +343,7 @@
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
-            let isAnswered = failedToSend(transfer, easy, code) && transfer.hasWholeResponse
-            end(transfer, transfer.outcome ?? .finished(isAnswered ? CURLE_OK : code))
-        }
-
-        /// Whether libcurl, which failed, had something to send over HTTP/2 that nobody wanted: the rest of a request over a stream that the
-        /// server closed (7.88), or something of its own over a connection that the server ended after the answer (8.22).
-        private func failedToSend(_ transfer: CurlTransfer, _ easy: EasyHandle, _ code: CURLcode) -> Bool {
-            code == CURLE_HTTP2_STREAM && easy.message == nil || code == CURLE_SEND_ERROR && transfer.head.takesSeveral
+            end(transfer, transfer.outcome ?? .finished(transfer.isAnswered(despite: code) ? CURLE_OK : code))
         }
 
         /// Ends a transfer before libcurl does.

@@ -118,9 +118,18 @@
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
 
+        /// Whether the response is there though libcurl failed, since it had something to send over HTTP/2 that nobody wanted: the
+        /// rest of a request over a stream that the server closed (7.88), or something of its own over a connection that the
+        /// server ended after the answer (8.22).
+        func isAnswered(despite code: CURLcode) -> Bool {
+            let failedToSend =
+                code == CURLE_HTTP2_STREAM && easy?.message == nil || code == CURLE_SEND_ERROR && head.takesSeveral
+            return failedToSend && hasWholeResponse
+        }
+
         /// Whether the response has come whole, by the length that its head tells, and been delivered. The request need not have
         /// gone whole for that: a server that has answered may want no more of it (RFC 9113, section 8.1).
-        var hasWholeResponse: Bool {
+        private var hasWholeResponse: Bool {
             guard head.isComplete, !isReceivingPaused, let easy else { return false }
             let length = rocurl_content_length(easy.pointer)
             return length >= 0 && length == rocurl_received(easy.pointer)
