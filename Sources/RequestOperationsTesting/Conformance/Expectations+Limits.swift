@@ -78,7 +78,7 @@ extension TransportExpectation {
 
     /// Expects that something is ended by a limit of 0.3 s. A busy machine may be late, so it has ten tries; a transport that
     /// rounds up to whole seconds misses them all.
-    static func expectPrecision(of work: () async throws -> Void) async throws {
+    package static func expectPrecision(of work: () async throws -> Void) async throws {
         var shortest = Duration.seconds(100)
         for _ in 0..<10 where shortest >= .seconds(0.9) {
             let time = try await duration(of: work)

@@ -29,7 +29,7 @@ struct Options: Sendable {
                          [--minutes M] [--list]
 
           NAME        a benchmark or the beginning of its name; all but the soak without one
-          --rounds N  interleaved rounds; 5 or more by default
+          --rounds N  interleaved rounds; by default 5, or what the floors of a benchmark ask for
           --json FILE writes every sample, spread and verdict as JSON
           --svg FILE  draws the rates as bars
           --curves FOLDER

@@ -99,8 +99,14 @@
             transfer.easy?.connectRatherThanWait()
         }
 
+        /// Whether the connection that a request is sent over may take others at the same time, by all that is known.
+        func maySpeakHTTP2(_ transfer: CurlTransfer) -> Bool {
+            transfer.mayShareConnection && !http1Origins.contains(transfer)
+        }
+
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
+            if transfer.hasSocket, transfer.mayShareConnection { http1Origins.note(transfer) }
             guard transfer.awaitsFirstResponse else { return }
             leavesUnanswered(transfer)
             if transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }

@@ -93,7 +93,7 @@
             let (failed, next) = desk.ended(transfer, isUnknown: isUnknownName(code, message))
             for other in failed {
                 other.place = .nowhere
-                end(other, .stopped(.lookupFailed(message)))
+                end(other, .stopped(.lookupFailed(code ?? CURLE_COULDNT_RESOLVE_HOST, message)))
             }
             // Not now: the next may fail as well, and there may be thousands of them.
             letGo(next)

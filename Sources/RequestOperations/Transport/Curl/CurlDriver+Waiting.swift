@@ -25,10 +25,15 @@
         func waitForWork() {
             let awaited = awaited
             let began = CurlLibrary.now
-            if !looksOut(for: awaited, since: began),
-                inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) })
-            {
-                _ = sockets.wait(milliseconds: millisecondsToSleep)
+            if !looksOut(for: awaited, since: began) {
+                if inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) {
+                    _ = sockets.wait(milliseconds: millisecondsToSleep)
+                    lastAsked = began
+                } else if began - lastAsked > Self.longestUnasked {
+                    // Requests may come faster than they are taken, for ever.
+                    _ = sockets.wait(milliseconds: 0)
+                    lastAsked = began
+                }
             }
             learn(from: CurlLibrary.now - began, for: awaited)
         }
@@ -57,6 +62,9 @@
             case .progress, .several: nil
             }
         }
+
+        /// So long the sockets may wait for the inbox.
+        private static let longestUnasked: Int64 = 1_000_000
 
         private func learn(from length: Int64, for awaited: Awaited) {
             switch awaited {

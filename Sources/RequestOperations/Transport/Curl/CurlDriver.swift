@@ -8,7 +8,6 @@
     /// Each turn takes the inbox, lets libcurl work, ends what is finished or overdue, and then resumes the Tasks that have
     /// something to do, all together. A head of a body for memory is told together with what follows it, if that comes soon.
     /// The thread starts with the first transfer.
-    ///
     // Unchecked: `inbox` is a lock, `callCount` atomic; the constants do not change; `wakeDescriptor` is set before the thread
     // starts, used by others only to wake it, and closed when they all have. Everything below "The thread's own" is touched by
     // the thread alone, and before its start by the one that starts it.
@@ -43,6 +42,7 @@
         var nextRotation = Int64.max
         @exclusivity(unchecked) var newConnections = NewConnections()
         @exclusivity(unchecked) var unanswered = UnansweredConnections()
+        var http1Origins = HTTP1Origins()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
@@ -50,6 +50,8 @@
         /// Whether a request was taken that is not to use an idle connection that has ended.
         private var asksForEnds = false
         var nextSweep = Int64.max
+        /// When the sockets were last asked, as far as it is known here.
+        var lastAsked: Int64 = 0
         /// When libcurl is to look at all transfers, whatever happens to their sockets.
         var nextRun = Int64.max
         var responsePolling: BusyPolling
@@ -78,53 +80,6 @@
 
         /// Whether requests can go through a proxy.
         var mayUseProxy: Bool { settings.mayUseProxy }
-
-        // MARK: For all threads
-
-        /// Gives a new transfer to the thread, or calls its attention to one that it has. `false` if the transport has been
-        /// shut down, for a new one.
-        @discardableResult
-        func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
-            switch put({ $0.add(transfer, isNew: isNew) }) {
-            case .startThread: start()
-            case .wakeThread: rocurl_wake(wakeDescriptor)
-            case .refuse: return false
-            case .none, .isOver: break
-            }
-            return true
-        }
-
-        /// Puts something in so that a thread that looks out notices.
-        private func put(_ change: (inout DriverInbox) -> DriverInbox.Effect) -> DriverInbox.Effect {
-            defer { callCount.wrappingAdd(1, ordering: .relaxed) }
-            return inbox.withLock(change)
-        }
-
-        /// Whether it takes no new transfer.
-        var isEnding: Bool { inbox.withLock { $0.isEnding } }
-
-        /// Whether its thread has ended, or never will start.
-        var isOver: Bool { inbox.withLock { $0.isOver } }
-
-        /// Shuts the transport down; returns when the thread has ended and all connections are closed.
-        func shutDown(_ mode: CurlTransport.ShutdownMode) async {
-            await withCheckedContinuation { continuation in
-                askToEnd(mode, continuation)
-            }
-        }
-
-        /// Shuts the transport down without waiting.
-        func askToEnd(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
-            switch put({ $0.shutDown(mode, waiter) }) {
-            case .wakeThread:
-                rocurl_wake(wakeDescriptor)
-            case .isOver:
-                handles.removeAll()
-                waiter?.resume()
-            case .none, .startThread, .refuse:
-                break
-            }
-        }
 
         // MARK: The loop
 
@@ -164,6 +119,7 @@
         }
 
         private func end(_ transfer: CurlTransfer, for shortage: String) {
+            (transfer.upload as? StreamUpload)?.close()
             let waiter: UnsafeContinuation<Void, Never>? = transfer.exchange.withLock { machine in
                 // A transfer can be in the inbox twice.
                 guard !machine.isEnded else { return nil }
@@ -172,7 +128,6 @@
                 machine.end()
                 return machine.wake()
             }
-            (transfer.upload as? StreamUpload)?.close()
             waiter?.resume()
         }
 

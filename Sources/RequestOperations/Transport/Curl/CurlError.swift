@@ -15,8 +15,10 @@
         }
 
         private func failure(_ cause: Cause) -> any Error {
-            func error(_ code: RequestError.Code, _ reason: String?) -> RequestError {
-                RequestError(code, stage: .transfer, reason: reason)
+            func error(
+                _ code: RequestError.Code, _ reason: String?, underlying: CurlError? = nil
+            ) -> RequestError {
+                RequestError(code, stage: .transfer, underlying: underlying, reason: reason)
             }
             return switch cause {
             case .aborted: CancellationError()
@@ -29,7 +31,8 @@
             case .sourceFailed(let cause), .sinkFailed(let cause): cause
             case .replayRefused:
                 error(.connectionLost, "the connection ended before a response; the request may have been processed")
-            case .lookupFailed(let message): error(.cannotResolveHost, message)
+            case .lookupFailed(let code, let message):
+                error(.cannotResolveHost, message, underlying: CurlError(code))
             case .shortage(let reason): error(.cannotConnect, reason)
             case .shutDown: error(.connectionLost, "the transport was shut down")
             }
@@ -165,7 +168,7 @@
     /// | 97 | connect | `proxyFailed` | a proxy that does not speak SOCKS |
     /// | 97 | connect | `cannotResolveHost` | a host that does not exist, with SOCKS 5 |
     /// | 56 | request | `connectionLost` | a reset during an upload |
-    /// | 55 | request | `connectionLost` | *unproven*: a broken upload is noticed when receiving |
+    /// | 55, 92 | request | `connectionLost` | *unproven*: a broken upload is noticed when receiving |
     /// | 52, 56 | head | `connectionLost` | an end, a reset before the head |
     /// | 0 | head | `connectionLost` | an end in the head |
     /// | 56 | head | `clientCertificateRejected` | a certificate missed in TLS 1.3, of which the server speaks late |
@@ -176,6 +179,8 @@
     /// | 100 | head | `malformedResponse` | the same with libcurl 8.14 |
     /// | 61 | head | `malformedResponse` | more content codings than libcurl takes |
     /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
+    /// | 18 | head | `connectionLost` | *unproven* |
+    /// | 28 | head | `timedOut` | *unproven*: as in `connect`, for the connection over which a request is sent again |
     /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
     /// | 92 | head, body | `connectionLost` | an HTTP/2 stream that is reset |
     /// | 56 | body | `connectionLost` | a reset |

@@ -85,6 +85,13 @@
         /// that takes and even if it never comes, and has them wait for that (curl issue 18177; Debian 13 has such a version).
         static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
 
+        /// Whether the library, having sent a field `Host` of the request's own, takes its host for that of all later requests of the
+        /// handle when it comes to cookies, even after a reset.
+        static let keepsCookieHosts = version < Version(8, 20)
+
+        /// Whether the library, told that there is no folder or no file of roots, goes back to the one that it was built with.
+        static let restoresRoots = version >= Version(8, 21)
+
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 

@@ -47,6 +47,7 @@
             private(set) var decodesBody = true
             private(set) var hasContentType = false
             private(set) var hasExpectation = false
+            private(set) var hasHost = false
             private(set) var hasUserAgent = false
 
             init(_ fields: [String: String]) throws {
@@ -69,6 +70,8 @@
                         hasUserAgent = true
                     case 12 where name.utf8.isSameFieldName(as: "content-type".utf8):
                         hasContentType = true
+                    case 4 where name.utf8.isSameFieldName(as: "host".utf8):
+                        hasHost = true
                     case 6 where name.utf8.isSameFieldName(as: "expect".utf8):
                         hasExpectation = true
                     case 5 where name.utf8.isSameFieldName(as: "range".utf8):

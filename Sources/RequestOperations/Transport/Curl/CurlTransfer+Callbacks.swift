@@ -54,9 +54,10 @@
             driver.sweep(by: driver.now)
         }
 
-        /// The time for connecting begins; where the number of connections is bounded, when the wait for a free one ends.
+        /// The time for connecting begins, for each connection of a request that is sent again; where the number of connections is
+        /// bounded, when the wait for a free one ends.
         func beginsToConnect() {
-            guard phase == .connect, deadlines.connect == nil, let limit = limits.connect else { return }
+            guard deadlines.connect == nil, let limit = limits.connect else { return }
             deadlines.connect = driver.now.adding(limit)
             driver.sweep(by: driver.now.adding(limit))
         }
@@ -74,14 +75,16 @@
             isLookingUp = false
             driver.lookupEnded(for: self)
             sends += 1
+            deadlines.connect = nil
             // It may be another connection, of which libcurl has not told yet.
             if sends > 1 { readsFrom = nil }
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
                 // What is sent again if the connection proves dead is sent for the last time: not over another old one. (Where
-                // one may take many, each would make its own.)
-                if !mayShareConnection { easy?.askForFreshConnection() }
+                // one takes many, each would make its own.)
+                sharesConnection = driver.maySpeakHTTP2(self)
+                if !sharesConnection { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()
             } else {
@@ -116,7 +119,7 @@
         /// (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl tells nobody, so a safe one may be sent more often there.
         private func maySendAgain() -> Bool {
             guard sends > 0 else { return true }
-            if isSafe, sends < (mayShareConnection ? Self.maximumSends : 2) { return true }
+            if isSafe, sends < (sharesConnection ? Self.maximumSends : 2) { return true }
             if sends == 1, head.status == 417 { return true }
             stop(.replayRefused)
             // Where libcurl would try the next address.
@@ -147,7 +150,7 @@
                     easy.deliverUndecoded()
                 }
                 // A refused expectation is not the answer if libcurl then sends the request again.
-                if head.status != 417 { publishHead() }
+                if head.status == 417 { easy?.forgoesExpectations() } else { publishHead() }
                 return true
             case .tooLarge:
                 stop(.headTooLarge)

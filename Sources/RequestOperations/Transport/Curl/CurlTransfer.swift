@@ -16,7 +16,8 @@
         let lookupName: String?
         /// Scheme, host and port of its URL.
         private(set) lazy var origin = Origin(url)
-        let upload: (any UploadSource)?
+        /// The body, until the Task has made the result.
+        private(set) var upload: (any UploadSource)?
         let wantsProgress: Bool
         /// Whether the whole body is kept; otherwise it goes on elsewhere.
         let isForMemory: Bool
@@ -64,6 +65,8 @@
         var hasNewSocket = false
         /// Whether it is the first over its connection, and unanswered.
         var awaitsFirstResponse = false
+        /// Whether it was first sent over a connection that may take other requests at the same time.
+        var sharesConnection = false
         /// Whether it was given to libcurl to use a connection that was answered.
         var triesAnswered = false
         /// Whether there was a route to an address that was tried before the last one.
@@ -151,7 +154,7 @@
             /// libcurl wanted to send a request again that may have been processed.
             case replayRefused
             /// The look-up of the same name for another transfer failed.
-            case lookupFailed(String?)
+            case lookupFailed(CURLcode, String?)
             case shutDown
             /// The system has no thread, no descriptor or no memory left.
             case shortage(String)
@@ -213,6 +216,13 @@
         /// Lets libcurl end the transfer with an error, of which the cause is ours.
         func stop(_ cause: Cause) {
             if outcome == nil { outcome = .stopped(cause) }
+        }
+
+        /// Lets go of what is the user's, on the Task's side, when the result has been made: the driver may be the last to let go
+        /// of the transfer itself, and runs none of the user's code.
+        func forgetUser() {
+            upload = nil
+            outcome = nil
         }
 
         /// The directions that libcurl is to hold, as `curl_easy_pause` wants them.

@@ -22,8 +22,7 @@
         private(set) var refusal: RequestError?
 
         let bufferSize: BufferSize
-        /// Whether it can serve no other transfer: before version 8.7 libcurl may keep the buffer of a transfer that failed or
-        /// shared its connection, forgets its size in a reset, and takes no size for a handle that has a buffer.
+        /// Whether it can serve no other transfer, since libcurl keeps something of the last one that no reset takes away.
         private(set) var isWornOut = false
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
@@ -81,7 +80,8 @@
             origin = nil
         }
 
-        /// `false` for a handle that has kept its buffer.
+        /// `false` for a handle that has kept its buffer: before version 8.7 libcurl may keep that of a transfer that failed or
+        /// shared its connection, forgets its size in a reset, and takes no size for a handle that has a buffer.
         private func setBufferSize() -> Bool {
             bufferSize.bytes.map { rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, $0) == CURLE_OK } ?? true
         }
@@ -154,6 +154,8 @@
                 set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
                 self.connectLimit = connectLimit
             }
+            // The cookies of later requests would be those of that host, wherever they go.
+            if settings.keepsCookies, request.fields.hasHost, CurlLibrary.keepsCookieHosts { isWornOut = true }
             var lines = request.fields.lines
             if !request.fields.decodesBody {
                 set(CURLOPT_ACCEPT_ENCODING, nil)
@@ -277,6 +279,11 @@
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         }
 
+        /// The expectation was refused: libcurl would announce no body with this handle any more, to whatever server.
+        func forgoesExpectations() {
+            isWornOut = true
+        }
+
         /// What libcurl says of the last failure; it names hosts, never credentials, and here nothing that a server wrote.
         var message: String? {
             errorText.pointee == 0 ? nil : CurlLibrary.withoutQuotations(String(cString: errorText))
@@ -289,6 +296,7 @@
         /// Makes the handle ready for another transfer.
         func recycle() {
             transfer = nil
+            if isWornOut { return }
             if isSpecial {
                 // Older versions of libcurl lose the names of files for cookies in a reset.
                 if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }

@@ -3,7 +3,7 @@
     import Glibc
 
     /// The options that every easy handle of a transport has, from its configuration.
-    // Unchecked: the C list and the memory are only read once they are made; the jar has a lock of its own.
+    // Unchecked: the C list is only read once it is made; the jar has a lock of its own.
     final class HandleSettings: @unchecked Sendable {
         private let configuration: CurlTransport.Configuration
         private let usesEnvironmentProxy: Bool
@@ -255,6 +255,7 @@
                 forgetFolder(options.folder, handle)
             case (.system, .folderAlone):
                 handle.set(options.file, nil)
+                if CurlLibrary.restoresRoots, let root = Self.rootOfFile { handle.set(options.memory, root.bytes) }
             case (.file(let file), _):
                 handle.set(options.file, file.path)
                 forgetFolder(options.folder, handle)
@@ -271,14 +272,24 @@
         /// In seconds.
         private static let rootLifetime = 600
 
+        /// One of the roots in the system's file, in whose place it is taken.
+        private static let rootOfFile = rocurl_root_file().flatMap { file in
+            SystemRoots.firstCertificate(inFile: String(cString: file)).map { PEMMemory($0) }
+        }
+
         /// A TLS library that refuses this knows no folders of roots.
         private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
-            _ = rocurl_set_string(handle.pointer, option, nil)
+            let isRestored = CurlLibrary.restoresRoots && rocurl_root_folder() != nil
+            _ = rocurl_set_string(handle.pointer, option, isRestored ? Self.noFolder : nil)
         }
+
+        /// There can be nothing in it.
+        private static let noFolder = "/dev/null"
     }
 
     /// Bytes at an address of their own.
-    private final class PEMMemory {
+    // Unchecked: they are only read once they are made.
+    private final class PEMMemory: @unchecked Sendable {
         let bytes: UnsafeMutableRawBufferPointer
         private let block: UnsafeMutableRawBufferPointer
 

@@ -10,6 +10,8 @@
             /// How much of the first piece has been taken.
             var offset = 0
             var count = 0
+            /// Pieces that have been taken, for the Task to let go of: that may run code of the user.
+            var taken: [Data] = []
             var end: End?
             /// The driver found nothing, and is called when there is something.
             var isDriverWaiting = false
@@ -59,7 +61,7 @@
                 taken += count
                 state.offset += count
                 if state.offset == piece.count {
-                    state.pieces.popFirst()
+                    if let piece = state.pieces.popFirst() { state.taken.append(piece) }
                     state.offset = 0
                 }
             }
@@ -121,13 +123,17 @@
 
         /// - Throws: `CancellationError` if the transfer is over, which nobody hears of.
         private func push(_ piece: Data, _ callDriver: () -> Void) async throws {
-            let callsDriver = try state.withLock { state in
+            let (callsDriver, taken) = try state.withLock { state in
                 guard state.end == nil else { throw CancellationError() }
                 state.pieces.append(piece)
                 state.count += piece.count
-                defer { state.isDriverWaiting = false }
-                return state.isDriverWaiting
+                defer {
+                    state.isDriverWaiting = false
+                    state.taken = []
+                }
+                return (state.isDriverWaiting, state.taken)
             }
+            withExtendedLifetime(taken) {}
             if callsDriver { callDriver() }
             await withCheckedContinuation { continuation in
                 let waits = state.withLock { state in
@@ -148,12 +154,10 @@
             if callsDriver { callDriver() }
         }
 
-        /// The transfer is over: nothing more is read ahead.
+        /// The transfer is over: nothing more is read ahead. (What was is the Task's to let go of, with this.)
         func close() {
             let reader = state.withLock { state in
                 if state.end == nil { state.end = .closed }
-                state.pieces = Line()
-                state.count = 0
                 defer { state.reader = nil }
                 return state.reader
             }

@@ -5,7 +5,7 @@
     ///
     /// Some systems (Debian, Ubuntu) have them twice, in a file and one by one in a folder, and their libcurl is built to look
     /// in both. It reads the whole file for each connection then, on the thread of the transport: some 50 ms. Told of the file
-    /// alone, it keeps what it has read from version 7.87 on; told of the folder alone, OpenSSL reads what it needs.
+    /// alone, it keeps what it has read, in the versions 7.87 to 8.20; told of the folder alone, OpenSSL reads what it needs.
     enum SystemRoots {
         /// Where libcurl looks by itself.
         case asBuilt
@@ -19,7 +19,7 @@
             else { return .asBuilt }
             return SystemRoots(
                 countInFile: count(inFile: file), countInFolder: count(inFolder: folder),
-                keepsFile: CurlLibrary.keepsRoots,
+                keepsFile: CurlLibrary.keepsRoots && !CurlLibrary.restoresRoots,
                 findsByName: rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false)
         }()
 
@@ -37,6 +37,15 @@
             } else {
                 self = .asBuilt
             }
+        }
+
+        /// The first certificate of a file, as PEM.
+        static func firstCertificate(inFile path: String) -> Data? {
+            guard let data = FileManager.default.contents(atPath: path),
+                let start = data.range(of: Data("-----BEGIN CERTIFICATE-----".utf8)),
+                let end = data.range(of: Data("-----END CERTIFICATE-----\n".utf8), in: start.upperBound..<data.endIndex)
+            else { return nil }
+            return data[start.lowerBound..<end.upperBound]
         }
 
         static func count(inFile path: String) -> Int {

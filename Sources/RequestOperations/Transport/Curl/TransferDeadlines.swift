@@ -2,7 +2,7 @@
     /// When something is due for one transfer; the driver looks at all of them when the earliest may be. Times are those of
     /// `CurlLibrary.now`.
     struct TransferDeadlines {
-        /// The connection must stand by then.
+        /// The connection that is being made must stand by then.
         var connect: Int64?
         /// A rejected response is read no longer than until then.
         var drain: Int64?

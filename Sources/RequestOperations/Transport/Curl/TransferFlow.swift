@@ -200,6 +200,7 @@
             var timings = transfer.timings()
             timings.httpVersion = state.head?.version
             let failure = transfer.failure()
+            defer { transfer.forgetUser() }
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {
                 state.sink?.discard()

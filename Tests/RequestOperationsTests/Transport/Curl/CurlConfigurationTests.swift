@@ -314,6 +314,19 @@
             #expect(sent <= firstByte && firstByte <= total)
         }
 
+        @Test func `A refused expectation keeps none from being announced to other servers`() async throws {
+            let peer = try await PythonPeer(.withoutExpectations)
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let transport = CurlTransport.with { _ in }
+            for url in [try #require(URL(string: "http://127.0.0.1:\(peer.port)/")), server.url] {
+                var request = URLRequest(url: url)
+                request.httpMethod = "POST"
+                let task = TransportTask.upload(request, from: .data(Data(count: 2 << 20)))
+                #expect(try await transport.perform(task) { _ in }.head.status == 200)
+            }
+            #expect(server.requests.last?.field("Expect") == "100-continue")
+        }
+
         @Test func `A request that says what coding it accepts gets the body as it came, and its coding in the head`()
             async throws
         {

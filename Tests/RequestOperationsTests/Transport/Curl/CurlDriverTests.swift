@@ -1,9 +1,34 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
     import Foundation
     import RequestOperationsTesting
     import Testing
 
     @testable import RequestOperations
+
+    /// What the thread of a driver does when much is asked of it.
+    @Suite(.timeLimit(.minutes(15)))
+    struct CurlDriverLoadTests {
+        @Test func `Sockets are attended to however many requests come, and however fast`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let driver = CurlDriver(CurlTransport.Configuration())
+            let ended = try CurlTransfer.to("127.0.0.1", over: driver)
+            ended.exchange.withLock { $0.end() }
+            let isOver = Locked(false)
+            for _ in 0..<2 {
+                Thread.detachNewThread {
+                    while !isOver.withLock({ $0 }) { driver.call(for: ended) }
+                }
+            }
+            let task = TransportTask.data(URLRequest(url: server.url))
+            let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now) { _ in }
+            let response = try await flow.run()
+            isOver.withLock { $0 = true }
+            #expect(response.body == Data("here".utf8))
+            await driver.shutDown(.draining)
+            ended.easy = nil
+        }
+    }
 
     /// What the thread of a driver does with transfers of which one looks a name up and others wait for that.
     @Suite(.timeLimit(.minutes(15)))
@@ -39,6 +64,38 @@
             #expect(hasEnded(seeking) && hasEnded(held))
             // As the Task gives it back.
             held.easy = nil
+        }
+
+        @Test func `What waited for a look-up fails with the cause of its failure`() async throws {
+            driver.lookupFailed(for: seeking, CURLE_COULDNT_RESOLVE_HOST, "unknown")
+            let error = try #require(held.failure() as? RequestError)
+            #expect(error.code == .cannotResolveHost && error.reason == "unknown")
+            #expect((error.underlying as? CurlError)?.code == 6)
+            held.easy = nil
+        }
+
+        @Test func `The thread lets no signal of a broken connection through to the process`() async throws {
+            driver.start()
+            await driver.shutDown(.draining)
+            let server = try await LoopbackServer.start { _ in .empty() }
+            let transport = CurlTransport.with { _ in }
+            _ = try await transport.get(server.url)
+            let masks = try Self.blockedSignals(ofThreads: "CurlTransport")
+            #expect(!masks.isEmpty && masks.allSatisfy { $0 & 1 << (SIGPIPE - 1) != 0 })
+            await transport.shutdown()
+        }
+
+        /// The signals that each thread of a name blocks, by its bits, as the kernel tells.
+        private static func blockedSignals(ofThreads name: String) throws -> [UInt64] {
+            let threads = "/proc/self/task"
+            return try FileManager.default.contentsOfDirectory(atPath: threads).compactMap { thread in
+                // One that has ended meanwhile has none.
+                guard let status = try? String(contentsOfFile: "\(threads)/\(thread)/status", encoding: .utf8),
+                    status.hasPrefix("Name:\t\(name)\n"),
+                    let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigBlk:") })
+                else { return nil }
+                return UInt64(line.dropFirst("SigBlk:".count).trimmingCharacters(in: .whitespaces), radix: 16)
+            }
         }
 
         @Test func `A transfer that waits for a look-up is cancelled without it`() async {

@@ -111,5 +111,21 @@
             #expect(try await text("/inner/a") == "name=value")
             #expect(try await text("/outer/a") == "none")
         }
+
+        @Test func `Cookies of a host that a request names by its field are not sent with later requests to others`()
+            async throws
+        {
+            let server = try await LoopbackServer.start { request in
+                let cookie = request.field("Cookie") ?? "none"
+                return request.field("Host") == "named.example"
+                    ? .status(200, fields: ["Set-Cookie": "secret=value"]) : .text(cookie)
+            }
+            let transport = CurlTransport.with { $0.cookies = .inMemory }
+            _ = try await transport.get(server.url, fields: ["host": "named.example"])
+            // The one and the other handle, whether it was reset or not.
+            #expect(try await transport.text(server.url) == "none")
+            #expect(try await transport.text(server.url, fields: ["Accept-Encoding": "gzip"]) == "none")
+            #expect(try await transport.text(server.url) == "none")
+        }
     }
 #endif

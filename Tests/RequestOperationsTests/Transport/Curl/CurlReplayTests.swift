@@ -4,7 +4,8 @@
 
     @testable import RequestOperations
 
-    /// Requests whose reused connection of HTTP/2 is lost; of those over HTTP/1.1 the conformance suite knows.
+    /// Requests whose reused connection of HTTP/2 is lost, or one of HTTP/1.1 that might have been of HTTP/2; of others over
+    /// HTTP/1.1 the conformance suite knows.
     @Suite(.timeLimit(.minutes(15)))
     struct CurlReplayTests {
         /// Servers that lose the first connection when it has its second and third stream.
@@ -49,6 +50,19 @@
             _ = try await transport.get(url)
             let streams = [await peer.line(), await peer.line(), await peer.line()]
             #expect(streams == ["stream 3 of connection 1", "stream 5 of connection 1", "stream 1 of connection 2"])
+        }
+
+        @Test func `Over HTTP/1.1 with TLS a safe request is sent once more, over a new connection`() async throws {
+            let peer = try await PythonPeer(.secureLosingConnections)
+            let transport = CurlTransport.trusting()
+            let url = try #require(URL(string: "https://localhost:\(peer.port)/"))
+            try await withThrowingTaskGroup { group in
+                for _ in 1...3 { group.addTask { try await transport.get(url) } }
+                try await group.waitForAll()
+            }
+            let response = try await transport.get(url)
+            #expect(response.timings?.wasReplayed == true && response.timings?.connectionWasReused == false)
+            #expect([await peer.line(), await peer.line()] == ["lost", "answered"])
         }
 
         @Test func `Safe requests that the server refuses to process are sent again`() async throws {

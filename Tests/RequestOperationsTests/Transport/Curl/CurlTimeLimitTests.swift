@@ -1,7 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    import RequestOperations
+    import Foundation
     import RequestOperationsTesting
     import Testing
+
+    @testable import RequestOperations
 
     @Suite(.timeLimit(.minutes(15))) struct CurlTimeLimitTests {
         @Test func anAttemptThatOnlyTriedToConnectSurelySentNothing() async throws {
@@ -12,6 +14,33 @@
             #expect(error?.code == .timedOut)
             #expect(operation.verdicts.elements.last == false)
             withExtendedLifetime(port) {}
+        }
+
+        @Test func `The connection over which a request is sent again has the limit for connecting as well`()
+            async throws
+        {
+            let peer = try await PythonPeer(.losingOnlyConnection)
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            let transport = CurlTransport.with { _ in }
+            _ = try await transport.get(url)
+            var task = TransportTask.data(URLRequest(url: url))
+            task.limits.connect = .milliseconds(200)
+            // libcurl's own limit, half a second later, would have a number.
+            #expect(await transport.row(task) == .sent(.timedOut, .head))
+        }
+
+        @Test func `The limits of an attempt and of an operation are kept to fractions of a second`() async throws {
+            let server = try await LoopbackServer.start { _ in .stall }
+            for limit in [\RequestConfiguration.attemptTimeLimit, \.deadline] {
+                try await TransportExpectation.expectPrecision {
+                    var configuration = RequestConfiguration.over(CurlTransport.with { _ in })
+                    configuration.retryPolicy = .none
+                    configuration[keyPath: limit] = .milliseconds(300)
+                    let operation = URLRequestOperation(
+                        URLRequest(url: server.url), decoder: .data, configuration: configuration)
+                    #expect((await failure(of: operation) as? RequestError)?.code == .timedOut)
+                }
+            }
         }
 
         @Test func anAttemptThatSentItsRequestMayHaveBeenProcessed() async throws {

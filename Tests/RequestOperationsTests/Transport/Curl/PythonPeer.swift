@@ -77,6 +77,11 @@
             /// Answers two requests when both are there, and ends the second connection, which it prints as `ended`. Prints the path of
             /// each later request, which it answers if it has no body, and ends the connection otherwise.
             case losingRequests
+            /// Over TLS with the good certificate of ``SecureServers``: answers three requests when all are there, and ends their
+            /// connections at the next request of each, which it prints as `lost`. Prints others as `answered`.
+            case secureLosingConnections
+            /// Answers the first request of all, and ends its connection at the second; meanwhile it takes no other connection.
+            case losingOnlyConnection
             /// Answers 417 to a request that expects something, and others with the length of their body.
             case withoutExpectations
         }
@@ -325,6 +330,32 @@
                         print("ended")
                         return
 
+            all_three = threading.Barrier(3)
+            answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+            def losing_connections(c):
+                number = next(numbers)
+                for count in itertools.count():
+                    if not read_head(c): return
+                    if number > 3: print("answered")
+                    elif count == 0: all_three.wait()
+                    else: return print("lost")
+                    c.sendall(answer)
+
+            crowd = []
+
+            def losing_only_connection(c):
+                read_head(c)
+                # Connections that nobody accepts fill the queue; the system answers no other.
+                server.shutdown()
+                server.socket.listen(0)
+                for _ in range(4):
+                    crowd.append(socket.socket())
+                    crowd[-1].setblocking(False)
+                    crowd[-1].connect_ex(server.server_address)
+                c.sendall(answer)
+                read_head(c)
+
             def losing_patience(c):
                 head = read_head(c)
                 read_body(c, head)
@@ -401,6 +432,8 @@
                         "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "holdingHTTP2": packing_http2,
                         "pairingHTTP2": pairing_http2,
                         "refusingUploadHTTP2": refusing_upload_http2, "losingRequests": losing_requests,
+                        "secureLosingConnections": lambda c: losing_connections(secure(c, "http/1.1")),
+                        "losingOnlyConnection": losing_only_connection,
                         "losingPatience": losing_patience, "unixLosingPatience": losing_patience,
                         "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
                         "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
@@ -423,6 +456,7 @@
                 print(server.server_address[1])
             server.daemon_threads = True
             server.serve_forever()
+            threading.Event().wait()
             """#
     }
 

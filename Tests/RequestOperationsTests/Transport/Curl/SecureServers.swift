@@ -138,10 +138,14 @@
             return text
         }
 
+        /// Prints free ports, of those that the system does not give to connections: one of the tests' own might take it first.
         private static let freePorts = """
-            import socket
-            sockets = [socket.socket() for _ in range(\(Site.allCases.count + 2))]
-            for s in sockets: s.bind(("127.0.0.1", 0))
+            import random, socket
+            sockets = []
+            while len(sockets) < \(Site.allCases.count + 2):
+                sockets.append(socket.socket())
+                try: sockets[-1].bind(("127.0.0.1", random.randrange(10000, 30000)))
+                except OSError: sockets.pop()
             for s in sockets: print(s.getsockname()[1])
             """
 

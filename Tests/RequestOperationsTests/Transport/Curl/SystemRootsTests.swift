@@ -36,6 +36,8 @@
             }
             #expect(SystemRoots.count(inFile: file.path) == 2)
             #expect(SystemRoots.count(inFolder: folder.url.path) == 2)
+            #expect(SystemRoots.firstCertificate(inFile: file.path) == Data(certificate.dropFirst(10).utf8))
+            #expect(SystemRoots.firstCertificate(inFile: folder.url.path) == nil)
             #expect(SystemRoots.count(inFile: folder.url.appendingPathComponent("none").path) == 0)
             #expect(SystemRoots.count(inFolder: folder.url.appendingPathComponent("none").path) == 0)
         }

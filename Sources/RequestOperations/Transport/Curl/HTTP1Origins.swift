@@ -1,0 +1,23 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// Origins of which a connection might have spoken HTTP/2, and the last that was made speaks HTTP/1.1.
+    struct HTTP1Origins {
+        private var origins: Set<Origin> = []
+
+        /// With so many they are forgotten: it matters when a connection is lost.
+        static let limit = 1000
+
+        func contains(_ transfer: CurlTransfer) -> Bool {
+            !origins.isEmpty && origins.contains(transfer.origin)
+        }
+
+        /// A response has come over a connection that was made for it.
+        mutating func note(_ transfer: CurlTransfer) {
+            guard !transfer.head.takesSeveral else {
+                if !origins.isEmpty { origins.remove(transfer.origin) }
+                return
+            }
+            if origins.count >= Self.limit { origins.removeAll() }
+            origins.insert(transfer.origin)
+        }
+    }
+#endif
