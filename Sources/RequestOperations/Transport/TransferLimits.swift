@@ -9,7 +9,8 @@
 /// task.limits.maximumBodySize = nil   // no bound
 /// ```
 public struct TransferLimits: Sendable, Hashable {
-    /// The longest time for name look-up, connection and TLS handshake together. 15 seconds by default; `nil` is none.
+    /// The longest time for name look-up, connection and TLS handshake together. 15 seconds by default; `nil` is none. A
+    /// request that is sent once more over a new connection (``TransferTimings/wasReplayed``) has it anew.
     public var connect: Duration? {
         get { ownConnect ?? .seconds(15) }
         set { ownConnect = .some(newValue) }

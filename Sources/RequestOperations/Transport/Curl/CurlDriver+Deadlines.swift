@@ -30,7 +30,7 @@
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
-            // Or a connection is made since the first proved dead.
+            // Or a connection is made over which the request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
                 if transfer.hasSocket { runAgainWhileConnecting() }
                 return transfer.deadlines.connect.map { ($0, .connectLimit) }

@@ -90,10 +90,13 @@
         /// otherwise the next of them tries.
         func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
             guard transfer.stand != .none else { return }
-            let (failed, next) = desk.ended(transfer, isUnknown: isUnknownName(code, message))
-            for other in failed {
-                other.place = .nowhere
-                end(other, .stopped(.lookupFailed(code ?? CURLE_COULDNT_RESOLVE_HOST, message)))
+            let finding = isUnknownName(code, message) ? code : nil
+            let (failed, next) = desk.ended(transfer, isUnknown: finding != nil)
+            if let finding {
+                for other in failed {
+                    other.place = .nowhere
+                    end(other, .stopped(.lookupFailed(finding, message)))
+                }
             }
             // Not now: the next may fail as well, and there may be thousands of them.
             letGo(next)

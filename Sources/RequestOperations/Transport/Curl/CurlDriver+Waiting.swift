@@ -25,15 +25,15 @@
         func waitForWork() {
             let awaited = awaited
             let began = CurlLibrary.now
-            if !looksOut(for: awaited, since: began) {
-                if inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) {
-                    _ = sockets.wait(milliseconds: millisecondsToSleep)
-                    lastAsked = began
-                } else if began - lastAsked > Self.longestUnasked {
-                    // Requests may come faster than they are taken, for ever.
-                    _ = sockets.wait(milliseconds: 0)
-                    lastAsked = began
-                }
+            if !looksOut(for: awaited, since: began),
+                inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) })
+            {
+                _ = sockets.wait(milliseconds: millisecondsToSleep)
+                lastAsked = began
+            } else if began - lastAsked > Self.longestUnasked {
+                // What is put in may come faster than it is taken, for ever.
+                sockets.ask()
+                lastAsked = began
             }
             learn(from: CurlLibrary.now - began, for: awaited)
         }

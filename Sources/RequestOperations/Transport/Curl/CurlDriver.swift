@@ -42,7 +42,7 @@
         var nextRotation = Int64.max
         @exclusivity(unchecked) var newConnections = NewConnections()
         @exclusivity(unchecked) var unanswered = UnansweredConnections()
-        var http1Origins = HTTP1Origins()
+        @exclusivity(unchecked) var http1Origins = HTTP1Origins()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
@@ -50,7 +50,7 @@
         /// Whether a request was taken that is not to use an idle connection that has ended.
         private var asksForEnds = false
         var nextSweep = Int64.max
-        /// When the sockets were last asked, as far as it is known here.
+        /// When `waitForWork` last asked the sockets.
         var lastAsked: Int64 = 0
         /// When libcurl is to look at all transfers, whatever happens to their sockets.
         var nextRun = Int64.max
@@ -119,15 +119,17 @@
         }
 
         private func end(_ transfer: CurlTransfer, for shortage: String) {
-            (transfer.upload as? StreamUpload)?.close()
-            let waiter: UnsafeContinuation<Void, Never>? = transfer.exchange.withLock { machine in
+            let (waiter, upload) = transfer.exchange.withLock {
+                machine -> (UnsafeContinuation<Void, Never>?, (any UploadSource)?) in
                 // A transfer can be in the inbox twice.
-                guard !machine.isEnded else { return nil }
+                guard !machine.isEnded else { return (nil, nil) }
+                let upload = transfer.upload
                 transfer.outcome = .stopped(machine.isAborting ? .aborted : .shortage(shortage))
                 transfer.ended = CurlLibrary.now
                 machine.end()
-                return machine.wake()
+                return (machine.wake(), upload)
             }
+            (upload as? StreamUpload)?.close()
             waiter?.resume()
         }
 

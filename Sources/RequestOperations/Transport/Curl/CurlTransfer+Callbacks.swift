@@ -39,6 +39,8 @@
             guard !isTurnedBack else { return }
             // libcurl may try its other addresses before it is taken away.
             isTurnedBack = true
+            // It may have to wait for others to connect, after it was sent once.
+            if sends > 0 { deadlines.connect = nil }
             driver.turnedBack.append(self)
         }
 

@@ -219,7 +219,8 @@
         }
 
         /// Lets go of what is the user's, on the Task's side, when the result has been made: the driver may be the last to let go
-        /// of the transfer itself, and runs none of the user's code.
+        /// of the transfer itself, and runs none of the user's code. (Of one that was refused since the transport is shut down,
+        /// the Task does not know whether the driver has it as well.)
         func forgetUser() {
             upload = nil
             outcome = nil

@@ -1,9 +1,10 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Origins of which a connection might have spoken HTTP/2, and the last that was made speaks HTTP/1.1.
+    /// Origins of which a connection might have spoken HTTP/2, and the last that was made speaks HTTP/1.1. (Where an origin has
+    /// both, that decides for all.)
     struct HTTP1Origins {
         private var origins: Set<Origin> = []
 
-        /// With so many they are forgotten: it matters when a connection is lost.
+        /// With so many they are forgotten, and requests to them are sent again as over HTTP/2, until they have answered anew.
         static let limit = 1000
 
         func contains(_ transfer: CurlTransfer) -> Bool {

@@ -272,12 +272,13 @@
         /// In seconds.
         private static let rootLifetime = 600
 
-        /// One of the roots in the system's file, in whose place it is taken.
+        /// The first root of the system's file, as it was when it was first asked for. libcurl would take none for the whole file.
         private static let rootOfFile = rocurl_root_file().flatMap { file in
             SystemRoots.firstCertificate(inFile: String(cString: file)).map { PEMMemory($0) }
         }
 
-        /// A TLS library that refuses this knows no folders of roots.
+        /// A TLS library that refuses this knows no folders of roots. (One to which it matters that there is no such folder, as
+        /// it may to mbedTLS, trusts nobody then.)
         private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
             let isRestored = CurlLibrary.restoresRoots && rocurl_root_folder() != nil
             _ = rocurl_set_string(handle.pointer, option, isRestored ? Self.noFolder : nil)

@@ -57,6 +57,8 @@
 /// - Of one transfer in some ten thousand, on a busy machine, nothing is heard until its idle limit ends it.
 /// - A field after a chunked body (a trailer) kills the process. So does, rarely, a server that dies right after it was
 ///   sent a request. There is nothing that could be done about it from outside.
+/// - Dispatch may kill the process among ten thousands of transfers of which many are cancelled, when the descriptors of
+///   several are given up at a time (`_dispatch_event_loop_drain`; swift-corelibs-libdispatch, issue 949).
 /// - A body whose compression breaks off is not noticed; one in an unknown content coding fails as
 ///   ``RequestError/Code/malformedResponse``.
 /// - libcurl 8.8 to 8.20 leave out the mark of an empty query.

@@ -6,27 +6,55 @@
 
     @testable import RequestOperations
 
-    /// What the thread of a driver does when much is asked of it.
+    /// What the thread of a driver does whatever the transfers are.
     @Suite(.timeLimit(.minutes(15)))
-    struct CurlDriverLoadTests {
-        @Test func `Sockets are attended to however many requests come, and however fast`() async throws {
+    struct CurlDriverThreadTests {
+        @Test(arguments: [Duration.zero, .milliseconds(1)])
+        func `Sockets are attended to however many requests come, and however fast`(
+            busyPolling: Duration
+        ) async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
-            let driver = CurlDriver(CurlTransport.Configuration())
+            var configuration = CurlTransport.Configuration()
+            configuration.busyPolling = busyPolling
+            let driver = CurlDriver(configuration)
             let ended = try CurlTransfer.to("127.0.0.1", over: driver)
             ended.exchange.withLock { $0.end() }
+            ended.easy = nil
             let isOver = Locked(false)
+            defer { isOver.withLock { $0 = true } }
             for _ in 0..<2 {
                 Thread.detachNewThread {
                     while !isOver.withLock({ $0 }) { driver.call(for: ended) }
                 }
             }
-            let task = TransportTask.data(URLRequest(url: server.url))
+            var task = TransportTask.data(URLRequest(url: server.url))
+            // Of a response that nobody reads nothing is known.
+            task.limits.idle = .seconds(20)
             let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now) { _ in }
-            let response = try await flow.run()
-            isOver.withLock { $0 = true }
-            #expect(response.body == Data("here".utf8))
-            await driver.shutDown(.draining)
-            ended.easy = nil
+            #expect(try await flow.run().body == Data("here".utf8))
+            driver.askToEnd(.draining)
+        }
+
+        @Test func `The thread lets no signal of a broken connection through to the process`() async throws {
+            let server = try await LoopbackServer.start { _ in .empty() }
+            let transport = CurlTransport.with { _ in }
+            _ = try await transport.get(server.url)
+            let masks = try Self.blockedSignals(ofThreads: "CurlTransport")
+            #expect(!masks.isEmpty && masks.allSatisfy { $0 & 1 << (SIGPIPE - 1) != 0 })
+            await transport.shutdown()
+        }
+
+        /// The signals that each thread of a name blocks, by its bits, as the kernel tells.
+        private static func blockedSignals(ofThreads name: String) throws -> [UInt64] {
+            let threads = "/proc/self/task"
+            return try FileManager.default.contentsOfDirectory(atPath: threads).compactMap { thread in
+                // One that has ended meanwhile has none.
+                guard let status = try? String(contentsOfFile: "\(threads)/\(thread)/status", encoding: .utf8),
+                    status.hasPrefix("Name:\t\(name)\n"),
+                    let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigBlk:") })
+                else { return nil }
+                return UInt64(line.dropFirst("SigBlk:".count).trimmingCharacters(in: .whitespaces), radix: 16)
+            }
         }
     }
 
@@ -72,30 +100,6 @@
             #expect(error.code == .cannotResolveHost && error.reason == "unknown")
             #expect((error.underlying as? CurlError)?.code == 6)
             held.easy = nil
-        }
-
-        @Test func `The thread lets no signal of a broken connection through to the process`() async throws {
-            driver.start()
-            await driver.shutDown(.draining)
-            let server = try await LoopbackServer.start { _ in .empty() }
-            let transport = CurlTransport.with { _ in }
-            _ = try await transport.get(server.url)
-            let masks = try Self.blockedSignals(ofThreads: "CurlTransport")
-            #expect(!masks.isEmpty && masks.allSatisfy { $0 & 1 << (SIGPIPE - 1) != 0 })
-            await transport.shutdown()
-        }
-
-        /// The signals that each thread of a name blocks, by its bits, as the kernel tells.
-        private static func blockedSignals(ofThreads name: String) throws -> [UInt64] {
-            let threads = "/proc/self/task"
-            return try FileManager.default.contentsOfDirectory(atPath: threads).compactMap { thread in
-                // One that has ended meanwhile has none.
-                guard let status = try? String(contentsOfFile: "\(threads)/\(thread)/status", encoding: .utf8),
-                    status.hasPrefix("Name:\t\(name)\n"),
-                    let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigBlk:") })
-                else { return nil }
-                return UInt64(line.dropFirst("SigBlk:".count).trimmingCharacters(in: .whitespaces), radix: 16)
-            }
         }
 
         @Test func `A transfer that waits for a look-up is cancelled without it`() async {

@@ -122,7 +122,7 @@
             }
             let transport = CurlTransport.with { $0.cookies = .inMemory }
             _ = try await transport.get(server.url, fields: ["host": "named.example"])
-            // The one and the other handle, whether it was reset or not.
+            // Were its handle used again, as it is and after a reset.
             #expect(try await transport.text(server.url) == "none")
             #expect(try await transport.text(server.url, fields: ["Accept-Encoding": "gzip"]) == "none")
             #expect(try await transport.text(server.url) == "none")
