@@ -23,7 +23,8 @@
         /// By descriptor; unchecked, since one thread alone asks for them, at each step of each transfer.
         @exclusivity(unchecked) private var watches: [SocketWatch] = []
         private let events = UnsafeMutablePointer<rocurl_event>.allocate(capacity: SocketSet.capacity)
-        private var eventCount: Int32 = 0
+        /// How many have happened since libcurl last attended to them.
+        private(set) var eventCount: Int32 = 0
         /// When libcurl wants to be called in any case.
         private(set) var timer = Int64.max
 
