@@ -12,6 +12,8 @@
         private var rotationStart = 0
         /// Where the first is to be tried.
         private var candidates: Set<Origin> = []
+        /// Where a new connection stands.
+        private var connected: Set<Origin> = []
         private var count = 0
         /// How many in the lines have ended.
         private var endedCount = 0
@@ -44,6 +46,18 @@
         /// A connection to the origin of a transfer has ended, or may have room for more.
         mutating func noteRoom(at transfer: CurlTransfer) {
             if !lines.isEmpty { candidates.insert(transfer.origin) }
+        }
+
+        /// A connection that was made for a transfer stands.
+        mutating func noteConnection(for transfer: CurlTransfer) {
+            if !lines.isEmpty { connected.insert(transfer.origin) }
+        }
+
+        /// The first that wait for each origin to which a new connection stands; they stay in the line.
+        mutating func takeConnected() -> [CurlTransfer] {
+            guard !connected.isEmpty else { return [] }
+            defer { connected.removeAll() }
+            return connected.compactMap { first(to: $0) }
         }
 
         /// Room may have come about of which nobody was told. (The order of the origins is that of the dictionary, which

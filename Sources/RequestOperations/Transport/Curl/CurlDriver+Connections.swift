@@ -87,6 +87,9 @@
 
         /// A request is sent: over the connection that was made for it, or over one of others.
         func sends(_ transfer: CurlTransfer) {
+            if CurlLibrary.leavesWaiting, transfer.hasSocket, transfer.mayShareConnection {
+                connectionLine.noteConnection(for: transfer)
+            }
             guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
             unanswered.endsTry(transfer)
             if transfer.hasNewSocket {
@@ -106,7 +109,9 @@
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            if transfer.hasSocket, transfer.mayShareConnection { http1Origins.note(transfer) }
+            if transfer.hasSocket, transfer.mayShareConnection, http1Origins.note(transfer) {
+                releaseWaiting(to: transfer.origin)
+            }
             guard transfer.awaitsFirstResponse else { return }
             leavesUnanswered(transfer)
             if transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
@@ -119,6 +124,12 @@
             connectionLine.ends(transfer)
             unanswered.ends(transfer)
             if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
+        }
+
+        /// No connection to an origin takes several requests: nobody has to wait for one that is being made.
+        private func releaseWaiting(to origin: Origin) {
+            guard CurlLibrary.leavesWaiting else { return }
+            released += connectionLine.takeAll(to: origin)
         }
 
         private func leavesUnanswered(_ transfer: CurlTransfer) {
@@ -140,6 +151,7 @@
                 give(transfer, easy, multi)
                 tried.append(transfer)
             }
+            tryConnected(multi)
             if now >= nextRotation { connectionLine.rotate() }
             for transfer in connectionLine.takeCandidates() {
                 guard let easy = transfer.easy else { continue }
@@ -152,6 +164,22 @@
                 retried.append(transfer)
             }
             planRotation()
+        }
+
+        /// Gives libcurl those anew that wait for a connection to turn out to take several requests, when it may have turned out
+        /// that it does not.
+        private func tryConnected(_ multi: UnsafeMutableRawPointer) {
+            let first = connectionLine.takeConnected()
+            guard !first.isEmpty || !released.isEmpty else { return }
+            let released = released
+            self.released.removeAll(keepingCapacity: true)
+            for transfer in first + released where transfer.waitsForConnection {
+                guard let easy = transfer.easy else { continue }
+                curl_multi_remove_handle(multi, easy.pointer)
+                if http1Origins.contains(transfer) { easy.connectRatherThanWait() }
+                give(transfer, easy, multi)
+                tried.append(transfer)
+            }
         }
 
         private func planRotation() {

@@ -45,6 +45,8 @@
         @exclusivity(unchecked) var http1Origins = HTTP1Origins()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
+        /// What waited for a connection of others, and has to no longer.
+        @exclusivity(unchecked) var released: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
         /// Whether a request was taken that is not to use an idle connection that has ended.
@@ -206,6 +208,7 @@
             desk = LookupDesk()
             tried = []
             retried = []
+            released = []
             turnedBack = []
             newConnections = NewConnections()
             unanswered = UnansweredConnections()
@@ -258,7 +261,8 @@
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
             } else {
-                if unanswered.tries(transfer) { easy.connectRatherThanWait() }
+                let connects = CurlLibrary.leavesWaiting && http1Origins.contains(transfer)
+                if connects || unanswered.tries(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }
         }

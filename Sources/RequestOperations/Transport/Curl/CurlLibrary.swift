@@ -92,6 +92,10 @@
         /// Whether the library, told that there is no folder or no file of roots, goes back to the one that it was built with.
         static let restoresRoots = version >= Version(8, 21)
 
+        /// Whether the library, when a connection that others wait for turns out to speak HTTP/1.1, tells none of them, so that they
+        /// wait until a response is whole.
+        static let leavesWaiting = version >= Version(8, 0)
+
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 

@@ -11,14 +11,14 @@
             !origins.isEmpty && origins.contains(transfer.origin)
         }
 
-        /// A response has come over a connection that was made for it.
-        mutating func note(_ transfer: CurlTransfer) {
+        /// A response has come over a connection that was made for it; whether its origin is one of these since then.
+        mutating func note(_ transfer: CurlTransfer) -> Bool {
             guard !transfer.head.takesSeveral else {
                 if !origins.isEmpty { origins.remove(transfer.origin) }
-                return
+                return false
             }
             if origins.count >= Self.limit { origins.removeAll() }
-            origins.insert(transfer.origin)
+            return origins.insert(transfer.origin).inserted
         }
     }
 #endif

@@ -56,6 +56,7 @@
             let peer = try await PythonPeer(.secureLosingConnections)
             let transport = CurlTransport.trusting()
             let url = try #require(URL(string: "https://localhost:\(peer.port)/"))
+            // Each has a connection of its own, and waits for no response of another: there is none before all are there.
             try await withThrowingTaskGroup { group in
                 for _ in 1...3 { group.addTask { try await transport.get(url) } }
                 try await group.waitForAll()
