@@ -4,7 +4,8 @@
     /// libcurl keeps them all in one line. When a connection ends or has room for more, it tries one or two of them, which
     /// need not be those that could go (its versions 8.14 and 8.15 try all). Those to a host that does not answer would hold up
     /// those to any other; so the first to the origin of that connection is tried as well, and of every origin now and then.
-    /// And there are versions that let them wait for a response that may never come.
+    /// And there are versions that let them wait for a response that may never come
+    /// (``CurlLibrary/waitsForFirstResponse``), or for one over HTTP/1.1 (``CurlLibrary/leavesWaiting``).
     /// (Those that libcurl sends once more over another connection are not in here: nobody hears of their wait.)
     struct ConnectionLine {
         private var lines: [Origin: Line<CurlTransfer>] = [:]
@@ -12,7 +13,7 @@
         private var rotationStart = 0
         /// Where the first is to be tried.
         private var candidates: Set<Origin> = []
-        /// Where a new connection stands.
+        /// Where a new connection has come to stand in this turn.
         private var connected: Set<Origin> = []
         private var count = 0
         /// How many in the lines have ended.
@@ -48,16 +49,17 @@
             if !lines.isEmpty { candidates.insert(transfer.origin) }
         }
 
-        /// A connection that was made for a transfer stands.
+        /// A connection that was made for a transfer stands. (Those that wait for it may come into the line later in the turn.)
         mutating func noteConnection(for transfer: CurlTransfer) {
-            if !lines.isEmpty { connected.insert(transfer.origin) }
+            connected.insert(transfer.origin)
         }
 
-        /// The first that wait for each origin to which a new connection stands; they stay in the line.
-        mutating func takeConnected() -> [CurlTransfer] {
+        /// The first that wait for each origin to which a new connection stands, or all of them; they stay in the line.
+        mutating func takeConnected(all: Bool) -> [CurlTransfer] {
             guard !connected.isEmpty else { return [] }
             defer { connected.removeAll() }
-            return connected.compactMap { first(to: $0) }
+            if !all { return connected.compactMap { first(to: $0) } }
+            return connected.flatMap { lines[$0]?.elements.filter(\.waitsForConnection) ?? [] }
         }
 
         /// Room may have come about of which nobody was told. (The order of the origins is that of the dictionary, which

@@ -87,7 +87,7 @@
 
         /// A request is sent: over the connection that was made for it, or over one of others.
         func sends(_ transfer: CurlTransfer) {
-            if CurlLibrary.leavesWaiting, transfer.hasSocket, transfer.mayShareConnection {
+            if CurlLibrary.leavesWaiting, transfer.hasSocket, maySpeakHTTP2(transfer) {
                 connectionLine.noteConnection(for: transfer)
             }
             guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
@@ -104,14 +104,12 @@
 
         /// Whether the connection that a request is sent over may take others at the same time, by all that is known.
         func maySpeakHTTP2(_ transfer: CurlTransfer) -> Bool {
-            transfer.mayShareConnection && !http1Origins.contains(transfer)
+            transfer.mayShareConnection && !http1Origins.contains(transfer.origin)
         }
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            if transfer.hasSocket, transfer.mayShareConnection, http1Origins.note(transfer) {
-                releaseWaiting(to: transfer.origin)
-            }
+            if transfer.hasSocket, transfer.mayShareConnection { http1Origins.learn(from: transfer) }
             guard transfer.awaitsFirstResponse else { return }
             leavesUnanswered(transfer)
             if transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
@@ -124,12 +122,6 @@
             connectionLine.ends(transfer)
             unanswered.ends(transfer)
             if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
-        }
-
-        /// No connection to an origin takes several requests: nobody has to wait for one that is being made.
-        private func releaseWaiting(to origin: Origin) {
-            guard CurlLibrary.leavesWaiting else { return }
-            released += connectionLine.takeAll(to: origin)
         }
 
         private func leavesUnanswered(_ transfer: CurlTransfer) {
@@ -154,32 +146,32 @@
             tryConnected(multi)
             if now >= nextRotation { connectionLine.rotate() }
             for transfer in connectionLine.takeCandidates() {
-                guard let easy = transfer.easy else { continue }
                 let passesBy = unanswered.tries(transfer) || unanswered.areOverdue(for: transfer, at: now)
                 // It loses its place in libcurl's own line, where that would be in order.
                 guard passesBy || connectionLine.hasSeveralOrigins else { continue }
-                curl_multi_remove_handle(multi, easy.pointer)
-                if passesBy { easy.connectRatherThanWait() }
-                give(transfer, easy, multi)
+                giveAnew(transfer, multi, connects: passesBy)
                 retried.append(transfer)
             }
             planRotation()
         }
 
-        /// Gives libcurl those anew that wait for a connection to turn out to take several requests, when it may have turned out
-        /// that it does not.
+        /// Connections stand, which may have turned out not to take several requests: gives libcurl the first anew that waits for each
+        /// of them. Where that goes, libcurl tries the next by itself. Where it may not go, for the number of connections, it
+        /// would lose its place in libcurl's own line; so all are given there, in their order.
         private func tryConnected(_ multi: UnsafeMutableRawPointer) {
-            let first = connectionLine.takeConnected()
-            guard !first.isEmpty || !released.isEmpty else { return }
-            let released = released
-            self.released.removeAll(keepingCapacity: true)
-            for transfer in first + released where transfer.waitsForConnection {
-                guard let easy = transfer.easy else { continue }
-                curl_multi_remove_handle(multi, easy.pointer)
-                if http1Origins.contains(transfer) { easy.connectRatherThanWait() }
-                give(transfer, easy, multi)
-                tried.append(transfer)
+            for transfer in connectionLine.takeConnected(all: configuration.boundsConnections) {
+                giveAnew(transfer, multi, connects: false)
+                retried.append(transfer)
             }
+        }
+
+        /// - Parameter connects: Whether it makes a connection rather than wait for what others find out about theirs.
+        private func giveAnew(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer, connects: Bool) {
+            // Whoever is in the line has one.
+            guard let easy = transfer.easy else { return }
+            curl_multi_remove_handle(multi, easy.pointer)
+            if connects { easy.connectRatherThanWait() }
+            give(transfer, easy, multi)
         }
 
         private func planRotation() {

@@ -45,8 +45,6 @@
         @exclusivity(unchecked) var http1Origins = HTTP1Origins()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
-        /// What waited for a connection of others, and has to no longer.
-        @exclusivity(unchecked) var released: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
         /// Whether a request was taken that is not to use an idle connection that has ended.
@@ -208,7 +206,6 @@
             desk = LookupDesk()
             tried = []
             retried = []
-            released = []
             turnedBack = []
             newConnections = NewConnections()
             unanswered = UnansweredConnections()
@@ -261,7 +258,7 @@
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
             } else {
-                let connects = CurlLibrary.leavesWaiting && http1Origins.contains(transfer)
+                let connects = CurlLibrary.leavesWaiting && http1Origins.contains(transfer.origin)
                 if connects || unanswered.tries(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }

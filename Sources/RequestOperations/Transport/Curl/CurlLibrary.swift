@@ -94,7 +94,7 @@
 
         /// Whether the library, when a connection that others wait for turns out to speak HTTP/1.1, tells none of them, so that they
         /// wait until a response is whole.
-        static let leavesWaiting = version >= Version(8, 0)
+        static let leavesWaiting = version >= Version(8, 10)
 
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)

@@ -129,7 +129,7 @@
             switch configuration.httpVersions {
             case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2)
             case .http11: false
-            case .http2PriorKnowledge: true
+            case .http2PriorKnowledge: isSecure || !usesProxyForAll
             }
         }
 
@@ -158,7 +158,7 @@
         /// Whether handles are set up to use connections of HTTP/2 without TLS alone, and to make one is another setting, with
         /// which libcurl would break one that it used.
         func makesConnectionsApart(isSecure: Bool) -> Bool {
-            configuration.httpVersions == .http2PriorKnowledge && !isSecure && !usesProxyForAll
+            configuration.httpVersions == .http2PriorKnowledge && !isSecure && mayUseHTTP2(isSecure: false)
                 && CurlLibrary.beginsHTTP2Twice
         }
 

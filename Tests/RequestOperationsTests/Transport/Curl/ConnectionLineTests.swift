@@ -91,6 +91,28 @@
             #expect(tried().isEmpty)
         }
 
+        @Test(arguments: [false, true])
+        mutating func `A new connection is told of once, also if none waits for it yet`(all: Bool) throws {
+            let (first, second) = (try waiting("a.example"), try waiting("a.example"))
+            line.noteConnection(for: first)
+            for transfer in [first, second] { line.append(transfer) }
+            let tried = line.takeConnected(all: all)
+            #expect(tried.map(ObjectIdentifier.init) == (all ? [first, second] : [first]).map(ObjectIdentifier.init))
+            let triedAgain = line.takeConnected(all: all)
+            #expect(triedAgain.isEmpty)
+            #expect(first.isInLine && second.isInLine)
+        }
+
+        @Test mutating func `All that wait for an origin are taken in their order, without those that went`() throws {
+            let all = try (0..<4).map { _ in try waiting("a.example") }
+            let other = try waiting("b.example")
+            for transfer in all + [other] { line.append(transfer) }
+            all[1].phase = .head
+            let taken = line.takeAll(to: all[0].origin)
+            #expect(taken.map(ObjectIdentifier.init) == [0, 2, 3].map { ObjectIdentifier(all[$0]) })
+            #expect(all.allSatisfy { !$0.isInLine } && other.isInLine)
+        }
+
         @Test mutating func `An origin for which none waits any more is forgotten`() throws {
             let (first, other) = (try waiting("a.example"), try waiting("b.example"))
             for transfer in [first, other] { line.append(transfer) }

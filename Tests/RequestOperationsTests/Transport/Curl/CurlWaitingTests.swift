@@ -106,17 +106,22 @@
             #expect(try await transport.get(url).body == Data("12345".utf8))
         }
 
-        @Test func `A crowd of HTTP/2 by prior knowledge makes one connection and uses it`() async throws {
-            let url = SecureServers.shared.url(.http2Cleartext, host: "127.0.0.1")
-            let crowd = try Crowd(Array(repeating: url, count: 300)) { $0.httpVersions = .http2PriorKnowledge }
+        // A connection takes 128 at a time, and 100 before the server has said so; over TLS, libcurl 7 makes one for each beyond.
+        @Test(arguments: [(SecureServers.Site.http2Cleartext, 300), (.http2, 100)])
+        func `A crowd of HTTP/2 makes one connection and uses it`(site: SecureServers.Site, count: Int) async throws {
+            let url = SecureServers.shared.url(site, host: "127.0.0.1")
+            let crowd = try Crowd(Array(repeating: url, count: count)) {
+                if site == .http2Cleartext { $0.httpVersions = .http2PriorKnowledge }
+                $0.trust.roots = .file(SecureServers.shared.file("ca.pem"))
+            }
             var made = 0
-            for index in 0..<300 {
+            for index in 0..<count {
                 let response = try await crowd.response(index)
                 #expect(response.body.count == 1024 && response.head.version == .http2)
                 if response.timings?.connectionWasReused == false { made += 1 }
             }
-            // A connection takes 128 at a time.
-            #expect((1...3).contains(made))
+            // Where it is not known to be answered, one goes to another now and then.
+            #expect((1...(CurlLibrary.waitsForFirstResponse ? 20 : 3)).contains(made))
             await crowd.end()
         }
 
@@ -193,46 +198,6 @@
             let crowd = try Crowd(urls) { $0.maximumConnections = 1 }
             for index in urls.indices { #expect(try await crowd.body(index) == Data("here".utf8)) }
             await crowd.end()
-        }
-    }
-
-    /// Requests over a driver of their own, of which its thread takes notice in this order and in a single turn.
-    private struct Crowd {
-        private let driver: CurlDriver
-        private let tasks: [Task<TransportResponse, any Error>]
-
-        init(_ urls: [URL], _ change: (inout CurlTransport.Configuration) -> Void) throws {
-            let driver = CurlDriver(CurlTransport.with(change).configuration)
-            let flows = try urls.map { url in
-                var task = TransportTask(URLRequest(url: url))
-                // Longer than a busy machine may take to cancel one.
-                task.limits.connect = .seconds(300)
-                return try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
-            }
-            driver.inbox.withLock { inbox in
-                for flow in flows { _ = inbox.add(flow.transfer, isNew: true) }
-            }
-            driver.start()
-            self.driver = driver
-            tasks = flows.map { flow in Task { try await flow.run() } }
-        }
-
-        func response(_ index: Int) async throws -> TransportResponse {
-            try await tasks[index].value
-        }
-
-        func body(_ index: Int) async throws -> Data {
-            try await response(index).body
-        }
-
-        func cancel(_ index: Int) {
-            tasks[index].cancel()
-        }
-
-        /// Fails what has not been answered.
-        func end() async {
-            await driver.shutDown(.failing)
-            for task in tasks { _ = await task.result }
         }
     }
 #endif

@@ -95,10 +95,15 @@
 
         var port: Int { Int(address) ?? 0 }
 
-        init(_ kind: Kind) async throws {
+        convenience init(_ kind: Kind) async throws {
+            try await self.init(running: Self.script, [kind.rawValue, SecureServers.shared.folder.path])
+        }
+
+        /// Runs a script that prints where it listens, and ends with its input.
+        init(running script: String, _ arguments: [String]) async throws {
             let pipe = Pipe()
             process = try ChildProcess(
-                "/usr/bin/python3", ["-u", "-c", Self.script, kind.rawValue, SecureServers.shared.folder.path],
+                "/usr/bin/python3", ["-u", "-c", script] + arguments,
                 input: input.fileHandleForReading, output: pipe.fileHandleForWriting)
             try pipe.fileHandleForWriting.close()
             output = LineReader(pipe.fileHandleForReading)
@@ -120,6 +125,16 @@
         /// The next line that it prints.
         func line() async -> String {
             await output.line()
+        }
+
+        /// The same, for which the thread waits.
+        func blockingLine() -> String {
+            output.blockingLine()
+        }
+
+        /// Writes a line to its input.
+        func tell() throws {
+            try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         }
 
         private static let script = #"""
@@ -458,36 +473,5 @@
             server.serve_forever()
             threading.Event().wait()
             """#
-    }
-
-    /// The lines that a process prints, read on a queue of its own.
-    // Unchecked: the handle and the buffer are used on the queue only.
-    private final class LineReader: @unchecked Sendable {
-        private let handle: FileHandle
-        private let queue = DispatchQueue(label: "LineReader")
-        private var buffer = Data()
-
-        init(_ handle: FileHandle) {
-            self.handle = handle
-        }
-
-        /// The next line; empty at the end.
-        func line() async -> String {
-            await withCheckedContinuation { continuation in
-                queue.async { [self] in continuation.resume(returning: read()) }
-            }
-        }
-
-        private func read() -> String {
-            while true {
-                if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                    defer { buffer = Data(buffer[(end + 1)...]) }
-                    return String(decoding: buffer[..<end], as: UTF8.self)
-                }
-                let more = handle.availableData
-                guard !more.isEmpty else { return "" }
-                buffer += more
-            }
-        }
     }
 #endif
