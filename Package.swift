@@ -59,9 +59,14 @@ let package = Package(
             name: "CRequestOperationsSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        // Tells the tests what libcurl looks up.
+        .target(name: "CLookups", path: "Tests/CLookups"),
         .testTarget(
             name: "RequestOperationsTests",
-            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            dependencies: [
+                "RequestOperations", "RequestOperationsTesting",
+                .target(name: "CLookups", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "RequestOperationsTestingTests",

@@ -27,6 +27,13 @@
             try await response(index).body
         }
 
+        /// One more request, of which the thread takes notice later.
+        func add(_ url: URL) throws -> Task<TransportResponse, any Error> {
+            let flow = try TransferFlow(to: url, over: driver)
+            driver.call(for: flow.transfer, isNew: true)
+            return Task { try await flow.run() }
+        }
+
         func cancel(_ index: Int) {
             tasks[index].cancel()
         }

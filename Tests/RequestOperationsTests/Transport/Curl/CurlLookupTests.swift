@@ -1,0 +1,54 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CLookups
+    import Foundation
+    import RequestOperationsTesting
+    import Testing
+
+    @testable import RequestOperations
+
+    /// What libcurl asks the system for, which takes it a thread for each look-up. (Each test has a group of names of its own.)
+    @Suite(.timeLimit(.minutes(5)))
+    struct CurlLookupTests {
+        private static func url(_ name: String, _ server: LoopbackServer) throws -> URL {
+            let port = try #require(server.url.port)
+            return try #require(URL(string: "http://\(name).lookups.test:\(port)/"))
+        }
+
+        @Test func `Requests to one name, begun at once or meanwhile, look it up once`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let urls = Array(repeating: try Self.url("name.1", server), count: 200)
+            let crowd = try Crowd(urls) { _ in }
+            await eventually { lookups_of(1).all > 0 }
+            let late = try crowd.add(urls[0])
+            lookups_answer(1)
+            for index in urls.indices { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            #expect(try await late.value.body == Data("here".utf8))
+            #expect(lookups_of(1).all == 1)
+            await crowd.end()
+        }
+
+        @Test func `Of many names 32 are looked up at a time`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let crowd = try Crowd(try (0..<100).map { try Self.url("\($0).2", server) }) { _ in }
+            await eventually { lookups_of(2).current == 32 }
+            lookups_answer(2)
+            for index in 0..<100 { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            #expect(lookups_of(2).all == 100 && lookups_of(2).most == 32)
+            await crowd.end()
+        }
+
+        @Test func `Those that wait for a look-up are cancelled without it, and it goes on for the others`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let crowd = try Crowd(Array(repeating: try Self.url("name.3", server), count: 20)) { _ in }
+            await eventually { lookups_of(3).all > 0 }
+            for index in 0..<19 {
+                crowd.cancel(index)
+                await #expect(throws: CancellationError.self) { try await crowd.body(index) }
+            }
+            lookups_answer(3)
+            #expect(try await crowd.body(19) == Data("here".utf8))
+            #expect(lookups_of(3).all == 1)
+            await crowd.end()
+        }
+    }
+#endif
