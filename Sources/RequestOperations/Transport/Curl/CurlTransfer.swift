@@ -121,13 +121,17 @@
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
 
-        /// Whether the response is there though libcurl failed, since it had something to send over HTTP/2 that nobody wanted: the
-        /// rest of a request over a stream that the server closed (7.88), or something of its own over a connection that the
-        /// server ended after the answer (8.22).
+        /// Whether the response is there though libcurl failed, since it went on over HTTP/2: to send the rest of a request over
+        /// a stream that the server closed (7.88), or, over a connection that the server ended after the answer, to send
+        /// something of its own (8.22) or to read before it noticed the end of the stream (7.86).
         func isAnswered(despite code: CURLcode) -> Bool {
-            let failedToSend =
-                code == CURLE_HTTP2_STREAM && easy?.message == nil || code == CURLE_SEND_ERROR && head.takesSeveral
-            return failedToSend && hasWholeResponse
+            let wentOn =
+                switch code {
+                case CURLE_HTTP2_STREAM: easy?.message == nil
+                case CURLE_SEND_ERROR, CURLE_RECV_ERROR: head.takesSeveral
+                default: false
+                }
+            return wentOn && hasWholeResponse
         }
 
         /// Whether the response has come whole, by the length that its head tells, and been delivered. The request need not have

@@ -106,5 +106,11 @@
             let second = CurlLibrary.waitsForFirstResponse ? "stream 1" : "stream 3"
             #expect([await peer.line(), await peer.line()] == ["stream 1", second])
         }
+
+        @Test func `A whole answer is the response though its connection is reset at once`() async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(.answeringHTTP2)
+            for _ in 1...20 { #expect(try await transport.text(url) == "12345") }
+            withExtendedLifetime(peer) {}
+        }
     }
 #endif

@@ -46,6 +46,8 @@
             case losingHTTP2
             /// As `endingHTTP2`, but refuses both streams (REFUSED_STREAM).
             case refusingHTTP2
+            /// Speaks HTTP/2 without TLS; answers each request, with the length of the body, and resets the connection after the second.
+            case answeringHTTP2
             /// Speaks HTTP/2 without TLS; never answers the first stream of its first connection, and all others at once. Prints
             /// each stream and its connection.
             case deferringHTTP2
@@ -261,6 +263,12 @@
                         if kind == "leavingHTTP2": c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
                         return reset(c) if kind == "resettingHTTP2" else c.close()
 
+            def answering_http2(c):
+                for count, stream in enumerate(begun_streams(c), 1):
+                    # A literal content-length (28) of 5.
+                    c.sendall(frame(1, 4, stream, b"\x88\x0f\x0d\x015") + frame(0, 1, stream, b"12345"))
+                    if count == 2: return reset(c)
+
             def early_http2(c):
                 for stream in begun_streams(c):
                     # A literal :status (8) of 413 and a literal content-length (28) of 5.
@@ -443,7 +451,7 @@
                         "endingHTTP2": ending_http2, "resettingHTTP2": ending_http2, "leavingHTTP2": ending_http2,
                         "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
                         "secureEndingHTTP2": over_tls(ending_http2),
-                        "earlyHTTP2": early_http2,
+                        "earlyHTTP2": early_http2, "answeringHTTP2": answering_http2,
                         "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "holdingHTTP2": packing_http2,
                         "pairingHTTP2": pairing_http2,
                         "refusingUploadHTTP2": refusing_upload_http2, "losingRequests": losing_requests,
