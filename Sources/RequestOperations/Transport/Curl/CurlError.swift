@@ -90,7 +90,7 @@
                 .truncatedBody
             case CURLE_HTTP2_STREAM where phase == .body && CurlLibrary.tellsEndOfConnection(message):
                 .truncatedBody
-            case CURLE_PARTIAL_FILE where phase != .body:
+            case CURLE_PARTIAL_FILE where phase != .body || CurlLibrary.tellsReset(message):
                 .connectionLost
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
                 CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR:
@@ -183,6 +183,7 @@
     /// | 28 | head | `timedOut` | *unproven*: as in `connect`, for the connection over which a request is sent again |
     /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
     /// | 92 | head, body | `connectionLost` | an HTTP/2 stream that is reset |
+    /// | 18 | body | `connectionLost` | the same with libcurl 8.1 |
     /// | 56 | body | `connectionLost` | a reset |
     /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
     /// | 92 | body | `truncatedBody` | an HTTP/2 connection that ends, with libcurl before 7.88 |

@@ -136,6 +136,9 @@
             message.hasSuffix("before end of the underlying stream")
         }
 
+        /// Whether a message says of a stream of HTTP/2 that it was reset, but not why, as libcurl 8.1 always does.
+        static func tellsReset(_ message: String) -> Bool { message.hasSuffix(" was reset") }
+
         /// A message without what stands between its first and its last quotation mark, and without control characters: that
         /// can come from the certificate of whoever answers. (An apostrophe within a word is no quotation mark.)
         static func withoutQuotations(_ message: String) -> String {

@@ -278,8 +278,7 @@
             let peer = try await PythonPeer(.streamReset)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            let row = await transport.row(url)
-            #expect(row == .sent(.connectionLost, .body, 92, bytes: 5))
+            #expect(await transport.row(url).unnumbered == .sent(.connectionLost, .body, bytes: 5))
         }
 
         @Test func `A connection that ends with GOAWAY before the head is connectionLost`() async throws {
@@ -293,7 +292,7 @@
             let peer = try await PythonPeer(.streamResetBeforeHead)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            #expect(await transport.row(url) == .sent(.connectionLost, .head, 92))
+            #expect(await transport.row(url).unnumbered == .sent(.connectionLost, .head))
         }
 
         @Test func `A refused stream is connectionLost, and not sent again if the method is not safe`() async throws {

@@ -27,6 +27,13 @@
             #expect(CurlLibrary.lacksThread(message) == isOne)
         }
 
+        @Test(arguments: [
+            ("HTTP/2 stream 1 was reset", true), ("transfer closed with 5 bytes remaining to read", false), ("", false),
+        ])
+        func `A stream that was reset is known by its message`(message: String, isOne: Bool) {
+            #expect(CurlLibrary.tellsReset(message) == isOne)
+        }
+
         @Test func `The oldest supported libcurl and the one that runs are not objected to`() {
             #expect(CurlLibrary.objection(to: CurlLibrary.oldest) == nil)
             #expect(CurlLibrary.objection(to: CurlLibrary.version) == nil)
