@@ -12,9 +12,11 @@ enum Program {
     static func run(_ program: String, _ arguments: [String], input: Data = Data()) async throws -> Data {
         let paths = [TemporaryPath(), TemporaryPath(), TemporaryPath()]
         for (path, content) in zip(paths, [input, Data(), Data()]) { try content.write(to: path.url) }
+        // It uses the libraries that it was made for, though the tests may run over another libcurl.
         let child = try ChildProcess(
-            program, arguments, environment: ["no_proxy": "*"], input: FileHandle(forReadingFrom: paths[0].url),
-            output: FileHandle(forWritingTo: paths[1].url), errors: FileHandle(forWritingTo: paths[2].url))
+            program, arguments, environment: ["no_proxy": "*", "LD_LIBRARY_PATH": ""],
+            input: FileHandle(forReadingFrom: paths[0].url), output: FileHandle(forWritingTo: paths[1].url),
+            errors: FileHandle(forWritingTo: paths[2].url))
         let status = await child.status
         guard status == 0 else {
             throw Failed(status: status, errors: String(decoding: try paths[2].content, as: UTF8.self))

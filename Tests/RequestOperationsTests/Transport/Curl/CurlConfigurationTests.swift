@@ -89,18 +89,27 @@
             #expect(try await CurlTransport.with { $0.proxy = .url(bad) }.get(url).head.status == 407)
         }
 
-        @Test func `A SOCKS proxy gets an address with socks5 and a name with socks5h`() async throws {
+        /// The versions of libcurl from 8.2 to 8.4 give a SOCKS proxy the first address of any family.
+        static let mixesFamiliesForSOCKS =
+            CurlLibrary.version >= CurlLibrary.Version(8, 2) && CurlLibrary.version < CurlLibrary.Version(8, 5)
+
+        @Test(.enabled(if: !mixesFamiliesForSOCKS))
+        func `A SOCKS proxy gets an address of the family with socks5`() async throws {
             let peer = try await PythonPeer(.socks5)
             let local = try #require(URL(string: "socks5://127.0.0.1:\(peer.port)"))
-            let remote = try #require(URL(string: "socks5h://127.0.0.1:\(peer.port)"))
-            let url = secure.url(.cleartext)
             let lookingUp = CurlTransport.with {
                 $0.proxy = .url(local)
                 $0.addressFamily = .ipv4
             }
-            #expect(try await lookingUp.get(url).head.status == 200)
+            #expect(try await lookingUp.get(secure.url(.cleartext)).head.status == 200)
             #expect(await peer.line() == "address 127.0.0.1")
-            #expect(try await CurlTransport.with { $0.proxy = .url(remote) }.get(url).head.status == 200)
+        }
+
+        @Test func `A SOCKS proxy gets a name with socks5h`() async throws {
+            let peer = try await PythonPeer(.socks5)
+            let remote = try #require(URL(string: "socks5h://127.0.0.1:\(peer.port)"))
+            let transport = CurlTransport.with { $0.proxy = .url(remote) }
+            #expect(try await transport.get(secure.url(.cleartext)).head.status == 200)
             #expect(await peer.line() == "name localhost")
         }
 

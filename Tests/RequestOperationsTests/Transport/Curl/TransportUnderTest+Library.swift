@@ -10,22 +10,29 @@ extension TransportUnderTest {
             var lacks: [TransportCapability: String] = [:]
             if !CurlLibrary.decodes("br") { lacks[.brotli] = "This libcurl is built without it." }
             if !CurlLibrary.decodes("zstd") { lacks[.zstd] = "This libcurl is built without it." }
+            if CurlLibrary.version >= CurlLibrary.Version(7, 83), CurlLibrary.version < CurlLibrary.Version(7, 84) {
+                lacks[.foldedFields] = "libcurl 7.83 refuses the response."
+            }
             if CurlLibrary.version >= CurlLibrary.Version(8, 5) {
                 lacks[.unknownCodings] = "From version 8.5 on libcurl refuses the response."
             }
             return lacks
         }()
 
-        /// Those of a transport that always gives it whole URLs.
-        static let lacksOfLibraryWithWholeURLs: [TransportCapability: String] = {
+        /// Those of a transport that always gives it whole URLs, and leaves it to bound heads.
+        static let lacksOfLibraryUnderURLSession: [TransportCapability: String] = {
             var lacks = lacksOfLibrary
             if CurlLibrary.version >= CurlLibrary.Version(8, 8), CurlLibrary.version < CurlLibrary.Version(8, 21) {
                 lacks[.emptyQueries] = "The versions of libcurl from 8.8 to 8.20 leave the mark out."
+            }
+            // Debian's 7.88 has the bound of 8.3.
+            if CurlLibrary.version < CurlLibrary.Version(8, 3), CurlLibrary.version != CurlLibrary.Version(7, 88, 1) {
+                lacks[.endlessHeads] = "The versions of libcurl before 8.3 take fields without end."
             }
             return lacks
         }()
     #else
         static let lacksOfLibrary: [TransportCapability: String] = [:]
-        static let lacksOfLibraryWithWholeURLs: [TransportCapability: String] = [:]
+        static let lacksOfLibraryUnderURLSession: [TransportCapability: String] = [:]
     #endif
 }

@@ -7,7 +7,7 @@ extension TransportUnderTest {
     static let session = TransportUnderTest(
         name: "URLSessionTransport",
         lacking: lacksOfURLSession.merging(lacksOfFoundation) { _, reason in reason },
-        ofLibrary: lacksOfLibraryWithWholeURLs, fatal: fatalLacksOfFoundation, unreliable: [.closingInFlow],
+        ofLibrary: lacksOfLibraryUnderURLSession, fatal: fatalLacksOfFoundation, unreliable: [.closingInFlow],
         mayForgetTransfers: foundationForgetsTransfers, make: { _ in URLSessionTransport() })
 
     /// What URLSession does not tell, or cannot be told, on any platform.
