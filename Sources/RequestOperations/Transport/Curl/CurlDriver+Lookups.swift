@@ -38,9 +38,11 @@
         }
 
         /// Begins the transfers that waited for a look-up; called by libcurl, which does not take new ones meanwhile.
-        func lookupEnded(for transfer: CurlTransfer) {
+        ///
+        /// - Parameter connects: Whether the transfer makes a connection.
+        func lookupEnded(for transfer: CurlTransfer, connects: Bool) {
             guard transfer.stand != .none else { return }
-            letGo(desk.lookupEnded(for: transfer, at: now))
+            letGo(desk.lookupEnded(for: transfer, connects: connects, at: now))
         }
 
         /// Has transfers that waited begin in the next turn.
@@ -69,7 +71,7 @@
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_OPERATION_TIMEDOUT:
                 lookupFailed(for: orphan.transfer, code, orphan.easy.message)
             default:
-                admit(desk.lookupEnded(for: orphan.transfer, at: now))
+                admit(desk.lookupEnded(for: orphan.transfer, connects: true, at: now))
             }
         }
 

@@ -96,6 +96,10 @@
         /// wait until a response is whole.
         static let leavesWaiting = version >= Version(8, 10)
 
+        /// Whether the library looks up the addresses of each family by itself, connects as soon as it has those of one, and remembers
+        /// the name when it has both.
+        static let connectsBeforeNamesAreKnown = version >= Version(8, 20)
+
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 

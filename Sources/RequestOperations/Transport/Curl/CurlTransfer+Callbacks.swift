@@ -21,7 +21,7 @@
             readsFrom = nil
             guard maySendAgain() else { return false }
             isLookingUp = false
-            driver.lookupEnded(for: self)
+            driver.lookupEnded(for: self, connects: true)
             guard mayConnect else {
                 turnBack()
                 return false
@@ -75,7 +75,7 @@
                 return false
             }
             isLookingUp = false
-            driver.lookupEnded(for: self)
+            driver.lookupEnded(for: self, connects: false)
             sends += 1
             deadlines.connect = nil
             // It may be another connection, of which libcurl has not told yet.

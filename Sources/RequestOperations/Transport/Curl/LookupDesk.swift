@@ -21,6 +21,8 @@
         final class Name {
             /// libcurl remembers the name until then.
             fileprivate var knownUntil = Int64.min
+            /// Until when it remembers it if the last look-up told it all.
+            fileprivate var answeredUntil = Int64.min
             fileprivate var trying = 0
             fileprivate var lookups = 0
             /// How many may try at a time: more with each that needed no look-up, since it found a connection.
@@ -45,6 +47,13 @@
         /// Names that wait for a place.
         private var line = Line<Name>()
         private(set) var heldCount = 0
+
+        private let answersComeInParts: Bool
+
+        /// - Parameter answersComeInParts: Whether a connection may begin before libcurl remembers the name.
+        init(answersComeInParts: Bool = CurlLibrary.connectsBeforeNamesAreKnown) {
+            self.answersComeInParts = answersComeInParts
+        }
 
         /// Whether the transfer can begin; otherwise it is held until the desk lets it go.
         mutating func admits(_ transfer: CurlTransfer, at now: Int64) -> Bool {
@@ -76,11 +85,21 @@
         }
 
         /// The name of a transfer is known, or none was needed. Returns those that can begin.
-        mutating func lookupEnded(for transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
+        ///
+        /// - Parameter connects: Whether it makes a connection, for which it needs the name.
+        mutating func lookupEnded(for transfer: CurlTransfer, connects: Bool, at now: Int64) -> [CurlTransfer] {
             guard let name = transfer.name else { return [] }
             let stand = transfer.stand
-            guard stand == .lookingUp else { return leave(transfer, name, widening: true) }
-            name.knownUntil = now + Self.memory
+            switch stand {
+            case .lookingUp:
+                name.answeredUntil = now + Self.memory
+                if !answersComeInParts { name.knownUntil = name.answeredUntil }
+            case .trying where connects:
+                name.knownUntil = name.answeredUntil
+            case .none, .held, .trying, .waiting:
+                break
+            }
+            guard name.knownUntil > now else { return leave(transfer, name, widening: stand == .trying) }
             return takeHeld(of: name) + leave(transfer, name)
         }
 

@@ -23,21 +23,24 @@
             lookups_answer(1)
             for index in urls.indices { #expect(try await crowd.body(index) == Data("here".utf8)) }
             #expect(try await late.value.body == Data("here".utf8))
-            #expect(lookups_of(1).all == 1)
+            // Where libcurl connects when it has the addresses of one family, the next may come before it has those of the other.
+            #expect((1...(CurlLibrary.connectsBeforeNamesAreKnown ? 3 : 1)).contains(Int(lookups_of(1).all)))
             await crowd.end()
         }
 
-        @Test func `Of many names 32 are looked up at a time`() async throws {
+        @Test func `Of many names no more than 32 are looked up at a time`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let crowd = try Crowd(try (0..<100).map { try Self.url("\($0).2", server) }) { _ in }
-            await eventually { lookups_of(2).current == 32 }
+            // From 8.20 on, libcurl has a bound of its own for the threads.
+            let least: Int32 = CurlLibrary.version < CurlLibrary.Version(8, 20) ? 32 : 1
+            await eventually { lookups_of(2).current >= least }
             lookups_answer(2)
             for index in 0..<100 { #expect(try await crowd.body(index) == Data("here".utf8)) }
-            #expect(lookups_of(2).all == 100 && lookups_of(2).most == 32)
+            #expect(lookups_of(2).all == 100 && (least...32).contains(lookups_of(2).most))
             await crowd.end()
         }
 
-        @Test func `Those that wait for a look-up are cancelled without it, and it goes on for the others`() async throws {
+        @Test func `A look-up goes on for the last that waits for it when all others are cancelled`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let crowd = try Crowd(Array(repeating: try Self.url("name.3", server), count: 20)) { _ in }
             await eventually { lookups_of(3).all > 0 }

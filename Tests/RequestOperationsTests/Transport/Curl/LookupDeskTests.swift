@@ -5,7 +5,7 @@
     @testable import RequestOperations
 
     struct LookupDeskTests {
-        private var desk = LookupDesk()
+        private var desk = LookupDesk(answersComeInParts: false)
         private let driver = CurlDriver(CurlTransport.Configuration())
 
         private func transfer(_ host: String) throws -> CurlTransfer {
@@ -18,7 +18,7 @@
             let admitted = all.map { desk.admits($0, at: 0) }
             #expect(admitted == [true, false, false, false, false])
             desk.lookupBegins(for: all[0])
-            let released = desk.lookupEnded(for: all[0], at: 0)
+            let released = desk.lookupEnded(for: all[0], connects: true, at: 0)
             #expect(released.map(ObjectIdentifier.init) == all[1...].map(ObjectIdentifier.init))
             #expect(desk.held.isEmpty)
         }
@@ -27,10 +27,42 @@
             let first = try transfer("a.example")
             _ = desk.admits(first, at: 0)
             desk.lookupBegins(for: first)
-            _ = desk.lookupEnded(for: first, at: 0)
+            _ = desk.lookupEnded(for: first, connects: true, at: 0)
             let times: [Int64] = [49_000_000_000, 61_000_000_000, 61_000_000_000]
             let admitted = try times.map { desk.admits(try transfer("a.example"), at: $0) }
             #expect(admitted == [true, true, false])
+        }
+
+        @Test mutating func `Where a connection may begin before the name is known, one after the other tries`() throws
+        {
+            desk = LookupDesk(answersComeInParts: true)
+            let all = try (0..<8).map { _ in try transfer("a.example") }
+            for transfer in all { _ = desk.admits(transfer, at: 0) }
+            desk.lookupBegins(for: all[0])
+            let first = desk.lookupEnded(for: all[0], connects: true, at: 0)
+            #expect(first.map(ObjectIdentifier.init) == [ObjectIdentifier(all[1])])
+            // It was not, for this one.
+            desk.lookupBegins(for: all[1])
+            let second = desk.lookupEnded(for: all[1], connects: true, at: 0)
+            #expect(second.map(ObjectIdentifier.init) == [ObjectIdentifier(all[2])])
+            let rest = desk.lookupEnded(for: all[2], connects: true, at: 0)
+            #expect(rest.map(ObjectIdentifier.init) == all[3...].map(ObjectIdentifier.init))
+        }
+
+        @Test(arguments: [(40, true), (60, false)])
+        mutating func `A name that is found known is so as long as since its look-up`(second: Int64, isKnown: Bool)
+            throws
+        {
+            desk = LookupDesk(answersComeInParts: true)
+            let (first, next) = (try transfer("a.example"), try transfer("a.example"))
+            _ = desk.admits(first, at: 0)
+            desk.lookupBegins(for: first)
+            _ = desk.lookupEnded(for: first, connects: true, at: 0)
+            _ = desk.admits(next, at: 30_000_000_000)
+            _ = desk.lookupEnded(for: next, connects: true, at: 30_000_000_000)
+            let late = try (0..<8).map { _ in try transfer("a.example") }
+            let admitted = late.map { desk.admits($0, at: second * 1_000_000_000) }
+            #expect(admitted.allSatisfy(\.self) == isKnown)
         }
 
         @Test mutating func `Names do not hold one another, nor does an address`() throws {
@@ -68,7 +100,7 @@
             var widths: [Int] = []
             while !trying.isEmpty {
                 widths.append(trying.count)
-                trying = trying.flatMap { desk.lookupEnded(for: $0, at: 0) }
+                trying = trying.flatMap { desk.lookupEnded(for: $0, connects: true, at: 0) }
             }
             #expect(widths.reduce(0, +) == 100 && widths.max() == LookupDesk.widestWindow)
             let (first, second) = (try transfer("a.example"), try transfer("a.example"))
@@ -85,7 +117,7 @@
             #expect(next.map(ObjectIdentifier.init) == [ObjectIdentifier(all[LookupDesk.width])])
             // Once it has its connection it counts again.
             desk.lookupBegins(for: all[0])
-            for transfer in all[1...2] { _ = desk.lookupEnded(for: transfer, at: 0) }
+            for transfer in all[1...2] { _ = desk.lookupEnded(for: transfer, connects: true, at: 0) }
             let admitted = try ["late.example", "later.example"].map { desk.admits(try transfer($0), at: 0) }
             #expect(admitted == [true, false])
         }
@@ -97,7 +129,7 @@
             desk.remove(second)
             #expect(desk.held.isEmpty && desk.heldCount == 0)
             desk.lookupBegins(for: first)
-            #expect(desk.lookupEnded(for: first, at: 0).isEmpty)
+            #expect(desk.lookupEnded(for: first, connects: true, at: 0).isEmpty)
         }
 
         @Test mutating func `No more names than the width are looked up at a time`() throws {
