@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import RequestOperationsTesting
 
     /// The descriptors of this process, told apart by what they are of: other tests have some as well.
     enum OpenFiles {

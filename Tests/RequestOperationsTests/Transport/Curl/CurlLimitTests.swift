@@ -1,8 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
-    import RequestOperations
     import RequestOperationsTesting
     import Testing
+
+    @testable import RequestOperations
 
     /// The rows of the table of errors that are about limits: of time, of size, of the system.
     @Suite(.timeLimit(.minutes(15)))
@@ -29,27 +30,20 @@
         @Test func `What ends a body that was held back ends the transfer at once`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/", .stallBody(after: 70_000, of: 1_000_000))
-            server.route("/other", .text("here"))
             var task = TransportTask(URLRequest(url: server.url))
             task.limits.idle = .seconds(60)
             task.limits.maximumBodySize = 65_000
-            let (isHeldUp, mayGoOn) = (Door(), DispatchSemaphore(value: 0))
-            let transfer = Task { [transport, task] in
-                try await onBlockingThread {
-                    await transport.failure(of: task) { _ in
-                        isHeldUp.open()
-                        mayGoOn.wait()
-                    }
-                }
-            }
-            await isHeldUp.pass()
-            // Whoever transfers this has also read of the body what it takes before it pauses the transfer. (If it has not,
-            // the rest shows nothing.)
-            _ = try await transport.text(server.url("/other"))
+            let mayGoOn = DispatchSemaphore(value: 0)
+            let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
+            let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now) { _ in mayGoOn.wait() }
+            let transfer = Task { try await onBlockingThread { try await flow.run() } }
+            await eventually { flow.transfer.exchange.withLock(\.isHeldBack) }
             let start = ContinuousClock.now
             mayGoOn.signal()
-            #expect((try await transfer.value?.error as? RequestError)?.code == .bodyTooLarge)
+            let failure = await #expect(throws: TransferFailure.self) { try await transfer.value }
+            #expect((failure?.error as? RequestError)?.code == .bodyTooLarge)
             #expect(start.duration(to: .now) < .seconds(45))
+            await driver.shutDown(.failing)
         }
 
         @Test func `A process without descriptors left fails its requests as cannotConnect, and goes on with new ones`()
@@ -134,6 +128,35 @@
             #expect(await peer.line() == "end")
         }
 
+        @Test(arguments: ["http", "socks5", "socks5h"])
+        func `A request that is cancelled while a proxy does not answer leaves no socket behind`(scheme: String)
+            async throws
+        {
+            let peer = try await PythonPeer(.silent)
+            let proxy = try #require(URL(string: "\(scheme)://127.0.0.1:\(peer.port)"))
+            let url = try #require(URL(string: "https://127.0.0.1:1/"))
+            let task = Task { try await CurlTransport.with { $0.proxy = .url(proxy) }.get(url) }
+            #expect(await peer.line() == "begin")
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(await peer.line() == "end")
+        }
+
+        @Test func `A request that is cancelled while its host does not answer leaves no socket behind`() async throws {
+            let port = try UnansweredPort()
+            let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+            let others = Self.socketCount(to: port)
+            let task = Task { [transport] in try await transport.get(url) }
+            await eventually { Self.socketCount(to: port) == others + 1 }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            await eventually { Self.socketCount(to: port) == others }
+        }
+
+        private static func socketCount(to port: UnansweredPort) -> Int {
+            SocketTable.now.count { $0.remotePort == port.number }
+        }
+
         @Test func `A body that stalls is timedOut after the idle limit`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/", .stallBody(after: 10, of: 100))
@@ -141,6 +164,13 @@
             task.limits.idle = .seconds(4)
             let row = await transport.row(task)
             #expect(row == .sent(.timedOut, .body, bytes: 10))
+        }
+    }
+
+    extension TransferMachine {
+        /// Whether a body has been held back since its head was not answered.
+        fileprivate var isHeldBack: Bool {
+            if case .unanswered(_, let isPaused) = state { isPaused } else { false }
         }
     }
 #endif

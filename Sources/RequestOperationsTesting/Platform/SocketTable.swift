@@ -2,21 +2,22 @@
     import Foundation
 
     /// The TCP sockets of the system, as Linux lists them (proc(5)).
-    enum SocketTable {
-        struct Entry {
-            let localPort: Int
-            let remotePort: Int
-            let state: State?
-            let inode: String
+    package enum SocketTable {
+        package struct Entry {
+            package let localPort: Int
+            package let remotePort: Int
+            package let state: State?
+            package let inode: String
         }
 
         /// Those that are asked for, of the kernel's `enum` in `net/tcp_states.h`.
-        enum State: Int {
+        package enum State: Int {
             case established = 1
+            case connecting = 2
             case listening = 10
         }
 
-        static var now: [Entry] {
+        package static var now: [Entry] {
             ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
                 .compactMap(text)
                 .flatMap { $0.split(separator: "\n").dropFirst() }
@@ -29,16 +30,6 @@
             var text = Data()
             while case let piece = file.availableData, !piece.isEmpty { text += piece }
             return String(decoding: text, as: UTF8.self)
-        }
-
-        /// Whether what has to become of the sockets is so within some time.
-        static func becomes(within limit: Duration, _ condition: ([Entry]) -> Bool) async throws -> Bool {
-            let end = ContinuousClock.now + limit
-            while true {
-                if condition(now) { return true }
-                if ContinuousClock.now >= end { return false }
-                try await Task.sleep(for: .milliseconds(20))
-            }
         }
 
         /// The local address, the remote one and the state are the second to the fourth column, the inode is the tenth.
