@@ -52,6 +52,22 @@ struct climit_result climit_run(
 /// Closes the session and its connections.
 void climit_close(struct climit_session *session);
 
+/// The limit for files: the same interface with libcurl's own settings, whose pieces are written and read by write(2) and
+/// read(2). It keeps its connection.
+struct climit_mover;
+
+/// Makes one; NULL if libcurl gives no handle.
+struct climit_mover *climit_open_mover(void);
+
+/// Downloads a page to a file. Returns NULL when it is there, or the failure as a sentence, which is kept until the next one.
+const char *climit_download(struct climit_mover *mover, const char *url, const char *path);
+
+/// Uploads a file to a page by PUT; returns as `climit_download` does.
+const char *climit_upload(struct climit_mover *mover, const char *path, const char *url);
+
+/// Closes it and its connection.
+void climit_close_mover(struct climit_mover *mover);
+
 /// The hash with which all clients check a body: FNV-1a over words of 64 bits in four lanes, then over the length.
 uint64_t climit_hash(const void *bytes, size_t length);
 

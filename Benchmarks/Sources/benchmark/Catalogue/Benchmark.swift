@@ -28,6 +28,8 @@ struct Contender {
     let title: String
     /// What its worker does.
     let order: Order
+    /// Whether it has a bar where its benchmark is drawn; not if it leaves undone what takes the others their time.
+    var isDrawn = true
 }
 
 /// The samples of one round, by the names of the contenders.

@@ -98,11 +98,16 @@ extension Catalogue {
             name: "json", title: "GETs of 1 MiB of JSON, decoded, 8 in flight",
             measures: [.rate, .cpu, .peak, .growth, .threads], isDrawn: true
         ) { testbed in
-            try Self.clients.filter { $0 != .limit }.map { client in
+            let decoding = try Self.clients.filter { $0 != .limit }.map { client in
                 var order = try order(client, "json", \.json, 8, in: testbed)
                 order.decodesJSON = true
                 return Contender(name: client.rawValue, title: client.title, order: .load(order))
             }
+            // Last, since to be compared with it would tell of the decoder.
+            let limit = Contender(
+                name: ClientKind.limit.rawValue, title: "\(ClientKind.limit.title), not decoded",
+                order: .load(try order(.limit, "json", \.json, 8, in: testbed)), isDrawn: false)
+            return decoding + [limit]
         }
     }
 

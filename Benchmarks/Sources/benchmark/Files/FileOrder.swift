@@ -93,6 +93,7 @@ private struct FileHash: Equatable {
 
 /// Who carries files.
 enum FileClientKind: String, Codable, CaseIterable, Sendable {
+    case limit
     case curl
     case operation
     case operationOverURLSession
@@ -102,6 +103,7 @@ enum FileClientKind: String, Codable, CaseIterable, Sendable {
     /// The name in tables and charts.
     var title: String {
         switch self {
+        case .limit: ClientKind.limit.title
         case .curl: "curl"
         case .operation: ClientKind.operation.title
         case .operationOverURLSession: ClientKind.operationOverURLSession.title
@@ -112,6 +114,7 @@ enum FileClientKind: String, Codable, CaseIterable, Sendable {
 
     fileprivate func makeMover() throws -> any FileMover {
         switch self {
+        case .limit: try LimitMover()
         case .curl: try CurlMover()
         case .operation: OperationMover(.operation)
         case .operationOverURLSession: OperationMover(.operationOverURLSession)

@@ -20,7 +20,7 @@ struct BarChart: CustomStringConvertible {
         var top = 10
         for outcome in outcomes {
             panels += panel(outcome, top: top)
-            top += titleHeight + rowHeight * outcome.contenders.count + 12
+            top += titleHeight + rowHeight * contenders(of: outcome).count + 12
         }
         return """
             <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(top)" viewBox="0 0 \(width) \(top)" \
@@ -40,7 +40,8 @@ struct BarChart: CustomStringConvertible {
     private func panel(_ outcome: Outcome, top: Int) -> String {
         let benchmark = outcome.benchmark
         guard let measure = benchmark.measures.first else { return "" }
-        let medians = outcome.contenders.map { outcome.spread(measure, of: $0.name)?.median ?? 0 }
+        let contenders = contenders(of: outcome)
+        let medians = contenders.map { outcome.spread(measure, of: $0.name)?.median ?? 0 }
         let longest = medians.max() ?? 1
         let unit = measure == .rate ? "requests/s" : measure.heading
         var panel = """
@@ -48,7 +49,7 @@ struct BarChart: CustomStringConvertible {
             \(outcome.rounds.count))</text>
 
             """
-        for (index, contender) in outcome.contenders.enumerated() {
+        for (index, contender) in contenders.enumerated() {
             let y = top + titleHeight + rowHeight * index
             let length = Int((medians[index] / longest * Double(barLength)).rounded())
             let ratio = outcome.ratio(measure, of: contender.name).map { "  × \($0.median.text(2))" } ?? ""
@@ -62,6 +63,10 @@ struct BarChart: CustomStringConvertible {
                 """
         }
         return panel
+    }
+
+    private func contenders(of outcome: Outcome) -> [Contender] {
+        outcome.contenders.filter(\.isDrawn)
     }
 
     private func escaped(_ text: String) -> String {
