@@ -1,3 +1,5 @@
+import Foundation
+
 extension Catalogue {
     /// Memory after many requests, and neighbours of a slow stage.
     var others: [Benchmark] {
@@ -11,8 +13,8 @@ extension Catalogue {
     /// Mixed traffic with faults.
     var soak: Benchmark {
         Benchmark(
-            name: "soak", title: "\(options.minutes) minutes of mixed traffic with faults", rounds: 1,
-            measures: [.rate, .growth, .floorRatio, .descriptors, .lost, .threads],
+            name: "soak", title: "\(options.minutes) minutes of mixed traffic with faults, over TLS and HTTP/2 too",
+            rounds: 1, measures: [.rate, .growth, .floorRatio, .descriptors, .lost, .threads],
             floors: [
                 Floor(name: "memory at the end / after the warm-up", bound: .atMost(1.05)) {
                     $0.value(.floorRatio, of: "operation")
@@ -23,12 +25,10 @@ extension Catalogue {
                 },
             ]
         ) { testbed in
-            let server = try testbed.faultyServer()
-            return [
-                Contender(
-                    name: "operation", title: ClientKind.operation.title,
-                    order: .soak(SoakOrder(url: server.url, minutes: options.minutes)))
-            ]
+            let order = SoakOrder(
+                sites: try testbed.faultyServer().sites, authority: try testbed.server().authority.path,
+                minutes: options.minutes)
+            return [Contender(name: "operation", title: ClientKind.operation.title, order: .soak(order))]
         }
     }
 

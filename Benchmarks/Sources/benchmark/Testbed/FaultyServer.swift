@@ -10,22 +10,29 @@ final class FaultyServer: Sendable {
     /// How long it is gone.
     private static let absence = 0.2
 
+    /// The ways to it with their URLs, of which every path is answered as it likes.
+    let sites: [SoakSite]
     private let port: Int
     private let current: Mutex<LoopbackServer?>
+    /// Cut the connections to nginx, which passes requests on.
+    private let relays: [CuttingRelay]
     private let queue = DispatchQueue(label: "FaultyServer")
 
-    init() throws {
-        let server = try Self.start(port: 0)
-        port = server.port
-        current = Mutex(server)
+    /// Starts it behind a server with TLS and HTTP/2.
+    init(behind nginx: Nginx) throws {
+        port = nginx.faultyPort
+        current = Mutex(try Self.start(port: port))
+        let secure: [Nginx.Scheme] = [.tls, .http2]
+        relays = try secure.map { try CuttingRelay(to: nginx.port($0)) }
+        sites =
+            [SoakSite(scheme: .plain, url: "http://127.0.0.1:\(port)/any")]
+            + zip(secure, relays).map { SoakSite(scheme: $0, url: "https://127.0.0.1:\($1.port)/faulty/any") }
         scheduleRestart()
     }
 
-    /// Its URL, with a path that is answered as it likes.
-    var url: String { "http://127.0.0.1:\(port)/any" }
-
     /// Ends it.
     func stop() {
+        for relay in relays { relay.stop() }
         queue.sync {
             current.withLock { server in
                 server?.stop()

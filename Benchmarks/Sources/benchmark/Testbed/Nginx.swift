@@ -8,10 +8,10 @@ final class Nginx {
     static let slowRate = 2000
 
     /// One of the ways to reach it.
-    enum Scheme: CaseIterable {
-        case plain
-        case tls
-        case http2
+    enum Scheme: String, Codable, CaseIterable {
+        case plain = "HTTP/1.1"
+        case tls = "TLS"
+        case http2 = "HTTP/2"
     }
 
     /// The PEM file of its certificate.
@@ -22,6 +22,9 @@ final class Nginx {
     let small: BodyExpectation
     let medium: BodyExpectation
     let json: BodyExpectation
+
+    /// The port of the server to which `/faulty/` is passed on over TLS and HTTP/2.
+    let faultyPort: Int
 
     private let ports: [Scheme: Int]
     private let process = Process()
@@ -39,11 +42,13 @@ final class Nginx {
         medium = try Self.writePage(.pattern(100 << 10), "100k", in: pages)
         json = try Self.writePage(Record.encodedAll(), "json", in: pages)
         try Self.writeLargePage(largeFileSize, in: pages)
-        ports = Dictionary(uniqueKeysWithValues: try zip(Scheme.allCases, FreePorts.find(Scheme.allCases.count)))
+        let free = try FreePorts.find(Scheme.allCases.count + 1)
+        ports = Dictionary(uniqueKeysWithValues: zip(Scheme.allCases, free))
+        faultyPort = free[Scheme.allCases.count]
         let configuration = folder.appendingPathComponent("nginx.conf")
         let text = NginxConfiguration(
             folder: folder, pages: pages, certificate: authority, key: key, plainPort: port(.plain),
-            tlsPort: port(.tls), http2Port: port(.http2))
+            tlsPort: port(.tls), http2Port: port(.http2), faultyPort: faultyPort)
         try text.description.write(to: configuration, atomically: true, encoding: .utf8)
         process.executableURL = try Self.executable()
         process.arguments = ["-p", folder.path, "-c", configuration.path, "-e", folder.path + "/error.log"]
@@ -63,7 +68,8 @@ final class Nginx {
         "\(scheme == .plain ? "http" : "https")://127.0.0.1:\(port(scheme))/\(page)"
     }
 
-    private func port(_ scheme: Scheme) -> Int {
+    /// Where it listens.
+    func port(_ scheme: Scheme) -> Int {
         // Made for all cases.
         ports[scheme]!
     }

@@ -9,6 +9,8 @@ struct NginxConfiguration: CustomStringConvertible {
     let plainPort: Int
     let tlsPort: Int
     let http2Port: Int
+    /// Where the server that does things wrong listens, if it runs.
+    let faultyPort: Int
 
     var description: String {
         """
@@ -37,8 +39,9 @@ struct NginxConfiguration: CustomStringConvertible {
             root \(pages.path);
             limit_req_zone $binary_remote_addr zone=slow:1m rate=\(Nginx.slowRate)r/s;
             server { listen 127.0.0.1:\(plainPort) backlog=1024; \(uploads) \(slow) }
-            server { listen 127.0.0.1:\(tlsPort) ssl backlog=1024; }
-            server { listen 127.0.0.1:\(http2Port) ssl http2 backlog=1024; }
+            upstream faulty { server 127.0.0.1:\(faultyPort); keepalive 64; }
+            server { listen 127.0.0.1:\(tlsPort) ssl backlog=1024; \(faulty) }
+            server { listen 127.0.0.1:\(http2Port) ssl http2 backlog=1024; \(faulty) }
         }
 
         """
@@ -47,4 +50,18 @@ struct NginxConfiguration: CustomStringConvertible {
     private var uploads: String { "location /upload/ { dav_methods PUT; create_full_put_path on; }" }
 
     private var slow: String { "location /slow/ { limit_req zone=slow burst=100000; alias \(pages.path)/; }" }
+
+    /// What is wrong is passed on as it comes, and is no error of nginx's.
+    private var faulty: String {
+        """
+        location /faulty/ {
+            proxy_pass http://faulty;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            proxy_buffering off;
+            proxy_next_upstream off;
+            error_log \(folder.path)/error.log crit;
+        }
+        """
+    }
 }

@@ -31,15 +31,15 @@ final class Testbed {
     /// The server that does things wrong, running.
     func faultyServer() throws -> FaultyServer {
         if let faulty { return faulty }
-        let started = try FaultyServer()
+        let started = try FaultyServer(behind: server())
         faulty = started
         return started
     }
 
     /// Ends the servers and removes the folder.
     func close() {
-        nginx?.stop()
         faulty?.stop()
+        nginx?.stop()
         // What is left of it is in memory only as long as the machine runs, and says who made it.
         try? FileManager.default.removeItem(at: folder)
     }
