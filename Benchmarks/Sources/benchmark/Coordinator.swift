@@ -54,7 +54,7 @@ struct Coordinator {
         let count = options.rounds ?? (options.isQuick ? 1 : benchmark.rounds)
         var rounds: [Round] = []
         for _ in 0..<count {
-            var round = Round()
+            var round = Round(processorDistance: Machine.processorDistance)
             for contender in contenders {
                 do {
                     round.samples[contender.name] = try Worker.carryOut(

@@ -77,5 +77,9 @@ bool climit_hash_file(const char *path, uint64_t *hash, uint64_t *length);
 /// Gives freed memory back to the system (`malloc_trim(0)`, which Swift's overlay of glibc does not have).
 void climit_trim(void);
 
+/// The nanoseconds in which a cache line goes from one processor to another and back, or 0 where there is only one, or no way to
+/// say. It tells whether the host of a virtual machine has its processors share a cache at the moment.
+int64_t climit_processor_distance(void);
+
 /// The version of libcurl and of the libraries that it uses.
 const char *climit_curl_version(void);

@@ -34,6 +34,8 @@ struct Contender {
 
 /// The samples of one round, by the names of the contenders.
 struct Round: Codable, Sendable {
+    /// How far the processors were from each other when it began; see ``Machine/processorDistance``.
+    var processorDistance = 0
     var samples: [String: Sample] = [:]
 
     /// A value of a contender.

@@ -32,6 +32,11 @@ struct Machine: Codable, Sendable {
         return text?.split(separator: " ").first.map(String.init) ?? "unknown"
     }
 
+    /// The nanoseconds in which a cache line goes from one processor to another and back, 0 if there is only one. On a virtual
+    /// machine it changes as the host moves its processors: what one thread leaves to another costs several times as much
+    /// where they share no cache.
+    static var processorDistance: Int { Int(climit_processor_distance()) }
+
     private static func version(_ ask: () throws -> String) -> String {
         // A tool that is missing is no reason to measure nothing: those that are needed complain themselves.
         (try? ask())?.split(separator: "\n").first.map(String.init) ?? "unknown"

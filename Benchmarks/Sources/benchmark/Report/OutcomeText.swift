@@ -6,6 +6,8 @@ struct OutcomeText: CustomStringConvertible {
         let benchmark = outcome.benchmark
         let count = outcome.rounds.count
         var text = "\(benchmark.name): \(benchmark.title) (\(count) round\(count == 1 ? "" : "s"))\n\(table)\n"
+        let distances = outcome.rounds.map { String($0.processorDistance) }.joined(separator: ", ")
+        text += "  processors: \(distances) ns for a cache line there and back\n"
         for remark in remarks { text += "  \(remark)\n" }
         for verdict in outcome.verdicts { text += "  \(VerdictText(verdict: verdict))\n" }
         return text
