@@ -16,7 +16,9 @@
             _ = try await mixedTraffic(for: .seconds(2))
             // In a short run other tests share the process, so that neither its descriptors nor its memory tell anything.
             guard !Stress.isShortened else { return }
-            try #require(Stress.keepsNoErrors, "memory can only be told with SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0")
+            try #require(
+                Stress.keepsNoErrors && Stress.hasOneArena,
+                "memory can only be told with SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0 and MALLOC_ARENA_MAX=1")
             let descriptors = OpenFiles.count
             let memory = try await mixedTraffic(for: Stress.duration(.seconds(600), shortened: .zero))
             #expect(try await SocketTable.becomes(within: .seconds(60)) { _ in OpenFiles.count <= descriptors })

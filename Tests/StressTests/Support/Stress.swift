@@ -14,6 +14,10 @@ enum Stress {
     /// some 200 bytes until the test ends, would count as memory of the code under test.
     static let keepsNoErrors = ProcessInfo.processInfo.environment["SWT_SWIFT_ERROR_BACKTRACING_ENABLED"] == "0"
 
+    /// Whether the C library takes all memory from one arena, as `.ci/stress` tells it. The threads of the test server, one for
+    /// each connection, would have some of their own, of which what is free would count as well.
+    static let hasOneArena = ProcessInfo.processInfo.environment["MALLOC_ARENA_MAX"] == "1"
+
     /// Whether this runs under ThreadSanitizer, as `.ci/stress` tells it: all code takes several times as long then.
     static let isSanitized = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil
 
