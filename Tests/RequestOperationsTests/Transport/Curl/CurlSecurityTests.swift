@@ -290,7 +290,7 @@
 
     extension TransferMachine {
         /// Whether the transfer is paused since its consumer has enough.
-        fileprivate var isHeldBack: Bool {
+        var isHeldBack: Bool {
             if case .accepted(.stream(_, isPaused: true)) = state { true } else { false }
         }
     }

@@ -1,0 +1,150 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+    @testable import RequestOperationsTesting
+
+    /// Over HTTP/2, uploads, and transfers that share a connection with one that is cancelled or waits for its consumer.
+    @Suite(.timeLimit(.minutes(5)))
+    struct CurlHTTP2FlowTests {
+        // MARK: Uploads
+
+        private static let echo = """
+            body = s.body()
+            s.head(200, ("x-length", s.fields.get("content-length", "none")))
+            s.send(bytes(body))
+            """
+
+        @Test(arguments: [1_000_003, nil] as [Int64?])
+        func `A body is sent byte for byte, of a known length and of an unknown`(length: Int64?) async throws {
+            let peer = try await HTTP2Peer(Self.echo)
+            let content = Content.pattern(1_000_003)
+            let pieces = stride(from: 0, to: content.count, by: 50_000).map { content.dropFirst($0).prefix(50_000) }
+            let source = Source(pieces: pieces)
+            let task = TransportTask.upload(peer.request(method: "POST"), from: .stream(source.stream(length: length)))
+            let response = try await peer.perform(task)
+            #expect(response.body == content)
+            #expect(response.head.field("X-Length") == (length.map { String($0) } ?? "none"))
+        }
+
+        @Test func `A stream without a byte is sent as an empty body`() async throws {
+            let peer = try await HTTP2Peer(Self.echo)
+            let source = Source(pieces: [])
+            let task = TransportTask.upload(peer.request(method: "POST"), from: .stream(source.stream()))
+            let response = try await peer.perform(task)
+            #expect(response.head.status == 200 && response.body.isEmpty)
+        }
+
+        @Test(arguments: [true, false])
+        func `Progress of a body that is sent only grows, and ends with all of it`(isLengthKnown: Bool) async throws {
+            let peer = try await HTTP2Peer(Self.echo)
+            let told = Collector<TransferProgress>()
+            let source = Source(Content.pattern(100_000), times: 30)
+            let body = source.stream(length: isLengthKnown ? 3_000_000 : nil)
+            var task = TransportTask.upload(peer.request(method: "POST"), from: .stream(body))
+            task.onProgress = { told.append($0) }
+            _ = try await peer.perform(task)
+            let counts = told.elements.map(\.bytesSent)
+            #expect(counts == counts.sorted() && counts.last == 3_000_000)
+            #expect(told.elements.last?.bytesToSend == (isLengthKnown ? 3_000_000 : nil))
+        }
+
+        @Test func `A body that waits for 100 Continue is sent whole when that has come`() async throws {
+            let peer = try await HTTP2Peer("s.head(100)\n" + Self.echo)
+            let heads = Collector<Int>()
+            let request = peer.request(method: "POST", fields: ["Expect": "100-continue"])
+            let task = TransportTask.upload(request, from: .data(Content.pattern(100_000)))
+            let response = try await peer.perform(task) { heads.append($0.status) }
+            #expect(response.body == Content.pattern(100_000))
+            #expect(heads.elements == [200])
+        }
+
+        @Test func `A rejection during an upload ends the upload, and leaves the connection to others`() async throws {
+            let peer = try await HTTP2Peer(
+                """
+                if s.method == "POST":
+                    s.head(413)
+                    s.send(b"no", ends=False)
+                    s.reset()
+                else:
+                    s.head(200)
+                    s.send(b"%d" % s.connection.number)
+                """)
+            #expect(try await peer.text() == "1")
+            let source = Source(Content.pattern(1 << 16), times: 1024)
+            let body = source.stream(length: 64 << 20)
+            let upload = TransportTask.upload(peer.request(method: "POST"), from: .stream(body))
+            let failure = try await peer.rejection(of: upload, errorBodyTimeLimit: .milliseconds(100))
+            #expect(failure.error is HTTP2Peer.Rejected && failure.head?.status == 413)
+            // By the limit for the time, not by that for silence.
+            #expect(try #require(failure.timings?.total) < .seconds(20))
+            #expect(try await peer.text() == "1")
+        }
+
+        // MARK: Sharing
+
+        @Test func `Streams that are cancelled are reset, and leave the others of their connection alone`() async throws
+        {
+            let peer = try await HTTP2Peer(
+                """
+                if s.path == "/open": door.set()
+                s.head(200)
+                if s.path in ("/other", "/cancelled"):
+                    s.pattern(1000, ends=False)
+                    tell("begun", s.connection.number)
+                    if s.path == "/other": door.wait()
+                    else: tell("reset", s.reset())
+                s.send(b"end")
+                """)
+            _ = try await peer.get("/first")
+            let others = (1...5).map { _ in Task { try await peer.get("/other") } }
+            let heads = Collector<Int>()
+            let cancelled = (1...5).map { _ in
+                Task { try await peer.perform(.data(peer.request("/cancelled"))) { heads.append($0.status) } }
+            }
+            for _ in 1...10 { #expect(await peer.line() == "begun 1") }
+            await heads.count(5)
+            for transfer in cancelled { transfer.cancel() }
+            for transfer in cancelled { await #expect(throws: CancellationError.self) { try await transfer.value } }
+            #expect(try await peer.text("/open") == "end")
+            for other in others { #expect(try await other.value.body == Content.pattern(1000) + Data("end".utf8)) }
+            // CANCEL or STREAM_CLOSED. Older versions of libcurl, 8.14 among them, send it with what is sent next.
+            for _ in 1...5 { #expect(["reset 8", "reset 5"].contains(await peer.line())) }
+        }
+
+        @Test(.enabled(if: !CurlLibrary.overlooksInput))
+        func `A response that waits for its consumer holds up no other of its connection`() async throws {
+            let peer = try await HTTP2Peer(
+                """
+                s.head(200)
+                if s.path == "/slow": s.pattern(40 << 20)
+                else: s.send(b"%d" % s.connection.number)
+                """)
+            let driver = CurlDriver(peer.configuration)
+            let (body, mayGoOn) = (Locked(Data()), Door())
+            let task = TransportTask.stream(peer.request("/slow")) { piece in
+                await mayGoOn.pass()
+                body.withLock { $0.append(piece) }
+            }
+            let slow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+            let response = Task { try await slow.run() }
+            defer { mayGoOn.open() }
+            await eventually { slow.transfer.exchange.withLock(\.isHeldBack) }
+            let began = ContinuousClock.now
+            for _ in 1...20 {
+                let other = try TransferFlow(
+                    peer.task(), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+                #expect(try await other.run().body == Data("1".utf8))
+            }
+            // Many times what it takes; those that are held up are answered later still, or never.
+            #expect(ContinuousClock.now - began < .seconds(12))
+            let isStillHeldBack = slow.transfer.exchange.withLock(\.isHeldBack)
+            #expect(isStillHeldBack)
+            mayGoOn.open()
+            #expect(try await response.value.head.version == .http2)
+            #expect(body.withLock { $0 } == Content.pattern(40 << 20))
+            await driver.shutDown(.draining)
+        }
+    }
+#endif

@@ -1,0 +1,286 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    /// A server that speaks HTTP/2 without TLS, frame by frame, whose answers a test writes in Python; and a transport that speaks
+    /// it with the server.
+    ///
+    /// What answers a request is the body of a function of its stream `s`, which runs on a thread of its own:
+    ///
+    /// - `s.method`, `s.path` and `s.fields`; `s.connection.number`, from 1; `s.body()`, which waits for the end.
+    /// - `s.head(status, *fields)`, `s.send(data)`, `s.pattern(count)`, `s.trailers(*fields)`; each ends the stream if `ends`, as by
+    ///   default those do of which nothing need follow. Bodies wait for flow control, and end the answer if the client resets
+    ///   the stream.
+    /// - `s.reset()` waits until the client has reset the stream; `s.sent` has the number of bytes that were sent.
+    /// - `tell(words)` prints a line; `door` is a `threading.Event`.
+    struct HTTP2Peer {
+        let transport: CurlTransport
+        let configuration: CurlTransport.Configuration
+        private let peer: PythonPeer
+
+        init(_ answer: String) async throws {
+            peer = try await PythonPeer(running: Self.script, [answer])
+            transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            configuration = transport.configuration
+        }
+
+        /// The next line that it prints.
+        func line() async -> String { await peer.line() }
+
+        func request(_ path: String = "/", method: String = "GET", fields: [String: String] = [:]) -> URLRequest {
+            // The parts are those of a URL.
+            var request = URLRequest(url: URL(string: "http://127.0.0.1:\(peer.port)\(path)")!)
+            request.httpMethod = method
+            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+            return request
+        }
+
+        /// A GET whose transfer fails, if it hangs, before the time of its suite is over.
+        func task(_ path: String = "/") -> TransportTask { Self.limited(.data(request(path))) }
+
+        func perform(
+            _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+        ) async throws -> TransportResponse {
+            try await transport.perform(Self.limited(task), onHead: onHead)
+        }
+
+        func get(_ path: String = "/") async throws -> TransportResponse {
+            try await perform(task(path))
+        }
+
+        func text(_ path: String = "/") async throws -> String {
+            String(decoding: try await get(path).body, as: UTF8.self)
+        }
+
+        /// The failure with which a task ends whose head is rejected.
+        func rejection(
+            of task: TransportTask, errorBodyTimeLimit: Duration = .seconds(30)
+        ) async throws -> TransferFailure {
+            var task = Self.limited(task)
+            task.limits.errorBodyTimeLimit = errorBodyTimeLimit
+            return try #require(await transport.failure(of: task) { _ in throw Rejected() })
+        }
+
+        struct Rejected: Error {}
+
+        private static func limited(_ task: TransportTask) -> TransportTask {
+            var task = task
+            task.limits.idle = .seconds(30)
+            return task
+        }
+    }
+
+    extension HTTP2Peer {
+        private static let script = #"""
+            import itertools, os, socketserver, struct, sys, textwrap, threading
+
+            def live_as_long_as_the_parent():
+                sys.stdin.read()
+                os._exit(0)
+
+            threading.Thread(target=live_as_long_as_the_parent, daemon=True).start()
+
+            def tell(*words):
+                sys.stdout.write(" ".join(str(word) for word in words) + "\n")
+
+            # The codes of up to eight bits (RFC 7541, appendix B), of which each length has those that follow a first one.
+            codes = {(bits, first + offset): symbol for bits, first, symbols in (
+                (5, 0, "012aceiost"), (6, 20, " %-./3456789=A_bdfghlmnpru"),
+                (7, 92, ":BCDEFGHIJKLMNOPQRSTUVWYjkqvwxyz"), (8, 248, "&*,;XZ")) for offset, symbol in enumerate(symbols)}
+
+            def decoded(data):
+                text, bits, code = "", 0, 0
+                for byte in data:
+                    for shift in range(7, -1, -1):
+                        bits, code = bits + 1, code << 1 | byte >> shift & 1
+                        if (bits, code) in codes: text, bits, code = text + codes[bits, code], 0, 0
+                # The rest is padding.
+                assert bits < 8, data
+                return text
+
+            # The entries of the static table (RFC 7541, appendix A) that anybody asks for.
+            static = {2: (":method", "GET"), 3: (":method", "POST"), 4: (":path", "/"), 28: ("content-length", "")}
+
+            # The fields of the requests of a connection.
+            class Decoder:
+                def __init__(self):
+                    self.dynamic = []
+
+                def fields(self, block):
+                    self.rest, fields = iter(block), {}
+                    for first in self.rest:
+                        if first & 0xe0 == 0x20:
+                            self.integer(first, 5)
+                            continue
+                        if first & 0x80:
+                            name, value = self.entry(self.integer(first, 7))
+                        else:
+                            index = self.integer(first, 6 if first & 0x40 else 4)
+                            name, value = self.entry(index)[0] if index else self.text(), self.text()
+                            # Those that the client forgets it does not name again.
+                            if first & 0x40: self.dynamic.insert(0, (name, value))
+                        fields[name] = value
+                    return fields
+
+                def entry(self, index):
+                    return static.get(index, ("", "")) if index < 62 else self.dynamic[index - 62]
+
+                def integer(self, first, bits):
+                    value, shift = first & (1 << bits) - 1, 0
+                    if value < (1 << bits) - 1: return value
+                    while True:
+                        byte = next(self.rest)
+                        value, shift = value + ((byte & 0x7f) << shift), shift + 7
+                        if byte < 0x80: return value
+
+                def text(self):
+                    first = next(self.rest)
+                    data = bytes(itertools.islice(self.rest, self.integer(first, 7)))
+                    return decoded(data) if first & 0x80 else data.decode()
+
+            class Reset(Exception): pass
+
+            period = bytes(range(251)) * 70
+
+            class Stream:
+                def __init__(self, connection, id, fields, has_ended):
+                    self.connection, self.id, self.fields, self.has_ended = connection, id, fields, has_ended
+                    self.method, self.path = fields[":method"], fields[":path"]
+                    self.window, self.sent, self.received, self.error = connection.initial_window, 0, b"", None
+
+                def head(self, status, *fields, ends=False):
+                    # The name of the first is entry 8 of the static table.
+                    self.fields_frame(b"\x08\x03%d" % status, fields, ends)
+
+                def trailers(self, *fields):
+                    self.fields_frame(b"", fields, True)
+
+                def fields_frame(self, block, fields, ends):
+                    for name, value in fields:
+                        block += b"\0%c%b%c%b" % (len(name), name.encode(), len(value), value.encode())
+                    self.connection.send(1, 4 | int(ends), self.id, block)
+
+                def send(self, data, ends=True):
+                    self.pieces(len(data), lambda start, count: data[start:start + count], ends)
+
+                # The bytes of `LoopbackServer.Response.large`.
+                def pattern(self, count, ends=True):
+                    self.pieces(count, lambda start, count: period[start % 251:start % 251 + count], ends)
+
+                def pieces(self, length, piece, ends):
+                    start = 0
+                    if ends and length == 0: self.connection.send(0, 1, self.id)
+                    while start < length:
+                        count = self.take(min(length - start, 16384))
+                        self.connection.send(0, int(ends and start + count == length), self.id, piece(start, count))
+                        start += count
+
+                # Waits until flow control lets something out.
+                def take(self, most):
+                    connection = self.connection
+                    with connection.changed:
+                        connection.changed.wait_for(
+                            lambda: self.error is not None or min(self.window, connection.window) > 0)
+                        if self.error is not None: raise Reset
+                        count = min(most, self.window, connection.window)
+                        self.window, connection.window, self.sent = self.window - count, connection.window - count, self.sent + count
+                        return count
+
+                def body(self):
+                    body = bytearray()
+                    while True:
+                        with self.connection.changed:
+                            self.connection.changed.wait_for(
+                                lambda: self.error is not None or self.received or self.has_ended)
+                            if self.error is not None: raise Reset
+                            if not self.received: return body
+                            count = len(self.received)
+                            body += self.received
+                            self.received = b""
+                        if not self.has_ended: self.connection.send(8, 0, self.id, struct.pack(">I", count))
+
+                def reset(self):
+                    with self.connection.changed:
+                        self.connection.changed.wait_for(lambda: self.error is not None)
+                    return self.error
+
+            numbers = itertools.count(1)
+            door = threading.Event()
+
+            class Connection:
+                def __init__(self, socket):
+                    self.socket, self.number, self.streams = socket, next(numbers), {}
+                    self.window = self.initial_window = 65535
+                    self.changed, self.sending, self.decoder = threading.Condition(), threading.Lock(), Decoder()
+
+                def send(self, type, flags, stream, payload=b""):
+                    with self.sending:
+                        self.socket.sendall(
+                            struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload)
+
+                def exactly(self, count):
+                    data = bytearray()
+                    while len(data) < count:
+                        more = self.socket.recv(count - len(data))
+                        if not more: raise EOFError
+                        data += more
+                    return bytes(data)
+
+                def run(self):
+                    try:
+                        self.exactly(24)
+                        self.send(4, 0, 0)
+                        while True:
+                            head = self.exactly(9)
+                            self.take(head[3], head[4], int.from_bytes(head[5:], "big"),
+                                      self.exactly(int.from_bytes(head[:3], "big")))
+                    except (EOFError, OSError): pass
+                    with self.changed:
+                        for stream in self.streams.values(): stream.error = stream.error or "end"
+                        self.changed.notify_all()
+
+                def take(self, type, flags, id, payload):
+                    if type == 0 and payload: self.send(8, 0, 0, struct.pack(">I", len(payload)))
+                    with self.changed:
+                        stream = self.streams.get(id)
+                        if type == 0 and stream:
+                            stream.received += payload
+                            stream.has_ended = bool(flags & 1)
+                        elif type == 1 and not stream:
+                            # There may be a priority before the fields; no client of ours pads them or goes on in a second frame.
+                            fields = self.decoder.fields(payload[5:] if flags & 0x20 else payload)
+                            stream = self.streams[id] = Stream(self, id, fields, bool(flags & 1))
+                            threading.Thread(target=self.answer, args=(stream,), daemon=True).start()
+                        elif type == 3 and stream:
+                            stream.error = int.from_bytes(payload, "big")
+                        elif type == 4 and not flags & 1:
+                            for setting, value in struct.iter_unpack(">HI", payload):
+                                if setting == 4: self.initial_window = value
+                        elif type == 8:
+                            credit = int.from_bytes(payload, "big")
+                            if id == 0: self.window += credit
+                            elif stream: stream.window += credit
+                        self.changed.notify_all()
+                    if type == 4 and not flags & 1: self.send(4, 1, 0)
+                    if type == 6 and not flags & 1: self.send(6, 1, 0, payload)
+
+                def answer(self, stream):
+                    try: answer(stream)
+                    except (Reset, OSError): pass
+                    except Exception as error: tell("error", repr(error))
+
+            exec("def answer(s):\n" + textwrap.indent(sys.argv[1], "    "))
+
+            class Handler(socketserver.BaseRequestHandler):
+                def handle(self): Connection(self.request).run()
+
+            socketserver.ThreadingTCPServer.request_queue_size = 128
+            server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+            server.daemon_threads = True
+            tell(server.server_address[1])
+            server.serve_forever()
+            """#
+    }
+#endif
