@@ -37,7 +37,7 @@
             let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
             let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now) { _ in mayGoOn.wait() }
             let transfer = Task { try await onBlockingThread { try await flow.run() } }
-            await eventually { flow.transfer.exchange.withLock(\.isHeldBack) }
+            await eventually { flow.transfer.exchange.withLock(\.waitsForAnswer) }
             let start = ContinuousClock.now
             mayGoOn.signal()
             let failure = await #expect(throws: TransferFailure.self) { try await transfer.value }
@@ -169,7 +169,7 @@
 
     extension TransferMachine {
         /// Whether a body has been held back since its head was not answered.
-        fileprivate var isHeldBack: Bool {
+        fileprivate var waitsForAnswer: Bool {
             if case .unanswered(_, let isPaused) = state { isPaused } else { false }
         }
     }
