@@ -1,6 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring along; over older
-    /// versions of libcurl also one for uploads that are to be alone on their connections.
+    /// versions of libcurl also one for uploads and streamed responses that are to be alone on their connections.
     ///
     /// Each has connections of its own, so that none that one policy trusted ever serves another. libcurl tells connections
     /// apart by their options as well, but older versions not by all of them (CVE-2022-27782).
@@ -8,7 +8,7 @@
         /// Whose connections a request may use.
         private struct Group: Hashable {
             let trust: TrustPolicy
-            /// Whether each request has a connection to itself while it runs; see ``CurlLibrary/mixesUpResponses``.
+            /// Whether each request has a connection to itself while it runs; see ``HandleSettings/mustBeAlone(_:)``.
             let isAlone: Bool
         }
 

@@ -141,12 +141,21 @@
             return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
         }
 
-        /// Whether a request must not share its connection with others, which it may harm; see ``CurlLibrary/mixesUpResponses``.
+        /// Whether a request must not share its connection with others, which its body may harm, or its response while it waits for
+        /// a consumer; see ``CurlLibrary/mixesUpResponses`` and ``CurlLibrary/overlooksInput``.
         func mustBeAlone(_ task: TransportTask) -> Bool {
+            guard mayHoldUpOthers(task) || maySpoilOthers(task) else { return false }
+            return mayUseHTTP2(isSecure: task.request.url?.scheme?.lowercased() == "https")
+        }
+
+        private func mayHoldUpOthers(_ task: TransportTask) -> Bool {
+            if CurlLibrary.overlooksInput, case .stream = task.destination { true } else { false }
+        }
+
+        private func maySpoilOthers(_ task: TransportTask) -> Bool {
             if !CurlLibrary.mixesUpResponses || task.body.isNone { return false }
             // libcurl waits with a body that is announced, and then ends it if an error is answered.
-            if task.body.isShort, task.request.value(forHTTPHeaderField: "Expect") == nil { return false }
-            return mayUseHTTP2(isSecure: task.request.url?.scheme?.lowercased() == "https")
+            return !task.body.isShort || task.request.value(forHTTPHeaderField: "Expect") != nil
         }
 
         /// Whether an upload goes on if an error is answered before its end, since it would harm others if libcurl ended it. (It

@@ -36,6 +36,15 @@
             #expect(pool.take(for: task(nil, .data(Data(count: 16 << 10)))) === pool.take(for: task()))
         }
 
+        @Test(.enabled(if: CurlLibrary.overlooksInput))
+        func `Responses whose consumers may hold up others of their connection have a driver apart`() {
+            let request = task().request
+            let alone = pool.take(for: .stream(request) { _ in })
+            #expect(alone != nil && alone !== pool.take(for: task()))
+            let file = URL(fileURLWithPath: "/nowhere/file")
+            #expect(pool.take(for: .download(request, to: file)) === pool.take(for: task()))
+        }
+
         @Test func `The policies that were used last are kept, and all that are in use`() {
             let count = DriverPool.keptGroups + 3
             let first = pool.take(for: task(0))
