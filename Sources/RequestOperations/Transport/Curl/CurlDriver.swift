@@ -298,6 +298,7 @@
             if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
                 sockets.leftUnawaited(socket, localPort: transfer.localPort)
             }
+            if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.keepsHeldBackBytes() }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
@@ -317,9 +318,20 @@
                     orphan(transfer, easy)
                     return end(transfer, .stopped(cause), leavesLookup: true)
                 }
+                if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused {
+                    discardHeldBackBytes(of: transfer, easy, cause)
+                }
                 curl_multi_remove_handle(multi, easy.pointer)
             }
             end(transfer, .stopped(cause))
+        }
+
+        /// Has libcurl deliver what it held back, to a transfer that takes no more.
+        private func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle, _ cause: CurlTransfer.Cause) {
+            if transfer.outcome == nil { transfer.outcome = .stopped(cause) }
+            transfer.setInput(isWithheld: false)
+            transfer.isReceivingPaused = false
+            _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         }
 
         /// - Parameter leavesLookup: Whether its look-up goes on without it.

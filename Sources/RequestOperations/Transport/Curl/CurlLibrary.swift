@@ -69,6 +69,10 @@
         /// it has yet to deliver.
         static let mixesUpResponses = version < Version(8, 1)
 
+        /// Whether the library keeps what it held back for a paused transfer when that ends while others use its connection, and
+        /// delivers it to the next transfer of the handle that is paused.
+        static let keepsHeldBackBytes = version < Version(8, 1)
+
         /// Whether the library, once it knows that a host speaks HTTP/2, has requests use a connection through a proxy that another is
         /// still making, and fails them.
         static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)

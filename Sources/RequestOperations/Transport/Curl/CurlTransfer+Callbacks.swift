@@ -180,6 +180,8 @@
         /// Takes bytes of the body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return .taken }
+            // What was held back for one that has been stopped.
+            guard outcome == nil else { return .stopped }
             deadlines.activity = driver.now
             if phase != .body {
                 guard head.isComplete else {

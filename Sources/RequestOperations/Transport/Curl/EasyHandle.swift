@@ -284,6 +284,11 @@
             isWornOut = true
         }
 
+        /// libcurl has ended a paused transfer by itself, and would deliver what it held back to another one.
+        func keepsHeldBackBytes() {
+            isWornOut = true
+        }
+
         /// What libcurl says of the last failure; it names hosts, never credentials, and here nothing that a server wrote.
         var message: String? {
             errorText.pointee == 0 ? nil : CurlLibrary.withoutQuotations(String(cString: errorText))
