@@ -53,16 +53,6 @@
             await driver.shutDown(.failing)
         }
 
-        @Test func `Over HTTP/1_1 none waits for the connection that another makes`() async throws {
-            let server = try await HTTP1Peer(meeting: 1, gated: 2, .secure, .closing)
-            let crowd = try Crowd(Array(repeating: try server.url(), count: 3), Self.trustTestServers)
-            let lines = [await server.peer.line(), await server.peer.line(), await server.peer.line()]
-            #expect(lines.sorted() == ["/", "/", "begun"])
-            try server.peer.tell()
-            for index in 0..<3 { #expect(try await crowd.body(index) == Data("ok".utf8)) }
-            await crowd.end()
-        }
-
         @Test func `Where only one connection may be, the first that waits for it is not the last`() async throws {
             let server = try await HTTP1Peer(meeting: 1, .secure, .closing)
             let crowd = try Crowd(try (0..<50).map { try server.url("/\($0)") }) {
