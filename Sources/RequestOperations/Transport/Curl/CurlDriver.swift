@@ -47,6 +47,8 @@
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
+        /// The connections of which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
+        var unsentResets: Set<UsedConnection> = []
         /// Whether a request was taken that is not to use an idle connection that has ended.
         private var asksForEnds = false
         var nextSweep = Int64.max
@@ -160,6 +162,7 @@
                 takeFinished(multi)
                 if now >= nextSweep { sweep() }
                 retryWaiting(multi)
+                if !unsentResets.isEmpty { sendResets() }
                 wakeTasks()
                 // The process may exit in between.
                 rocurl_end_work()
@@ -318,8 +321,9 @@
                     orphan(transfer, easy)
                     return end(transfer, .stopped(cause), leavesLookup: true)
                 }
+                transfer.stop(cause)
                 if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused {
-                    discardHeldBackBytes(of: transfer, easy, cause)
+                    discardHeldBackBytes(of: transfer, easy)
                 }
                 curl_multi_remove_handle(multi, easy.pointer)
             }
@@ -327,8 +331,7 @@
         }
 
         /// Has libcurl deliver what it held back, to a transfer that takes no more.
-        private func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle, _ cause: CurlTransfer.Cause) {
-            if transfer.outcome == nil { transfer.outcome = .stopped(cause) }
+        private func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle) {
             transfer.setInput(isWithheld: false)
             transfer.isReceivingPaused = false
             _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
@@ -345,6 +348,7 @@
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.leavesInput()
+            if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream { unsentResets.insert(transfer.connection) }
             ends(transfer)
             if transfer.stand != .none, !leavesLookup {
                 let code: CURLcode? = if case .finished(let code) = outcome { code } else { nil }

@@ -104,6 +104,10 @@
         /// the name when it has both.
         static let connectsBeforeNamesAreKnown = version >= Version(8, 20)
 
+        /// Whether the library, when it breaks off a stream of HTTP/2, tells the server so only with what it sends next over the
+        /// connection (7.88 to 8.14, which Debian 12 and 13 and Ubuntu 24.04 have).
+        static let holdsBackResets = version >= Version(7, 88) && version < Version(8, 15)
+
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 

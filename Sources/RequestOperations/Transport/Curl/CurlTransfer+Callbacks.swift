@@ -258,8 +258,7 @@
         /// The transfer has ended: has libcurl look for input that it holds back of the connection, if there may be some.
         func leavesInput() {
             // Of one that was not whole others may have filled the buffer.
-            let mayLeaveInput = CurlLibrary.overlooksInput && sends > 0 && !isWhole && mayUseHTTP2
-            if mayFillBuffers || mayLeaveInput && (head.isUntouched || head.takesSeveral) { lookAgain() }
+            if mayFillBuffers || CurlLibrary.overlooksInput && mayBreakOffStream { lookAgain() }
         }
 
         /// Whether the connection is left to nobody at the end, so that the next thing to come over it is its own end.

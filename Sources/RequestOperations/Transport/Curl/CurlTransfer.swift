@@ -217,9 +217,19 @@
             if exchange.withLock({ $0.abort() }) { callDriver() }
         }
 
-        /// Lets libcurl end the transfer with an error, of which the cause is ours.
+        /// Takes note why libcurl is to end the transfer, with an error or since it is taken away.
         func stop(_ cause: Cause) {
             if outcome == nil { outcome = .stopped(cause) }
+            guard CurlLibrary.holdsBackResets, mayBreakOffStream else { return }
+            // Of a rejection the server may as well hear with the next request over the connection.
+            if case .drained = cause { return }
+            // It hears of the end of the connection, unless others use that.
+            easy?.keepConnection(false)
+        }
+
+        /// Whether its end breaks off what may be a stream of HTTP/2.
+        var mayBreakOffStream: Bool {
+            sends > 0 && !isWhole && mayUseHTTP2 && (head.isUntouched || head.takesSeveral)
         }
 
         /// Lets go of what is the user's, on the Task's side, when the result has been made: the driver may be the last to let go

@@ -112,13 +112,14 @@
         ///   - bytes: The bytes; copied only if they go through the stream's buffer.
         ///   - kept: What the driver keeps for the Task so far.
         ///   - limit: How much it keeps at most while the head is unanswered.
-        ///   - isTooLarge: Whether an accepted body with these bytes is larger than it may be.
+        ///   - isTooLarge: Whether the body with these bytes is larger than that of an accepted response may be.
         mutating func bodyArrived(
             _ bytes: UnsafeRawBufferPointer, kept: ReceiveBuffer, limit: Int, isTooLarge: Bool
         ) -> Reception {
             switch state {
             case .unanswered(let head, _):
-                guard kept.count + bytes.count > limit else { return .keep }
+                // Of one that is too large no more may follow, for which it would be ended.
+                guard isTooLarge || kept.count + bytes.count > limit else { return .keep }
                 state = .unanswered(head, isPaused: true)
                 return .pause
             case .accepted where isTooLarge:
