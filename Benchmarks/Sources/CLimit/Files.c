@@ -48,7 +48,9 @@ struct climit_mover *climit_open_mover(void) {
     if (!mover) return NULL;
     mover->multi = curl_multi_init();
     mover->easy = curl_easy_init();
-    return mover->multi && mover->easy ? mover : NULL;
+    if (mover->multi && mover->easy) return mover;
+    climit_close_mover(mover);
+    return NULL;
 }
 
 void climit_close_mover(struct climit_mover *mover) {
@@ -67,16 +69,17 @@ static const char *run(struct climit_mover *mover, const char *url) {
     curl_easy_setopt(mover->easy, CURLOPT_URL, url);
     curl_easy_setopt(mover->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(mover->easy, CURLOPT_FAILONERROR, 1L);
-    curl_multi_add_handle(mover->multi, mover->easy);
+    CURLMcode state = curl_multi_add_handle(mover->multi, mover->easy);
     CURLcode code = CURLE_OK;
-    for (int running = 1; running > 0;) {
-        curl_multi_perform(mover->multi, &running);
+    for (int running = 1; state == CURLM_OK && running > 0;) {
+        state = curl_multi_perform(mover->multi, &running);
         int left;
         for (CURLMsg *message; (message = curl_multi_info_read(mover->multi, &left));)
             if (message->msg == CURLMSG_DONE) code = message->data.result;
         if (running > 0) curl_multi_poll(mover->multi, NULL, 0, 1000, NULL);
     }
     curl_multi_remove_handle(mover->multi, mover->easy);
+    if (state != CURLM_OK) return fail(mover, url, curl_multi_strerror(state));
     return code == CURLE_OK ? NULL : fail(mover, url, curl_easy_strerror(code));
 }
 
@@ -92,8 +95,13 @@ const char *climit_download(struct climit_mover *mover, const char *url, const c
 
 const char *climit_upload(struct climit_mover *mover, const char *path, const char *url) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return fail(mover, path, strerror(errno));
     struct stat status;
-    if (file < 0 || fstat(file, &status) != 0) return fail(mover, path, strerror(errno));
+    if (fstat(file, &status) != 0) {
+        const char *failure = fail(mover, path, strerror(errno));
+        close(file);
+        return failure;
+    }
     curl_easy_reset(mover->easy);
     curl_easy_setopt(mover->easy, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(mover->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);

@@ -10,7 +10,10 @@
 enum { batches = 100, passes = 1000 };
 
 /// What the two threads pass to each other; nothing else lies on its cache line.
-static _Alignas(128) _Atomic int turn;
+static union {
+    _Alignas(128) _Atomic int turn;
+    char line[128];
+} shared;
 
 static int64_t now(void) {
     struct timespec time;
@@ -19,8 +22,8 @@ static int64_t now(void) {
 }
 
 static void pass(int from, int to) {
-    while (atomic_load_explicit(&turn, memory_order_acquire) != from) {}
-    atomic_store_explicit(&turn, to, memory_order_release);
+    while (atomic_load_explicit(&shared.turn, memory_order_acquire) != from) {}
+    atomic_store_explicit(&shared.turn, to, memory_order_release);
 }
 
 static void *answer(void *unused) {

@@ -13,8 +13,8 @@
         private var rotationStart = 0
         /// Where the first is to be tried.
         private var candidates: Set<Origin> = []
-        /// Where a new connection has come to stand in this turn.
-        private var connected: Set<Origin> = []
+        /// Where a new connection has come to stand in this turn, and whether all are to be tried then.
+        private var connected: [Origin: Bool] = [:]
         private var count = 0
         /// How many in the lines have ended.
         private var endedCount = 0
@@ -49,17 +49,22 @@
             if !lines.isEmpty { candidates.insert(transfer.origin) }
         }
 
-        /// A connection that was made for a transfer stands. (Those that wait for it may come into the line later in the turn.)
-        mutating func noteConnection(for transfer: CurlTransfer) {
-            connected.insert(transfer.origin)
+        /// A connection that was made for a transfer stands, or has been answered. (Those that wait for it may come into the line
+        /// later in the turn.)
+        ///
+        /// - Parameter all: Whether all that wait are to be tried, not the first alone.
+        mutating func noteConnection(for transfer: CurlTransfer, all: Bool) {
+            connected[transfer.origin, default: false] = all || connected[transfer.origin] == true
         }
 
-        /// The first that wait for each origin to which a new connection stands, or all of them; they stay in the line.
-        mutating func takeConnected(all: Bool) -> [CurlTransfer] {
+        /// Those that are to be tried since there is a new connection to their origin; they stay in the line.
+        mutating func takeConnected() -> [CurlTransfer] {
             guard !connected.isEmpty else { return [] }
             defer { connected.removeAll() }
-            if !all { return connected.compactMap { first(to: $0) } }
-            return connected.flatMap { lines[$0]?.elements.filter(\.waitsForConnection) ?? [] }
+            return connected.flatMap { origin, all -> [CurlTransfer] in
+                guard all else { return first(to: origin).map { [$0] } ?? [] }
+                return lines[origin]?.elements.filter(\.waitsForConnection) ?? []
+            }
         }
 
         /// Room may have come about of which nobody was told. (The order of the origins is that of the dictionary, which

@@ -88,7 +88,7 @@
         /// A request is sent: over the connection that was made for it, or over one of others.
         func sends(_ transfer: CurlTransfer) {
             if CurlLibrary.leavesWaiting, transfer.hasSocket, maySpeakHTTP2(transfer) {
-                connectionLine.noteConnection(for: transfer)
+                connectionLine.noteConnection(for: transfer, all: configuration.boundsConnections)
             }
             guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
             unanswered.endsTry(transfer)
@@ -104,12 +104,17 @@
 
         /// Whether the connection that a request is sent over may take others at the same time, by all that is known.
         func maySpeakHTTP2(_ transfer: CurlTransfer) -> Bool {
-            transfer.mayShareConnection && !http1Origins.contains(transfer.origin)
+            transfer.mayShareConnection && !http1Origins.contains(originOf: transfer)
         }
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            if transfer.hasSocket, transfer.mayShareConnection { http1Origins.learn(from: transfer) }
+            if transfer.hasSocket, transfer.mayShareConnection, http1Origins.learn(from: transfer),
+                CurlLibrary.leavesWaiting
+            {
+                // From now on they make connections of their own, and wait for no other to be found out about.
+                connectionLine.noteConnection(for: transfer, all: true)
+            }
             guard transfer.awaitsFirstResponse else { return }
             leavesUnanswered(transfer)
             if transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
@@ -159,8 +164,8 @@
         /// of them. Where that goes, libcurl tries the next by itself. Where it may not go, for the number of connections, it
         /// would lose its place in libcurl's own line; so all are given there, in their order.
         private func tryConnected(_ multi: UnsafeMutableRawPointer) {
-            for transfer in connectionLine.takeConnected(all: configuration.boundsConnections) {
-                giveAnew(transfer, multi, connects: false)
+            for transfer in connectionLine.takeConnected() {
+                giveAnew(transfer, multi, connects: http1Origins.contains(originOf: transfer))
                 retried.append(transfer)
             }
         }

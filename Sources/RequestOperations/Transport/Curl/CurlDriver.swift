@@ -151,6 +151,10 @@
             }
             rocurl_set_waiting(
                 multi, CurlCallbacks.wait, CurlCallbacks.setTimer, Unmanaged.passUnretained(sockets).toOpaque())
+            if CurlLibrary.keepsThreadsForLookups {
+                // As for each handle; see `HandleSettings.apply`.
+                _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)
+            }
             var calls: [CurlTransfer] = []
             rocurl_begin_work()
             while takeInbox(&calls) {
@@ -261,7 +265,7 @@
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
             } else {
-                let connects = CurlLibrary.leavesWaiting && http1Origins.contains(transfer.origin)
+                let connects = CurlLibrary.leavesWaiting && http1Origins.contains(originOf: transfer)
                 if connects || unanswered.tries(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }
@@ -301,7 +305,8 @@
             if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
                 sockets.leftUnawaited(socket, localPort: transfer.localPort)
             }
-            if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.keepsHeldBackBytes() }
+            // It would deliver what it holds back to another. (That memory is lost: libcurl does not free it with the handle.)
+            if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.wearOut() }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
@@ -332,7 +337,6 @@
 
         /// Has libcurl deliver what it held back, to a transfer that takes no more.
         private func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle) {
-            transfer.setInput(isWithheld: false)
             transfer.isReceivingPaused = false
             _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         }

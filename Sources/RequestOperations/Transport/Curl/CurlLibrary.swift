@@ -100,9 +100,12 @@
         /// wait until a response is whole.
         static let leavesWaiting = version >= Version(8, 10)
 
-        /// Whether the library looks up the addresses of each family by itself, connects as soon as it has those of one, and remembers
-        /// the name when it has both.
+        /// Whether the library looks up the addresses of each family by itself, connects when it has those of one and has waited for
+        /// the others a little, and remembers the name only if it has both by then.
         static let connectsBeforeNamesAreKnown = version >= Version(8, 20)
+
+        /// Whether the threads of look-ups belong to the multi handle, which waits for their end.
+        static let keepsThreadsForLookups = version >= Version(8, 20)
 
         /// Whether the library, when it breaks off a stream of HTTP/2, tells the server so only with what it sends next over the
         /// connection (7.88 to 8.14, which Debian 12 and 13 and Ubuntu 24.04 have).

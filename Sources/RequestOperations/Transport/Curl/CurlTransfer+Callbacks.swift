@@ -151,8 +151,13 @@
                     // that before this is called, and fails.)
                     easy.deliverUndecoded()
                 }
-                // A refused expectation is not the answer if libcurl then sends the request again.
-                if head.status == 417 { easy?.forgoesExpectations() } else { publishHead() }
+                if head.status == 417 {
+                    // It is not the answer if libcurl then sends the request again, and announces no body with this handle any
+                    // more, to whatever server.
+                    easy?.wearOut()
+                } else {
+                    publishHead()
+                }
                 return true
             case .tooLarge:
                 stop(.headTooLarge)

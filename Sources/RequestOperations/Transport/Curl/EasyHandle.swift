@@ -279,13 +279,8 @@
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         }
 
-        /// The expectation was refused: libcurl would announce no body with this handle any more, to whatever server.
-        func forgoesExpectations() {
-            isWornOut = true
-        }
-
-        /// libcurl has ended a paused transfer by itself, and would deliver what it held back to another one.
-        func keepsHeldBackBytes() {
+        /// The handle is to serve no other transfer: it keeps something of this one that no reset takes away.
+        func wearOut() {
             isWornOut = true
         }
 

@@ -8,18 +8,20 @@
         /// With so many they are forgotten, and requests to them are taken for some of HTTP/2, until they have answered anew.
         static let limit = 1000
 
-        func contains(_ origin: Origin) -> Bool {
-            !origins.isEmpty && origins.contains(origin)
+        func contains(originOf transfer: CurlTransfer) -> Bool {
+            !origins.isEmpty && origins.contains(transfer.origin)
         }
 
-        /// A response has come over a connection that was made for it.
-        mutating func learn(from transfer: CurlTransfer) {
-            if transfer.head.takesSeveral {
+        /// A response has come over a connection that was made for it; whether its origin is one of these since then.
+        mutating func learn(from transfer: CurlTransfer) -> Bool {
+            guard !transfer.head.takesSeveral else {
                 if !origins.isEmpty { origins.remove(transfer.origin) }
-            } else if !origins.contains(transfer.origin) {
-                if origins.count >= Self.limit { origins.removeAll() }
-                origins.insert(transfer.origin)
+                return false
             }
+            guard !origins.contains(transfer.origin) else { return false }
+            if origins.count >= Self.limit { origins.removeAll() }
+            origins.insert(transfer.origin)
+            return true
         }
     }
 #endif

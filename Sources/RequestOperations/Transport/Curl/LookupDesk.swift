@@ -27,11 +27,16 @@
             fileprivate var lookups = 0
             /// How many may try at a time: more with each that needed no look-up, since it found a connection.
             fileprivate var window = 1
+            /// How many look-ups in a row have not told it all: some of them may never be answered.
+            fileprivate var misses = 0
             /// Some of them may have been let go of since.
             fileprivate var held = Line<CurlTransfer>()
             fileprivate var isInLine = false
 
             fileprivate var hasPlace: Bool { trying + lookups > 0 }
+
+            /// How many may try after a look-up: one, until another has not told it all either.
+            fileprivate var narrowestWindow: Int { min(1 << min(max(misses - 1, 0), 16), LookupDesk.widestWindow) }
         }
 
         /// How long a name counts as known: a little less than the 60 s for which libcurl keeps it.
@@ -81,7 +86,7 @@
             }
             transfer.stand = .lookingUp
             name.lookups += 1
-            name.window = 1
+            name.window = name.narrowestWindow
         }
 
         /// The name of a transfer is known, or none was needed. Returns those that can begin.
@@ -93,9 +98,11 @@
             switch stand {
             case .lookingUp:
                 name.answeredUntil = now + Self.memory
-                if !answersComeInParts { name.knownUntil = name.answeredUntil }
+                if answersComeInParts { name.misses += 1 } else { name.knownUntil = name.answeredUntil }
+                name.window = max(name.window, name.narrowestWindow)
             case .trying where connects:
                 name.knownUntil = name.answeredUntil
+                name.misses = 0
             case .none, .held, .trying, .waiting:
                 break
             }

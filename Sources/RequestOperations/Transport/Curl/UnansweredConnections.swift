@@ -56,7 +56,9 @@
 
         /// Whether a transfer is to look for a connection that was answered; then no other is until this one has found out.
         mutating func tries(_ transfer: CurlTransfer) -> Bool {
-            guard let place = places[transfer.origin], place.hasAnswered, !place.isTried else { return false }
+            guard !places.isEmpty, let place = places[transfer.origin], place.hasAnswered, !place.isTried else {
+                return false
+            }
             places[transfer.origin]?.isTried = true
             transfer.triesAnswered = true
             return true

@@ -94,11 +94,11 @@
         @Test(arguments: [false, true])
         mutating func `A new connection is told of once, also if none waits for it yet`(all: Bool) throws {
             let (first, second) = (try waiting("a.example"), try waiting("a.example"))
-            line.noteConnection(for: first)
+            for isForAll in [all, false] { line.noteConnection(for: first, all: isForAll) }
             for transfer in [first, second] { line.append(transfer) }
-            let tried = line.takeConnected(all: all)
+            let tried = line.takeConnected()
             #expect(tried.map(ObjectIdentifier.init) == (all ? [first, second] : [first]).map(ObjectIdentifier.init))
-            let triedAgain = line.takeConnected(all: all)
+            let triedAgain = line.takeConnected()
             #expect(triedAgain.isEmpty)
             #expect(first.isInLine && second.isInLine)
         }

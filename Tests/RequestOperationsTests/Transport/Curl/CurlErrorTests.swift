@@ -272,50 +272,6 @@
                 row.isRow(.sent(.malformedResponse, .head, 27), orSinceVersion8: .sent(.malformedResponse, .head, 100)))
         }
 
-        // MARK: HTTP/2
-
-        @Test func `A stream that is reset in its body is connectionLost`() async throws {
-            let peer = try await PythonPeer(.streamReset)
-            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            #expect(await transport.row(url).unnumbered == .sent(.connectionLost, .body, bytes: 5))
-        }
-
-        @Test func `A connection that ends with GOAWAY before the head is connectionLost`() async throws {
-            let peer = try await PythonPeer(.goAway)
-            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            let row = await transport.row(url)
-            // Version 8 goes on to try, and then says nothing of it, or in its first releases what it says of a body.
-            let number = CurlLibrary.version < CurlLibrary.Version(8, 0) ? 16 : row.number.map { _ in 18 }
-            #expect(row == .sent(.connectionLost, .head, number))
-        }
-
-        @Test func `A stream that is reset before its head is connectionLost`() async throws {
-            let peer = try await PythonPeer(.streamResetBeforeHead)
-            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            #expect(await transport.row(url).unnumbered == .sent(.connectionLost, .head))
-        }
-
-        @Test func `A refused stream is connectionLost, and not sent again if the method is not safe`() async throws {
-            let peer = try await PythonPeer(.streamRefused)
-            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            var request = URLRequest(url: url)
-            request.httpMethod = "POST"
-            let row = await transport.row(.upload(request, from: .data(Data("1".utf8))))
-            #expect(row == .sent(.connectionLost, .head))
-        }
-
-        @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {
-            let peer = try await PythonPeer(.goAwayInBody)
-            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
-            let number = CurlLibrary.version < CurlLibrary.Version(7, 88) ? 92 : 18
-            #expect(await transport.row(url) == .sent(.truncatedBody, .body, number, bytes: 5))
-        }
-
         // MARK: Proxies
 
         @Test func `A proxy that is not there is proxyFailed and surely not sent`() async throws {

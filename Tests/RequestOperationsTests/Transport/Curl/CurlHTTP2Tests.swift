@@ -104,6 +104,19 @@
             #expect(told.elements.last?.bytesToReceive == (isLengthKnown ? 3_000_003 : nil))
         }
 
+        /// (Of a body without a length libcurl takes this for the end, and tells nobody.)
+        @Test func `A body that the server breaks off without an error is truncated`() async throws {
+            let peer = try await HTTP2Peer(
+                """
+                s.head(200, ("content-length", "1000"))
+                s.pattern(10, ends=False)
+                s.connection.send(3, 0, s.id, bytes(4))
+                """)
+            let failure = try #require(await peer.transport.failure(of: peer.task()))
+            // The latter before 8.5.
+            #expect([.truncatedBody, .connectionLost].contains((failure.error as? RequestError)?.code))
+        }
+
         // MARK: Rejected heads
 
         @Test func `A small rejected body is read, and leaves the connection to the next request`() async throws {
@@ -136,12 +149,14 @@
             // What has come of it by then is read, and dropped, with the answer to the next request.
             #expect(try await peer.text() == "1")
             let words = await peer.line().split(separator: " ")
-            #expect(words.first == "sent")
+            try #require(words.count == 2 && words[0] == "sent")
             // The largest window that any version of libcurl opens.
             #expect(try #require(Int(words[1])) <= 32 << 20)
         }
 
-        @Test func `Huge rejected bodies leave the connection to others, which they do not hold up`() async throws {
+        // 8.16 may give up a connection that brings what is no longer wanted, and make another (mended in 8.17).
+        @Test(.enabled(if: !(CurlLibrary.Version(8, 16)..<CurlLibrary.Version(8, 17)).contains(CurlLibrary.version)))
+        func `Huge rejected bodies leave the connection to others, which they do not hold up`() async throws {
             let peer = try await HTTP2Peer(Self.huge)
             for _ in 1...8 { _ = try await peer.rejection(of: .data(peer.request("/huge"))) }
             #expect(try await peer.get("/large").body == Content.pattern(1 << 20))

@@ -273,18 +273,22 @@
             let before = try await transport.text(secure.url(.http2, "/connection"))
             let url = secure.url(.http2, "/5m")
             let consumed = Collector<Int>()
-            let transfer = Task {
-                try await transport.perform(
-                    .stream(URLRequest(url: url)) { piece in
-                        consumed.append(piece.count)
-                        try await ManualClock().sleep(for: .seconds(1))
-                    }
-                ) { _ in }
+            let transfers = (1...2).map { _ in
+                Task {
+                    try await transport.perform(
+                        .stream(URLRequest(url: url)) { piece in
+                            consumed.append(piece.count)
+                            try await ManualClock().sleep(for: .seconds(1))
+                        }
+                    ) { _ in }
+                }
             }
-            await consumed.count(1)
-            transfer.cancel()
-            await #expect(throws: CancellationError.self) { try await transfer.value }
+            await consumed.count(2)
+            transfers[0].cancel()
+            await #expect(throws: CancellationError.self) { try await transfers[0].value }
             #expect(try await transport.text(secure.url(.http2, "/connection")) == before)
+            transfers[1].cancel()
+            await #expect(throws: CancellationError.self) { try await transfers[1].value }
         }
     }
 

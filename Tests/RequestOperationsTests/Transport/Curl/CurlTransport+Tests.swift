@@ -4,6 +4,12 @@
 
     @testable import RequestOperations
 
+    extension CurlTransport.Configuration {
+        mutating func trustTestServers() {
+            trust.roots = .file(SecureServers.shared.file("ca.pem"))
+        }
+    }
+
     extension CurlTransport {
         /// A transport of its own with a changed configuration.
         static func with(_ change: (inout Configuration) -> Void) -> CurlTransport {
@@ -16,7 +22,7 @@
         /// A transport that trusts the roots of the test servers.
         static func trusting(_ change: (inout Configuration) -> Void = { _ in }) -> CurlTransport {
             .with {
-                $0.trust.roots = .file(SecureServers.shared.file("ca.pem"))
+                $0.trustTestServers()
                 change(&$0)
             }
         }

@@ -8,13 +8,9 @@
     /// Requests that wait for a connection to turn out to take several at a time, which it does not.
     @Suite(.timeLimit(.minutes(5)))
     struct CurlUndecidedConnectionTests {
-        private static func trustTestServers(_ configuration: inout CurlTransport.Configuration) {
-            configuration.trust.roots = .file(SecureServers.shared.file("ca.pem"))
-        }
-
         @Test func `Over HTTP/1.1 with TLS none waits for the response of another`() async throws {
             let server = try await HTTP1Peer(meeting: 20, .secure)
-            let crowd = try Crowd(Array(repeating: try server.url(), count: 20), Self.trustTestServers)
+            let crowd = try Crowd(Array(repeating: try server.url(), count: 20)) { $0.trustTestServers() }
             for index in 0..<20 { #expect(try await crowd.body(index) == Data("ok".utf8)) }
             await crowd.end()
         }
@@ -24,8 +20,18 @@
         {
             let server = try await HTTP1Peer(meeting: 3, .secure)
             let crowd = try Crowd(Array(repeating: try server.url(), count: 20)) {
-                Self.trustTestServers(&$0)
+                $0.trustTestServers()
                 $0.maximumConnectionsPerHost = 3
+            }
+            for index in 0..<20 { #expect(try await crowd.body(index) == Data("ok".utf8)) }
+            await crowd.end()
+        }
+
+        @Test func `Where few connections may be that each serve one request, there are always as many`() async throws {
+            let server = try await HTTP1Peer(meeting: 2, .secure, .closing, .always)
+            let crowd = try Crowd(Array(repeating: try server.url(), count: 20)) {
+                $0.trustTestServers()
+                $0.maximumConnectionsPerHost = 2
             }
             for index in 0..<20 { #expect(try await crowd.body(index) == Data("ok".utf8)) }
             await crowd.end()
@@ -35,7 +41,7 @@
             async throws
         {
             let server = try await HTTP1Peer(meeting: 2, gated: 1, .secure)
-            let driver = CurlDriver(CurlTransport.with(Self.trustTestServers).configuration)
+            let driver = CurlDriver(CurlTransport.trusting().configuration)
             let first = try TransferFlow(to: try server.url("/first"), over: driver)
             driver.call(for: first.transfer, isNew: true)
             async let answered = first.run()
@@ -56,7 +62,7 @@
         @Test func `Where only one connection may be, the first that waits for it is not the last`() async throws {
             let server = try await HTTP1Peer(meeting: 1, .secure, .closing)
             let crowd = try Crowd(try (0..<50).map { try server.url("/\($0)") }) {
-                Self.trustTestServers(&$0)
+                $0.trustTestServers()
                 $0.maximumConnectionsPerHost = 1
             }
             for index in 0..<50 { #expect(try await crowd.body(index) == Data("ok".utf8)) }

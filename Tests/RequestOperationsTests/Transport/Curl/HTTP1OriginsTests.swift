@@ -8,18 +8,20 @@
         private let driver = CurlDriver(CurlTransport.Configuration())
 
         /// An answer comes over a new connection.
-        private mutating func learn(_ host: String, _ version: String) throws {
+        @discardableResult
+        private mutating func learn(_ host: String, _ version: String) throws -> Bool {
             let transfer = try CurlTransfer.to(host, over: driver)
             _ = Array("HTTP/\(version) 200\r\n".utf8).withUnsafeBytes { transfer.head.add($0) }
-            origins.learn(from: transfer)
+            return origins.learn(from: transfer)
         }
 
         private func knows(_ host: String) throws -> Bool {
-            origins.contains(try CurlTransfer.to(host, over: driver).origin)
+            origins.contains(originOf: try CurlTransfer.to(host, over: driver))
         }
 
         @Test mutating func `An origin that answers over HTTP/1_1 is learnt`() throws {
-            try learn("a.example", "1.1")
+            let areNew = [try learn("a.example", "1.1"), try learn("a.example", "1.1"), try learn("b.example", "2")]
+            #expect(areNew == [true, false, false])
             let known = [try knows("a.example"), try knows("b.example")]
             #expect(known == [true, false])
         }

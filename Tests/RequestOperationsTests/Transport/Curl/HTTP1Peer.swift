@@ -12,6 +12,8 @@
             case secure
             /// Ends each connection after its first answer.
             case closing
+            /// Has the later answers wait for one another as well, so many at a time.
+            case always
         }
 
         let peer: PythonPeer
@@ -78,7 +80,7 @@
                     c = secure(self.request) if "secure" in options else self.request
                     while head := read_head(c):
                         print(head.split(" ")[1])
-                        if next(requests) <= count: meeting.wait()
+                        if next(requests) <= count or "always" in options: meeting.wait()
                         end = b"Connection: close\r\n" if "closing" in options else b""
                         c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n" + end + b"\r\nok")
                         if end: return c.close()

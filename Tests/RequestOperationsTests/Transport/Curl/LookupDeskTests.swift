@@ -33,8 +33,7 @@
             #expect(admitted == [true, true, false])
         }
 
-        @Test mutating func `Where a connection may begin before the name is known, one after the other tries`() throws
-        {
+        @Test mutating func `Where a connection may begin before the name is known, few try before it is`() throws {
             desk = LookupDesk(answersComeInParts: true)
             let all = try (0..<8).map { _ in try transfer("a.example") }
             for transfer in all { _ = desk.admits(transfer, at: 0) }
@@ -44,9 +43,23 @@
             // It was not, for this one.
             desk.lookupBegins(for: all[1])
             let second = desk.lookupEnded(for: all[1], connects: true, at: 0)
-            #expect(second.map(ObjectIdentifier.init) == [ObjectIdentifier(all[2])])
+            #expect(second.map(ObjectIdentifier.init) == all[2...3].map(ObjectIdentifier.init))
             let rest = desk.lookupEnded(for: all[2], connects: true, at: 0)
-            #expect(rest.map(ObjectIdentifier.init) == all[3...].map(ObjectIdentifier.init))
+            #expect(rest.map(ObjectIdentifier.init) == all[4...].map(ObjectIdentifier.init))
+        }
+
+        @Test mutating func `Where no look-up tells it all, ever more try at a time`() throws {
+            desk = LookupDesk(answersComeInParts: true)
+            let all = try (0..<100).map { _ in try transfer("a.example") }
+            for transfer in all { _ = desk.admits(transfer, at: 0) }
+            var trying = [all[0]]
+            var widths: [Int] = []
+            while !trying.isEmpty {
+                widths.append(trying.count)
+                for transfer in trying { desk.lookupBegins(for: transfer) }
+                trying = trying.flatMap { desk.lookupEnded(for: $0, connects: true, at: 0) }
+            }
+            #expect(widths == [1, 1, 2, 8, 32, 32, 24])
         }
 
         @Test(arguments: [(40, true), (60, false)])

@@ -1,0 +1,61 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    /// The rows of the table of errors that are of HTTP/2.
+    @Suite(.timeLimit(.minutes(5)))
+    struct CurlHTTP2ErrorTests {
+        /// What comes of a task to a server; of a GET if it is not said.
+        private func row(
+            _ peer: PythonPeer, _ task: (URLRequest) -> TransportTask = { .data($0) }
+        ) async throws -> Row {
+            let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.port)/"))
+            return await transport.row(task(URLRequest(url: url)))
+        }
+
+        @Test func `A stream that is reset in its body is connectionLost`() async throws {
+            let peer = try await PythonPeer(.streamReset)
+            #expect(try await row(peer).isRow(.sent(.connectionLost, .body, 92, bytes: 5)))
+        }
+
+        @Test func `A connection that ends with GOAWAY before the head is connectionLost`() async throws {
+            let peer = try await PythonPeer(.goAway)
+            let row = try await row(peer)
+            // Version 8 goes on to try, and then says nothing of it, or in its first releases what it says of a body.
+            let number = CurlLibrary.version < CurlLibrary.Version(8, 0) ? 16 : row.number.map { _ in 18 }
+            #expect(row.isRow(.sent(.connectionLost, .head, number)))
+        }
+
+        @Test func `A stream that is reset before its head is connectionLost`() async throws {
+            let peer = try await PythonPeer(.streamResetBeforeHead)
+            #expect(try await row(peer).isRow(.sent(.connectionLost, .head, 92)))
+        }
+
+        @Test func `A refused stream is connectionLost, and not sent again if the method is not safe`() async throws {
+            let peer = try await PythonPeer(.streamRefused)
+            let row = try await row(peer) { request in
+                var request = request
+                request.httpMethod = "POST"
+                return .upload(request, from: .data(Data("1".utf8)))
+            }
+            #expect(row.isRow(.sent(.connectionLost, .head)))
+        }
+
+        @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {
+            let peer = try await PythonPeer(.goAwayInBody)
+            let number = CurlLibrary.version < CurlLibrary.Version(7, 88) ? 92 : 18
+            #expect(try await row(peer).isRow(.sent(.truncatedBody, .body, number, bytes: 5)))
+        }
+    }
+
+    extension Row {
+        /// Whether it is another. libcurl 8.1 tells by its number what it was about to do when the stream had ended.
+        fileprivate func isRow(_ other: Row) -> Bool {
+            let hasOtherNumbers = (CurlLibrary.Version(8, 1)..<CurlLibrary.Version(8, 2)).contains(CurlLibrary.version)
+            return hasOtherNumbers ? unnumbered == other.unnumbered : self == other
+        }
+    }
+#endif
