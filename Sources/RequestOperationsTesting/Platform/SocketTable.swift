@@ -13,6 +13,7 @@
         /// Those that are asked for, of the kernel's `enum` in `net/tcp_states.h`.
         package enum State: Int {
             case established = 1
+            case connecting = 2
             case listening = 10
         }
 
