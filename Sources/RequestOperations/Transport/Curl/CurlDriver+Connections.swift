@@ -165,7 +165,7 @@
         /// would lose its place in libcurl's own line; so all are given there, in their order.
         private func tryConnected(_ multi: UnsafeMutableRawPointer) {
             for transfer in connectionLine.takeConnected() {
-                giveAnew(transfer, multi, connects: http1Origins.contains(originOf: transfer))
+                giveAnew(transfer, multi, connects: false)
                 retried.append(transfer)
             }
         }

@@ -13,14 +13,18 @@
 
     /// How servers hear of streams of HTTP/2 that were broken off, where ``CurlLibrary/holdsBackResets``.
     extension CurlDriver {
-        /// Has the transfers that use the same connections write what libcurl holds back. (Those that wait for their consumers do
-        /// it when they go on. A connection that nobody else used has ended.)
+        /// Has one of the transfers that use such a connection write what libcurl holds back. (Where all wait for their consumers,
+        /// it is written when one goes on. One that nobody used any more has ended, unless libcurl itself failed the transfer.)
         func sendResets() {
-            for transfer in active where transfer.pauseMask == 0 && unsentResets.contains(transfer.connection) {
-                guard let easy = transfer.easy else { continue }
-                // After a pause libcurl looks at the connection in both directions.
-                _ = curl_easy_pause(easy.pointer, CURLPAUSE_SEND)
-                _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
+            for transfer in active where transfer.pauseMask & CURLPAUSE_RECV == 0 {
+                guard let easy = transfer.easy, unsentResets.contains(transfer.connection) else { continue }
+                let mask = transfer.pauseMask
+                // After a pause libcurl looks at the connection, and writes what there is.
+                _ = curl_easy_pause(easy.pointer, mask | CURLPAUSE_RECV)
+                let code = curl_easy_pause(easy.pointer, mask)
+                // Those without ports cannot be told apart.
+                if code == CURLE_OK, transfer.localPort > 0 { unsentResets.remove(transfer.connection) }
+                if unsentResets.isEmpty { return }
             }
             unsentResets.removeAll(keepingCapacity: true)
         }

@@ -20,6 +20,7 @@
                 stop(transfer, cause)
             } else if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT, let multi {
                 // (A handle that libcurl is done with is a wrong argument.)
+                transfer.endConnectionIfAlone()
                 curl_multi_remove_handle(multi, easy.pointer)
                 end(transfer, .finished(code))
             }

@@ -265,14 +265,14 @@
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
             } else {
-                let connects = CurlLibrary.leavesWaiting && http1Origins.contains(originOf: transfer)
-                if connects || unanswered.tries(transfer) { easy.connectRatherThanWait() }
+                if unanswered.tries(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }
         }
 
         /// Gives a transfer to libcurl; if that does not take it, it ends.
         func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            if CurlLibrary.leavesWaiting, http1Origins.contains(originOf: transfer) { easy.connectRatherThanWait() }
             let code = curl_multi_add_handle(multi, easy.pointer)
             guard code != CURLM_OK else { return }
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))

@@ -220,11 +220,18 @@
         /// Takes note why libcurl is to end the transfer, with an error or since it is taken away.
         func stop(_ cause: Cause) {
             if outcome == nil { outcome = .stopped(cause) }
-            guard CurlLibrary.holdsBackResets, mayBreakOffStream else { return }
-            // Of a rejection the server may as well hear with the next request over the connection.
-            if case .drained = cause { return }
-            // It hears of the end of the connection, unless others use that.
-            easy?.keepConnection(false)
+            switch cause {
+            // Of a rejection the server may as well hear with the next request over the connection; over that on which libcurl
+            // wanted to send it again, nothing was sent.
+            case .drained, .replayRefused: break
+            default: endConnectionIfAlone()
+            }
+        }
+
+        /// The transfer is taken away: has the server hear of that by the end of the connection, where it would not hear of the
+        /// stream. (Of one that others use, they send the reset.)
+        func endConnectionIfAlone() {
+            if CurlLibrary.holdsBackResets, mayBreakOffStream { easy?.keepConnection(false) }
         }
 
         /// Whether its end breaks off what may be a stream of HTTP/2.

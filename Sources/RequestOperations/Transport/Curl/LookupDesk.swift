@@ -27,7 +27,7 @@
             fileprivate var lookups = 0
             /// How many may try at a time: more with each that needed no look-up, since it found a connection.
             fileprivate var window = 1
-            /// How many look-ups in a row have not told it all: some of them may never be answered.
+            /// How many look-ups in a row have not told it all, so that the next one had to begin: some may never be answered.
             fileprivate var misses = 0
             /// Some of them may have been let go of since.
             fileprivate var held = Line<CurlTransfer>()
@@ -35,8 +35,8 @@
 
             fileprivate var hasPlace: Bool { trying + lookups > 0 }
 
-            /// How many may try after a look-up: one, until another has not told it all either.
-            fileprivate var narrowestWindow: Int { min(1 << min(max(misses - 1, 0), 16), LookupDesk.widestWindow) }
+            /// How many may try after a look-up: one, and more with each that has not told it all.
+            fileprivate var narrowestWindow: Int { min(1 << min(misses, 16), LookupDesk.widestWindow) }
         }
 
         /// How long a name counts as known: a little less than the 60 s for which libcurl keeps it.
@@ -97,8 +97,9 @@
             let stand = transfer.stand
             switch stand {
             case .lookingUp:
+                name.misses = name.answeredUntil > now ? name.misses + 1 : 0
                 name.answeredUntil = now + Self.memory
-                if answersComeInParts { name.misses += 1 } else { name.knownUntil = name.answeredUntil }
+                if !answersComeInParts { name.knownUntil = name.answeredUntil }
                 name.window = max(name.window, name.narrowestWindow)
             case .trying where connects:
                 name.knownUntil = name.answeredUntil

@@ -41,14 +41,6 @@
             import itertools, os, select, socketserver, ssl, sys, threading
 
             folder, count, gated, options = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4].split()
-            told = threading.Event()
-
-            def live_as_long_as_the_parent():
-                for _ in sys.stdin: told.set()
-                os._exit(0)
-
-            threading.Thread(target=live_as_long_as_the_parent, daemon=True).start()
-
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(folder + "/good.pem", folder + "/good.key")
             connections, requests = itertools.count(1), itertools.count(1)

@@ -76,12 +76,6 @@
         private static let script = #"""
             import itertools, os, socketserver, struct, sys, textwrap, threading
 
-            def live_as_long_as_the_parent():
-                sys.stdin.read()
-                os._exit(0)
-
-            threading.Thread(target=live_as_long_as_the_parent, daemon=True).start()
-
             def tell(*words):
                 sys.stdout.write(" ".join(str(word) for word in words) + "\n")
 

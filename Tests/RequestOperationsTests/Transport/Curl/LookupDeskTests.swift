@@ -62,6 +62,19 @@
             #expect(widths == [1, 1, 2, 8, 32, 32, 24])
         }
 
+        @Test mutating func `Look-ups that are far apart have told it all`() throws {
+            desk = LookupDesk(answersComeInParts: true)
+            for minute in Int64(0)..<20 {
+                let transfer = try transfer("a.example")
+                _ = desk.admits(transfer, at: minute * 60_000_000_000)
+                desk.lookupBegins(for: transfer)
+                _ = desk.lookupEnded(for: transfer, connects: true, at: minute * 60_000_000_000)
+            }
+            let burst = try (0..<8).map { _ in try transfer("a.example") }
+            let admitted = burst.filter { desk.admits($0, at: 1_200_000_000_000) }
+            #expect(admitted.count == 1)
+        }
+
         @Test(arguments: [(40, true), (60, false)])
         mutating func `A name that is found known is so as long as since its look-up`(second: Int64, isKnown: Bool)
             throws
