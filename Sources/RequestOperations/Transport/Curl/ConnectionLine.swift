@@ -54,7 +54,7 @@
         ///
         /// - Parameter all: Whether all that wait are to be tried, not the first alone.
         mutating func noteConnection(for transfer: CurlTransfer, all: Bool) {
-            connected[transfer.origin, default: false] = all || connected[transfer.origin] == true
+            connected[transfer.origin] = all || connected[transfer.origin] == true
         }
 
         /// Those that are to be tried since there is a new connection to their origin; they stay in the line.

@@ -80,10 +80,11 @@
             origin = nil
         }
 
-        /// `false` for a handle that has kept its buffer: before version 8.7 libcurl may keep that of a transfer that failed or
-        /// shared its connection, forgets its size in a reset, and takes no size for a handle that has a buffer.
+        /// `false` for a handle that has kept its buffer, but reads no more than the default at a time: before version 8.7 libcurl
+        /// may keep that of a transfer that failed or shared its connection, forgets its size in a reset, and takes no size for a
+        /// handle that has a buffer.
         private func setBufferSize() -> Bool {
-            bufferSize.bytes.map { rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, $0) == CURLE_OK } ?? true
+            rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, bufferSize.bytes) == CURLE_OK
         }
 
         // MARK: Options
@@ -301,7 +302,7 @@
                 // Older versions of libcurl lose the names of files for cookies in a reset.
                 if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }
                 curl_easy_reset(pointer)
-                if setBufferSize() { setUp() } else { isWornOut = true }
+                if setBufferSize() || !bufferSize.isLeast { setUp() } else { isWornOut = true }
             } else if fields != nil {
                 _ = rocurl_set_pointer(pointer, CURLOPT_HTTPHEADER, settings.fields)
             }
