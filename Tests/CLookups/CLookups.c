@@ -23,15 +23,27 @@ static int group_of(const char *name) {
     return group >= 0 && group < LOOKUPS_GROUPS ? group : -1;
 }
 
+struct wait {
+    struct lookups *these;
+    int count;
+};
+
+static void end_wait(void *context) {
+    const struct wait *wait = context;
+    wait->these->current -= wait->count;
+    pthread_mutex_unlock(&lock);
+}
+
 static void wait_for_answer(int group, int count) {
     pthread_mutex_lock(&lock);
-    struct lookups *these = &lookups[group];
-    these->all += count;
-    these->current += count;
-    if (these->current > these->most) these->most = these->current;
+    struct wait wait = {&lookups[group], count};
+    wait.these->all += count;
+    wait.these->current += count;
+    if (wait.these->current > wait.these->most) wait.these->most = wait.these->current;
+    // libcurl 8.16 cancels the threads of look-ups that nobody wants any more.
+    pthread_cleanup_push(end_wait, &wait);
     while (!is_answered[group]) pthread_cond_wait(&answered, &lock);
-    these->current -= count;
-    pthread_mutex_unlock(&lock);
+    pthread_cleanup_pop(1);
 }
 
 // The program's own function comes before that of the C library, for libcurl as well.
