@@ -12,6 +12,20 @@
             try CurlTransfer.to(host, over: driver)
         }
 
+        /// How many of a hundred transfers to one name try at a time, each until it connects.
+        private mutating func widthsOfHundred(lookingUp: Bool) throws -> [Int] {
+            let all = try (0..<100).map { _ in try transfer("a.example") }
+            for transfer in all { _ = desk.admits(transfer, at: 0) }
+            var trying = [all[0]]
+            var widths: [Int] = []
+            while !trying.isEmpty {
+                widths.append(trying.count)
+                if lookingUp { for transfer in trying { desk.lookupBegins(for: transfer) } }
+                trying = trying.flatMap { desk.lookupEnded(for: $0, connects: true, at: 0) }
+            }
+            return widths
+        }
+
         @Test mutating func `The first transfer to a name looks it up, the others are held and let go together`() throws
         {
             let all = try (0..<5).map { _ in try transfer("a.example") }
@@ -50,15 +64,7 @@
 
         @Test mutating func `Where no look-up tells it all, ever more try at a time`() throws {
             desk = LookupDesk(answersComeInParts: true)
-            let all = try (0..<100).map { _ in try transfer("a.example") }
-            for transfer in all { _ = desk.admits(transfer, at: 0) }
-            var trying = [all[0]]
-            var widths: [Int] = []
-            while !trying.isEmpty {
-                widths.append(trying.count)
-                for transfer in trying { desk.lookupBegins(for: transfer) }
-                trying = trying.flatMap { desk.lookupEnded(for: $0, connects: true, at: 0) }
-            }
+            let widths = try widthsOfHundred(lookingUp: true)
             #expect(widths == [1, 1, 2, 8, 32, 32, 24])
         }
 
@@ -119,15 +125,8 @@
         }
 
         @Test mutating func `A connection that is used again does not make a name known`() throws {
-            let all = try (0..<100).map { _ in try transfer("a.example") }
-            for transfer in all { _ = desk.admits(transfer, at: 0) }
             // Each that needs no look-up lets go of some more, in their order.
-            var trying = [all[0]]
-            var widths: [Int] = []
-            while !trying.isEmpty {
-                widths.append(trying.count)
-                trying = trying.flatMap { desk.lookupEnded(for: $0, connects: true, at: 0) }
-            }
+            let widths = try widthsOfHundred(lookingUp: false)
             #expect(widths.reduce(0, +) == 100 && widths.max() == LookupDesk.widestWindow)
             let (first, second) = (try transfer("a.example"), try transfer("a.example"))
             var admitted = [desk.admits(first, at: 0)]
