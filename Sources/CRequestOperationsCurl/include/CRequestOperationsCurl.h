@@ -97,6 +97,12 @@ struct rocurl_callbacks {
     int (*send)(void *context, char *remote, char *local, int remote_port, int local_port);
 };
 
+/// The size in bytes, as the kernel counts, of the receive buffer with which a connection of TCP begins, where that can grow
+/// nevertheless: enough for a server to send 450 KB at once.
+enum { rocurl_receive_buffer = 512 << 10 };
+/// So many bytes at most the kernel takes for a connection of TCP that it cannot send yet.
+enum { rocurl_unsent_bytes = 128 << 10 };
+
 /// Gives an easy handle its functions and their context; says what the library has against the first that it refuses.
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
 
