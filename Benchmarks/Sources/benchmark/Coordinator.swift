@@ -49,13 +49,15 @@ struct Coordinator {
         return judge(outcomes, failures)
     }
 
-    /// A round is every contender once, in the same order, so that what else the machine does meets all of them.
+    /// A round is every contender once, so that what else the machine does meets all of them. Each begins with another one: what
+    /// a contender leaves behind, such as memory that the host takes back, does not always meet the same of them.
     private func run(_ benchmark: Benchmark, _ contenders: [Contender], in testbed: Testbed) throws -> Outcome {
         let count = options.rounds ?? (options.isQuick ? 1 : benchmark.rounds)
         var rounds: [Round] = []
-        for _ in 0..<count {
+        for first in 0..<count {
             var round = Round(processorDistance: Machine.processorDistance)
-            for contender in contenders {
+            for place in contenders.indices {
+                let contender = contenders[(first + place) % contenders.count]
                 do {
                     round.samples[contender.name] = try Worker.carryOut(
                         contender.order, environment: testbed.environment)

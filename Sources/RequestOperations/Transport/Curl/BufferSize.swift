@@ -7,7 +7,7 @@
         /// 64 KiB: twice what it reads at a time from a connection of HTTP/2, whosever it is, so that it seldom is full; see
         /// ``CurlLibrary/overlooksInput``. What it becomes when it is decompressed libcurl may have to keep while it is paused.
         case wide
-        /// 512 KiB, for what is large and not decompressed.
+        /// 128 KiB, for what is large and not decompressed.
         case large
 
         /// Whether less would not do.
@@ -17,7 +17,7 @@
             switch self {
             case .usual: 32 << 10
             case .wide: 64 << 10
-            case .large: 512 << 10
+            case .large: 128 << 10
             }
         }
     }

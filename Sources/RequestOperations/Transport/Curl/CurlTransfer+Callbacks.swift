@@ -207,8 +207,8 @@
             case .keepAll:
                 keepsAll = true
                 return keep(start, bytes.count, in: kept)
-            case .write(let sink):
-                guard write(kept, bytes, to: sink) else { return .stopped }
+            case .write(let file):
+                guard write(kept, bytes, to: file) else { return .stopped }
             case .offered:
                 driver.becomesReady(self)
             case .discard:
@@ -309,13 +309,13 @@
         }
 
         /// Writes what was kept before the head was accepted, then new bytes.
-        private func write(_ kept: ReceiveBuffer, _ bytes: UnsafeRawBufferPointer, to sink: FileSink) -> Bool {
+        private func write(_ kept: ReceiveBuffer, _ bytes: UnsafeRawBufferPointer, to file: FileWriter) -> Bool {
             do {
                 if !kept.isEmpty {
-                    try sink.write(kept.bytes)
+                    try file.write(kept.bytes)
                     kept.removeAll()
                 }
-                try sink.write(bytes)
+                try file.write(bytes)
                 return true
             } catch {
                 stop(.sinkFailed(error))

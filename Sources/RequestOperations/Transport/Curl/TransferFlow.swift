@@ -89,7 +89,7 @@
                 case .consume(let buffer):
                     await consume(buffer.takeData(), &state)
                 case .conclude:
-                    if state.consumer != nil { await finishConsumer(&state) }
+                    await finishDelivery(&state)
                     return try conclude(state)
                 }
             }
@@ -127,7 +127,7 @@
         /// What the Task has found out so far.
         private struct Progression {
             var head: ResponseHead?
-            var sink: FileSink?
+            var file: FileWriter?
             /// Where the body goes that is neither kept in memory nor written to a regular file.
             var consumer: (@Sendable (Data) async throws -> Void)?
             var special: SpecialFile?
@@ -157,9 +157,9 @@
                         state.consumer = special.write
                         delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
                     } else {
-                        let sink = try FileSink(url)
-                        state.sink = sink
-                        delivery = .file(sink)
+                        let file = FileWriter(try FileSink(url))
+                        state.file = file
+                        delivery = .file(file)
                     }
                 case .stream(let consumer):
                     state.consumer = consumer
@@ -184,13 +184,17 @@
 
         // MARK: End
 
-        /// Hands over what the driver has kept of a body that came whole.
-        private func finishConsumer(_ state: inout Progression) async {
+        /// Hands over what the driver has kept of a body that came whole, and sees to it that all of it is there.
+        private func finishDelivery(_ state: inout Progression) async {
             guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
-            if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
-            guard state.rejection == nil, let special = state.special else { return }
             do {
-                try await special.finish()
+                if let file = state.file {
+                    if let kept = transfer.kept { try file.write(kept.bytes) }
+                    try await file.finish()
+                } else if state.consumer != nil {
+                    if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
+                    if state.rejection == nil { try await state.special?.finish() }
+                }
             } catch {
                 state.rejection = error
             }
@@ -203,7 +207,7 @@
             defer { transfer.forgetUser() }
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {
-                state.sink?.discard()
+                state.file?.discard()
                 let failure = TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect,
@@ -244,10 +248,6 @@
             case .memory:
                 return TransportResponse(head: head, body: transfer.kept?.takeData() ?? Data(), timings: timings)
             case .file(let url):
-                if let sink = state.sink {
-                    if let kept = transfer.kept, !kept.isEmpty { try sink.write(kept.bytes) }
-                    try sink.finish()
-                }
                 return TransportResponse(head: head, file: url, bodySize: transfer.received, timings: timings)
             case .stream:
                 return TransportResponse(head: head, bodySize: transfer.received, timings: timings)

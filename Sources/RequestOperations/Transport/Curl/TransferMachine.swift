@@ -29,7 +29,7 @@
         /// Where the bytes of an accepted response go.
         enum Delivery {
             case memory
-            case file(FileSink)
+            case file(FileWriter)
             /// Through a buffer that the Task empties.
             case stream(ReceiveBuffer, isPaused: Bool)
         }
@@ -58,7 +58,7 @@
             case keep
             /// As `keep`, and from now on without asking.
             case keepAll
-            case write(FileSink)
+            case write(FileWriter)
             case offered
             case discard
             case pause
@@ -126,8 +126,8 @@
                 return .tooLarge
             case .accepted(.memory):
                 return .keepAll
-            case .accepted(.file(let sink)):
-                return .write(sink)
+            case .accepted(.file(let file)):
+                return .write(file)
             case .accepted(.stream(let buffer, _)):
                 offer(kept, to: buffer)
                 guard buffer.count < Self.streamBuffer, let start = bytes.baseAddress else {
