@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,36 +139,46 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
 #define SO_BUF_LOCK 72
 #endif
 
-// The kernel begins with a buffer that lets a server send 64 KiB, and makes it larger as more arrives in a round trip. Where
-// that takes no time, a response of 100 KiB is sent in parts, the later ones by the thread that reads the first: a fifth fewer
-// of them in a second. But a size that is set is final, unless Linux is told otherwise (5.15 and later).
-static void begin_with_large_receive_buffer(curl_socket_t descriptor) {
-    int size = 0, none = 0;
-    socklen_t length = sizeof size;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, &length) || size >= rocurl_receive_buffer) return;
-    if (setsockopt(descriptor, SOL_SOCKET, SO_BUF_LOCK, &none, sizeof none)) return;
-    // Twice as much is set, for what the kernel needs itself.
-    size = rocurl_receive_buffer / 2;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    setsockopt(descriptor, SOL_SOCKET, SO_BUF_LOCK, &none, sizeof none);
+// Of the socket itself; -1 if the kernel does not know the option.
+static int option_of(curl_socket_t descriptor, int name) {
+    int value = -1;
+    socklen_t length = sizeof value;
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) ? -1 : value;
 }
 
-// The kernel would take megabytes of a body before the server has room for them. What it takes and does not send yet is no
-// progress, is sent after whatever came in between, and is sent by the thread of a server nearby as it makes room: a quarter
-// fewer bytes in a second.
-static void bound_unsent_bytes(curl_socket_t descriptor) {
-    int size = rocurl_unsent_bytes;
-    setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &size, sizeof size);
+static void set_option(curl_socket_t descriptor, int level, int name, int value) {
+    setsockopt(descriptor, level, name, &value, sizeof value);
+}
+
+// The kernel begins with a buffer that lets a server send 64 KiB, and makes it larger as more arrives in a round trip. Where
+// that takes no time, a response of 100 KiB is sent in parts, the later ones by the thread that reads the first: a fifth fewer
+// of them in a second. A size that is set is final, unless the lock that this sets is taken away.
+static void begin_with_large_receive_buffer(curl_socket_t descriptor) {
+    // The limit for what is set can be lower than what the kernel begins with; then one connection was enough to find out.
+    static atomic_bool is_limited;
+    int usual = option_of(descriptor, SO_RCVBUF);
+    if (is_limited || usual >= rocurl_receive_buffer) return;
+    // The kernel sets twice as much, for what it needs itself.
+    set_option(descriptor, SOL_SOCKET, SO_RCVBUF, rocurl_receive_buffer / 2);
+    set_option(descriptor, SOL_SOCKET, SO_BUF_LOCK, 0);
+    if (option_of(descriptor, SO_RCVBUF) < usual) is_limited = true;
+}
+
+static void set_buffers(curl_socket_t descriptor) {
+    // Linux before 5.15, and systems that only look like it. (Before 5.10, lost segments can hold up an upload for which what
+    // is unsent is bounded.)
+    if (option_of(descriptor, SO_BUF_LOCK) < 0) return;
+    begin_with_large_receive_buffer(descriptor);
+    // The kernel would take megabytes of a body before the server has room for them. Those are sent by the thread of a server
+    // nearby as it makes room: a quarter fewer bytes in a second.
+    set_option(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, rocurl_unsent_bytes);
 }
 
 // A child process that another thread starts meanwhile must not inherit it, as it does with libcurl before 8.19.
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)context, (void)purpose;
     curl_socket_t descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (descriptor >= 0 && address->family != AF_UNIX) {
-        begin_with_large_receive_buffer(descriptor);
-        bound_unsent_bytes(descriptor);
-    }
+    if (descriptor >= 0 && address->family != AF_UNIX && address->socktype == SOCK_STREAM) set_buffers(descriptor);
     return descriptor;
 }
 

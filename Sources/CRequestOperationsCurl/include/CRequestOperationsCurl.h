@@ -97,10 +97,10 @@ struct rocurl_callbacks {
     int (*send)(void *context, char *remote, char *local, int remote_port, int local_port);
 };
 
-/// The size in bytes, as the kernel counts, of the receive buffer with which a connection of TCP begins, where that can grow
-/// nevertheless: enough for a server to send 450 KB at once.
+/// The size in bytes, as the kernel counts, of the receive buffer with which a connection over TCP begins, as far as
+/// `net.core.rmem_max` allows; on Linux 5.15 and later.
 enum { rocurl_receive_buffer = 512 << 10 };
-/// So many bytes at most the kernel takes for a connection of TCP that it cannot send yet.
+/// About so many bytes the kernel takes for a connection over TCP that it cannot send yet; there too.
 enum { rocurl_unsent_bytes = 128 << 10 };
 
 /// Gives an easy handle its functions and their context; says what the library has against the first that it refuses.

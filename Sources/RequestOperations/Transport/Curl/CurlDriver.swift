@@ -21,6 +21,7 @@
         let handles: EasyHandlePool
         let sockets = SocketSet()
         let busyThreads: BusyThreads
+        let files = FileThread()
 
         // MARK: The thread's own
 
@@ -218,6 +219,7 @@
             unanswered = UnansweredConnections()
             connectionLine = ConnectionLine()
             handles.removeAll()
+            files.end()
             let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
             closeWakeDescriptor(after: wakeCount)
             for waiter in waiters { waiter.resume() }

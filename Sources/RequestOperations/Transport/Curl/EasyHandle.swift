@@ -214,7 +214,7 @@
                 isSpecial = true
                 set(CURLOPT_UPLOAD, 1)
                 set(CURLOPT_INFILESIZE_LARGE, size: body.length ?? -1)
-                if (body.length ?? 0) >= 1 << 20 { set(CURLOPT_UPLOAD_BUFFERSIZE, 512 << 10) }
+                if (body.length ?? 0) >= 1 << 20 { set(CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10) }
                 // libcurl would wait for a `100 Continue` before every body sent this way.
                 if !request.fields.hasExpectation, (body.length ?? 0) <= 1 << 20 { lines.append("Expect:") }
                 if request.method != "PUT" { set(CURLOPT_CUSTOMREQUEST, request.method) }

@@ -1,11 +1,11 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Dispatch
 
-    /// Writes a body to a file on a thread of its own, while that of the driver receives what follows.
+    /// Has a body written to a file by the ``FileThread``, while the driver receives what follows.
     ///
     /// What libcurl delivers, 16 KiB and less that begin anywhere, is gathered to pieces of whole pages, which the system writes
-    /// in two thirds of the time. Where the disk takes less than the network brings, the driver waits. What does not fill a
-    /// piece is written at the end, by the Task of the transfer.
+    /// in two thirds of the time. One piece may wait while another is written; with a third the driver waits for the disk. What
+    /// never filled a piece is written by the Task of the transfer.
     // Unchecked: used by the thread of the driver until the transfer has ended, by its Task afterwards; what the thread that
     // writes touches as well is behind a lock.
     final class FileWriter: @unchecked Sendable {
@@ -17,22 +17,24 @@
         }
 
         private let sink: FileSink
+        private let thread: FileThread
         private var gathered = ReceiveBuffer(expecting: 0)
+        private var wasHandedOver = false
         private let work = Locked(Work())
-        /// As long as no piece was full there is none.
-        private var queue: DispatchQueue?
-        /// For pieces that wait to be written, and the one that is.
-        private let room = DispatchSemaphore(value: 2)
+        private let room = DispatchSemaphore(value: FileWriter.mostPieces)
 
         static let pieceSize = 128 << 10
+        /// With the one that is written.
+        static let mostPieces = 2
 
-        init(_ sink: FileSink) {
+        init(_ sink: FileSink, _ thread: FileThread) {
             self.sink = sink
+            self.thread = thread
         }
 
         // MARK: The side of the transfer
 
-        /// Appends bytes. An error may be one of earlier bytes.
+        /// Appends bytes, and waits while there is no room for them. An error may be one of earlier bytes.
         ///
         /// - Throws: A `RequestError` with the code `fileFailed`.
         func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -55,30 +57,36 @@
             room.wait()
             let piece = gathered
             gathered = ReceiveBuffer(expecting: Self.pieceSize)
+            wasHandedOver = true
             let failure = work.withLock { work in
                 work.pieces.append(piece)
                 return work.failure
             }
-            let queue = self.queue ?? DispatchQueue(label: "RequestOperations.FileWriter")
-            self.queue = queue
-            queue.async { self.writePiece() }
+            thread.perform { self.writePiece() }
             if let failure { throw failure }
         }
 
-        /// Writes what is left, and puts the file in its place.
+        /// Writes what is left, and puts the file in its place, unless the calling Task was cancelled meanwhile.
         ///
-        /// - Throws: A `RequestError` with the code `fileFailed`; what was there before is there then.
-        func finish() async throws {
-            guard let queue else { return try end() }
-            try await withUnsafeThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Result { try self.end() }) }
+        /// - Parameter kept: What came before anything was written, if nothing was.
+        /// - Throws: A `RequestError` with the code `fileFailed`, or `CancellationError`; what was there before is there then.
+        func finish(with kept: ReceiveBuffer?) async throws {
+            if wasHandedOver {
+                // Resumed by the thread of the files, once.
+                try await withUnsafeThrowingContinuation { continuation in
+                    thread.perform { continuation.resume(with: Result { try self.writeRest(kept) }) }
+                }
+            } else {
+                try writeRest(kept)
             }
+            try Task.checkCancellation()
+            try sink.finish()
         }
 
-        private func end() throws {
+        private func writeRest(_ kept: ReceiveBuffer?) throws {
             if let failure = work.withLock({ $0.failure }) { throw failure }
             try sink.write(gathered.bytes)
-            try sink.finish()
+            if let kept { try sink.write(kept.bytes) }
         }
 
         /// Removes what has been written, unless the file is finished.
@@ -91,6 +99,9 @@
             // Their memory goes back outside of the lock.
             withExtendedLifetime(unwritten) {}
         }
+
+        /// How many pieces wait to be written, without the one that is.
+        var waitingPieces: Int { work.withLock { $0.pieces.count } }
 
         // MARK: The side of the thread that writes
 

@@ -34,7 +34,11 @@
             count += added
         }
 
+        /// Forgets the bytes and gives their memory back.
         func removeAll() {
+            if let storage { BodyMemory.give(storage) }
+            storage = nil
+            capacity = 0
             count = 0
         }
 

@@ -89,7 +89,7 @@
                 case .consume(let buffer):
                     await consume(buffer.takeData(), &state)
                 case .conclude:
-                    await finishDelivery(&state)
+                    if state.file != nil || state.consumer != nil { await finishDelivery(&state) }
                     return try conclude(state)
                 }
             }
@@ -157,7 +157,7 @@
                         state.consumer = special.write
                         delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
                     } else {
-                        let file = FileWriter(try FileSink(url))
+                        let file = FileWriter(try FileSink(url), transfer.driver.files)
                         state.file = file
                         delivery = .file(file)
                     }
@@ -189,8 +189,7 @@
             guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
             do {
                 if let file = state.file {
-                    if let kept = transfer.kept { try file.write(kept.bytes) }
-                    try await file.finish()
+                    try await file.finish(with: transfer.kept)
                 } else if state.consumer != nil {
                     if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
                     if state.rejection == nil { try await state.special?.finish() }

@@ -6,37 +6,42 @@
 
     @testable import RequestOperations
 
-    struct FileWriterTests {
+    final class FileWriterTests: Sendable {
         private let path = TemporaryPath()
+        private let thread = FileThread()
+
+        deinit {
+            thread.end()
+        }
 
         /// They end before, at and behind the end of a piece.
         @Test(arguments: [
-            [], [1], [FileWriter.pieceSize], [FileWriter.pieceSize + 1], [Int](repeating: 16_000, count: 40),
+            [], [0], [1], [FileWriter.pieceSize], [FileWriter.pieceSize + 1], [Int](repeating: 16_000, count: 40),
             [1, 5 * FileWriter.pieceSize],
         ])
         func `Bytes stay in their order, whatever their number`(sizes: [Int]) async throws {
-            let writer = try FileWriter(FileSink(path.url))
+            let writer = try FileWriter(FileSink(path.url), thread)
             var written = Data()
             for (index, size) in sizes.enumerated() {
                 let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) })
                 try bytes.withUnsafeBytes { try writer.write($0) }
                 written += bytes
             }
-            try await writer.finish()
+            try await writer.finish(with: nil)
             #expect(try path.content == written)
         }
 
         @Test func `The file appears when it is finished, not with its last full piece`() async throws {
-            let writer = try FileWriter(FileSink(path.url))
+            let writer = try FileWriter(FileSink(path.url), thread)
             try write(3, to: writer)
             #expect(!path.exists)
-            try await writer.finish()
+            try await writer.finish(with: nil)
             #expect(try path.content.count == 3 * FileWriter.pieceSize)
         }
 
         @Test func `Pieces are written as soon as they are full`() async throws {
             try FileManager.default.createDirectory(at: path.url, withIntermediateDirectories: false)
-            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")))
+            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")), thread)
             try write(2, to: writer)
             let name = try #require(try FileManager.default.contentsOfDirectory(atPath: path.url.path).first)
             let hidden = path.url.appendingPathComponent(name).path
@@ -47,13 +52,73 @@
             writer.discard()
         }
 
-        @Test func `Of a file that is not finished nothing is left, whatever is written afterwards`() async throws {
+        @Test func `Of a file that is not finished nothing is left, and no piece waits any more`() async throws {
             try FileManager.default.createDirectory(at: path.url, withIntermediateDirectories: false)
-            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")))
-            try write(3, to: writer)
+            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")), thread)
+            let mayGoOn = holdUpThread()
+            try write(FileWriter.mostPieces, to: writer)
+            #expect(writer.waitingPieces == FileWriter.mostPieces)
             writer.discard()
-            try write(3, to: writer)
+            #expect(writer.waitingPieces == 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: path.url.path) == [])
+            mayGoOn.signal()
+        }
+
+        @Test func `No more pieces wait than may, however slow the disk is`() async throws {
+            let writer = try FileWriter(FileSink(path.url), thread)
+            let mayGoOn = holdUpThread()
+            let isWritten = Locked(false)
+            Thread.detachNewThread { [self] in
+                #expect(throws: Never.self) { try write(10, to: writer) }
+                isWritten.withLock { $0 = true }
+            }
+            await eventually { writer.waitingPieces == FileWriter.mostPieces }
+            for _ in 1...1_000 {
+                await Task.yield()
+                #expect(writer.waitingPieces == FileWriter.mostPieces)
+            }
+            mayGoOn.signal()
+            await eventually { isWritten.withLock(\.self) }
+            try await writer.finish(with: nil)
+            #expect(try path.content.count == 10 * FileWriter.pieceSize)
+        }
+
+        @Test func `A cancel while pieces wait leaves what was there`() async throws {
+            try Data("before".utf8).write(to: path.url)
+            let writer = try FileWriter(FileSink(path.url), thread)
+            let mayGoOn = holdUpThread()
+            try write(FileWriter.mostPieces, to: writer)
+            let finish = Task { try await writer.finish(with: nil) }
+            finish.cancel()
+            mayGoOn.signal()
+            await #expect(throws: CancellationError.self) { try await finish.value }
+            writer.discard()
+            #expect(try path.content == Data("before".utf8))
+        }
+
+        @Test func `What was kept before the head was accepted is in the file, also if that is all`() async throws {
+            let writer = try FileWriter(FileSink(path.url), thread)
+            let kept = ReceiveBuffer(expecting: 0)
+            let bytes = Data((0..<3 * FileWriter.pieceSize).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            bytes.withUnsafeBytes { kept.append($0.baseAddress!, count: $0.count) }
+            try await writer.finish(with: kept)
+            #expect(try path.content == bytes)
+        }
+
+        @Test func `What Tasks finish after the end of the driver is written`() async throws {
+            let writer = try FileWriter(FileSink(path.url), thread)
+            thread.end()
+            try write(3, to: writer)
+            try await writer.finish(with: nil)
+            #expect(try path.content.count == 3 * FileWriter.pieceSize)
+        }
+
+        @Test func `Where there is no thread for files the driver writes them`() async throws {
+            let writer = try FileWriter(FileSink(path.url), FileThread(launchedBy: { _ in false }))
+            try write(3, to: writer)
+            #expect(writer.waitingPieces == 0)
+            try await writer.finish(with: nil)
+            #expect(try path.content.count == 3 * FileWriter.pieceSize)
         }
 
         @Test func `A piece that the system does not write fails what comes after it, and what was there stays`()
@@ -63,10 +128,10 @@
                 let file = URL(fileURLWithPath: path)
                 try Data("before".utf8).write(to: file)
                 limitFiles(to: FileWriter.pieceSize + 1)
-                let writer = try FileWriter(FileSink(file))
+                let writer = try FileWriter(FileSink(file), FileThread())
                 let error = await #expect(throws: RequestError.self) {
                     for _ in 1...5 { try Data(count: FileWriter.pieceSize).withUnsafeBytes { try writer.write($0) } }
-                    try await writer.finish()
+                    try await writer.finish(with: nil)
                 }
                 writer.discard()
                 let content = try Data(contentsOf: file)
@@ -90,6 +155,13 @@
                 let left = try FileManager.default.contentsOfDirectory(atPath: folder)
                 guard row.code == .fileFailed, row.phase == .body, row.hasHead, left.isEmpty else { exit(EXIT_FAILURE) }
             }
+        }
+
+        /// Until the semaphore is signalled.
+        private func holdUpThread() -> DispatchSemaphore {
+            let semaphore = DispatchSemaphore(value: 0)
+            thread.perform { semaphore.wait() }
+            return semaphore
         }
 
         private func write(_ pieces: Int, to writer: FileWriter) throws {

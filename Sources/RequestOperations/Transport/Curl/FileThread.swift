@@ -1,0 +1,86 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Dispatch
+
+    /// The thread that writes the files of a driver's downloads, one piece after the other. It starts with the first piece.
+    ///
+    /// It is none of Dispatch's, whose threads may all be taken by operations that wait for downloads.
+    final class FileThread: Sendable {
+        typealias Job = @Sendable () -> Void
+
+        private struct Work: Sendable {
+            var jobs: [Job] = []
+            var isRunning = false
+            /// Whether no more is expected, so that the thread need not wait for it.
+            var isEnding = false
+        }
+
+        private let work = Locked(Work())
+        private let wakes = DispatchSemaphore(value: 0)
+        /// `false` if the system has no thread to give.
+        private let launch: @Sendable (FileThread) -> Bool
+
+        init(launchedBy launch: @escaping @Sendable (FileThread) -> Bool = FileThread.launch) {
+            self.launch = launch
+        }
+
+        /// Runs a job after those before it, here and now if the system has no thread to give.
+        func perform(_ job: @escaping Job) {
+            let starts = work.withLock { work in
+                work.jobs.append(job)
+                defer { work.isRunning = true }
+                return !work.isRunning
+            }
+            if starts {
+                start()
+            } else {
+                wakes.signal()
+            }
+        }
+
+        /// The driver has ended. What its Tasks still have to write is written.
+        func end() {
+            work.withLock { $0.isEnding = true }
+            wakes.signal()
+        }
+
+        private func start() {
+            guard !launch(self) else { return }
+            let jobs = work.withLock { work in
+                defer {
+                    work.jobs = []
+                    work.isRunning = false
+                }
+                return work.jobs
+            }
+            for job in jobs { job() }
+        }
+
+        private static func launch(_ thread: FileThread) -> Bool {
+            let context = Unmanaged.passRetained(thread)
+            let code = rocurl_start_thread(
+                { context in
+                    rocurl_name_thread("CurlFiles")
+                    // What is passed to `rocurl_start_thread` below.
+                    Unmanaged<FileThread>.fromOpaque(context!).takeRetainedValue().run()
+                    return nil
+                }, context.toOpaque())
+            if code != 0 { context.release() }
+            return code == 0
+        }
+
+        private func run() {
+            while true {
+                let (jobs, isOver) = work.withLock { work in
+                    defer { work.jobs = [] }
+                    let isOver = work.jobs.isEmpty && work.isEnding
+                    if isOver { work.isRunning = false }
+                    return (work.jobs, isOver)
+                }
+                if isOver { return }
+                for job in jobs { job() }
+                if jobs.isEmpty { wakes.wait() }
+            }
+        }
+    }
+#endif
