@@ -178,7 +178,9 @@ static void set_buffers(curl_socket_t descriptor) {
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)context, (void)purpose;
     curl_socket_t descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (descriptor >= 0 && address->family != AF_UNIX && address->socktype == SOCK_STREAM) set_buffers(descriptor);
+    // From 8.19 on the type has flags with it.
+    bool is_stream = (address->socktype & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM;
+    if (descriptor >= 0 && address->family != AF_UNIX && is_stream) set_buffers(descriptor);
     return descriptor;
 }
 

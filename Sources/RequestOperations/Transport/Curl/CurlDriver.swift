@@ -354,6 +354,7 @@
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.leavesInput()
+            if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete { transfer.easy?.wearOut() }
             if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream { unsentResets.insert(transfer.connection) }
             ends(transfer)
             if transfer.stand != .none, !leavesLookup {

@@ -73,6 +73,10 @@
         /// delivers it to the next transfer of the handle that is paused.
         static let keepsHeldBackBytes = version < Version(8, 1)
 
+        /// Whether the library remembers how much of a head it had still to send when a request ended, and counts so many bytes of
+        /// the handle's next body as a head.
+        static let keepsUnsentHeads = version >= Version(8, 7) && version < Version(8, 13)
+
         /// Whether the library, once it knows that a host speaks HTTP/2, has requests use a connection through a proxy that another is
         /// still making, and fails them.
         static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)

@@ -1,5 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
     import Foundation
+    import Glibc
     import RequestOperations
     import RequestOperationsTesting
     import Testing
@@ -25,6 +27,23 @@
             }
             #expect(attempts.map { $0.timings?.wasReplayed } == [false, true])
             #expect(attempts.map { $0.timings?.httpVersion?.description } == ["HTTP/1.1", "HTTP/1.1"])
+        }
+
+        @Test func `What is sent is counted right after a head that could not be sent as a whole`() async throws {
+            // The kernel accepts a connection for it, of which nothing is read.
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            try #require(listen(listener, 1) == 0)
+            var ends = rocurl_ends()
+            try #require(rocurl_find_ends(listener, &ends))
+            var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(ends.local_port)/")))
+            request.setValue(String(repeating: "a", count: 900_000), forHTTPHeaderField: "X-Large")
+            var task = TransportTask.data(request)
+            task.limits.idle = .milliseconds(200)
+            #expect(await transport.row(task).code == .timedOut)
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let response = try await transport.upload(128 << 10, to: server.url, length: 128 << 10)
+            #expect(response.timings?.bytesSent == 128 << 10)
         }
 
         @Test func `The times of a request that was sent once more are those of the second time`() async throws {
