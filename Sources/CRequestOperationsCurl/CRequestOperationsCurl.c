@@ -154,7 +154,7 @@ static void set_option(curl_socket_t descriptor, int level, int name, int value)
 // that takes no time, a response of 100 KiB is sent in parts, the later ones by the thread that reads the first: a fifth fewer
 // of them in a second. A size that is set is final, unless the lock that this sets is taken away.
 static void begin_with_large_receive_buffer(curl_socket_t descriptor) {
-    // The limit for what is set can be lower than what the kernel begins with; then one connection was enough to find out.
+    // The limit for what is set can be lower than what the kernel begins with; then the first connection finds out.
     static atomic_bool is_limited;
     int usual = option_of(descriptor, SO_RCVBUF);
     if (is_limited || usual >= rocurl_receive_buffer) return;

@@ -64,13 +64,19 @@ final class FileSink: @unchecked Sendable {
         try data.withUnsafeBytes { try write($0) }
     }
 
-    /// Puts the file in its place. Some file systems report a full disk only here.
+    /// Has the file system report what it has not reported yet: some find only now that the disk is full, or begin to write now.
     ///
-    /// - Throws: A `RequestError` with the code `fileFailed`; what was there before is there then.
-    func finish() throws {
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func endWriting() throws {
         // Closing a duplicate reports what closing the file would, and leaves it open for a write that is still under way.
         let duplicate = dup(file)
         guard duplicate >= 0, close(duplicate) == 0 else { throw discarded(RequestError.fileFailed("closed")) }
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`; what was there before is there then.
+    func finish() throws {
         guard rename(hidden, destination) == 0 else { throw discarded(RequestError.fileFailed("put in its place")) }
         outcome.withLock { $0 = .kept }
     }

@@ -354,7 +354,10 @@
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.leavesInput()
-            if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete { transfer.easy?.wearOut() }
+            // An error may be answered before the end of a head.
+            if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete || transfer.head.status >= 400 {
+                transfer.easy?.wearOut()
+            }
             if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream { unsentResets.insert(transfer.connection) }
             ends(transfer)
             if transfer.stand != .none, !leavesLookup {

@@ -5,8 +5,9 @@
     /// waits costs no thread. Tasks with a ``TransportTask/trust`` of their own have a thread and connections apart, for each
     /// policy; those of the last 16 policies are kept for later. Connections are kept and used again, with HTTP/2 by
     /// several requests at a time. Bodies stream both ways with back-pressure, and files never pass through memory as a
-    /// whole. The thread reads and writes regular files itself: a file system that blocks, one over a network say, holds up the
-    /// other requests, and is better given a transport of its own.
+    /// whole. The thread reads regular files itself, and waits where one is written more slowly than it comes (a second thread
+    /// writes them): a file system that blocks, one over a network say, holds up the other requests, and is better given a
+    /// transport of its own.
     ///
     /// ```swift
     /// var configuration = CurlTransport.Configuration()
@@ -87,7 +88,8 @@
         }
 
         /// Takes no more requests, which fail as ``RequestError/Code/unsupported``, ends those that run as the mode says,
-        /// closes all connections, ends the threads, and writes the cookies if they have a file; then it returns.
+        /// closes all connections, ends the threads, and writes the cookies if they have a file; then it returns. (The end of a
+        /// file that has come whole may still be being written; its request has not ended then.)
         ///
         /// A second call waits as well; `failing` then takes the place of `draining`. A transport that is freed is shut
         /// down without that, its cookies written too: no request can be running.

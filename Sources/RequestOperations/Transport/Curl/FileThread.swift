@@ -2,7 +2,8 @@
     import CRequestOperationsCurl
     import Dispatch
 
-    /// The thread that writes the files of a driver's downloads, one piece after the other. It starts with the first piece.
+    /// The thread that writes the files of a driver's downloads, one piece after the other. It starts with the first piece, and ends
+    /// after the driver.
     ///
     /// It is none of Dispatch's, whose threads may all be taken by operations that wait for downloads.
     final class FileThread: Sendable {
@@ -24,7 +25,7 @@
             self.launch = launch
         }
 
-        /// Runs a job after those before it, here and now if the system has no thread to give.
+        /// Has a job run after those before it; if the system has no thread to give, by the caller, or by one that runs others.
         func perform(_ job: @escaping Job) {
             let starts = work.withLock { work in
                 work.jobs.append(job)
@@ -45,15 +46,8 @@
         }
 
         private func start() {
-            guard !launch(self) else { return }
-            let jobs = work.withLock { work in
-                defer {
-                    work.jobs = []
-                    work.isRunning = false
-                }
-                return work.jobs
-            }
-            for job in jobs { job() }
+            // What others put in meanwhile is the caller's to run as well: jobs keep their order, one at a time.
+            if !launch(self) { run(waitsForMore: false) }
         }
 
         private static func launch(_ thread: FileThread) -> Bool {
@@ -62,18 +56,18 @@
                 { context in
                     rocurl_name_thread("CurlFiles")
                     // What is passed to `rocurl_start_thread` below.
-                    Unmanaged<FileThread>.fromOpaque(context!).takeRetainedValue().run()
+                    Unmanaged<FileThread>.fromOpaque(context!).takeRetainedValue().run(waitsForMore: true)
                     return nil
                 }, context.toOpaque())
             if code != 0 { context.release() }
             return code == 0
         }
 
-        private func run() {
+        private func run(waitsForMore: Bool) {
             while true {
                 let (jobs, isOver) = work.withLock { work in
                     defer { work.jobs = [] }
-                    let isOver = work.jobs.isEmpty && work.isEnding
+                    let isOver = work.jobs.isEmpty && (work.isEnding || !waitsForMore)
                     if isOver { work.isRunning = false }
                     return (work.jobs, isOver)
                 }

@@ -4,8 +4,8 @@
     /// Has a body written to a file by the ``FileThread``, while the driver receives what follows.
     ///
     /// What libcurl delivers, 16 KiB and less that begin anywhere, is gathered to pieces of whole pages, which the system writes
-    /// in two thirds of the time. One piece may wait while another is written; with a third the driver waits for the disk. What
-    /// never filled a piece is written by the Task of the transfer.
+    /// in two thirds of the time. Two pieces of each file may wait to be written, or be written; with a third the driver waits for
+    /// the disk. A body of which no piece was full when it had come is written by the Task of the transfer.
     // Unchecked: used by the thread of the driver until the transfer has ended, by its Task afterwards; what the thread that
     // writes touches as well is behind a lock.
     final class FileWriter: @unchecked Sendable {
@@ -24,7 +24,7 @@
         private let room = DispatchSemaphore(value: FileWriter.mostPieces)
 
         static let pieceSize = 128 << 10
-        /// With the one that is written.
+        /// How many pieces of a file may wait, with the one that is written.
         static let mostPieces = 2
 
         init(_ sink: FileSink, _ thread: FileThread) {
@@ -87,6 +87,7 @@
             if let failure = work.withLock({ $0.failure }) { throw failure }
             try sink.write(gathered.bytes)
             if let kept { try sink.write(kept.bytes) }
+            try sink.endWriting()
         }
 
         /// Removes what has been written, unless the file is finished.

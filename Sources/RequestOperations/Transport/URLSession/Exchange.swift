@@ -86,7 +86,12 @@ struct Exchange {
                 throw self.failure(error, head)
             }
             try await awaitEnd(head) { _ in }
-            do { try sink.finish() } catch { throw self.failure(error, head) }
+            do {
+                try sink.endWriting()
+                try sink.finish()
+            } catch {
+                throw self.failure(error, head)
+            }
         } catch {
             sink.discard()
             throw error

@@ -36,7 +36,7 @@
             try write(3, to: writer)
             #expect(!path.exists)
             try await writer.finish(with: nil)
-            #expect(try path.content.count == 3 * FileWriter.pieceSize)
+            try expectPieces(3)
         }
 
         @Test func `Pieces are written as soon as they are full`() async throws {
@@ -56,12 +56,12 @@
             try FileManager.default.createDirectory(at: path.url, withIntermediateDirectories: false)
             let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")), thread)
             let mayGoOn = holdUpThread()
+            defer { mayGoOn.signal() }
             try write(FileWriter.mostPieces, to: writer)
             #expect(writer.waitingPieces == FileWriter.mostPieces)
             writer.discard()
             #expect(writer.waitingPieces == 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: path.url.path) == [])
-            mayGoOn.signal()
         }
 
         @Test func `No more pieces wait than may, however slow the disk is`() async throws {
@@ -80,7 +80,7 @@
             mayGoOn.signal()
             await eventually { isWritten.withLock(\.self) }
             try await writer.finish(with: nil)
-            #expect(try path.content.count == 10 * FileWriter.pieceSize)
+            try expectPieces(10)
         }
 
         @Test func `A cancel while pieces wait leaves what was there`() async throws {
@@ -110,7 +110,40 @@
             thread.end()
             try write(3, to: writer)
             try await writer.finish(with: nil)
-            #expect(try path.content.count == 3 * FileWriter.pieceSize)
+            try expectPieces(3)
+        }
+
+        @Test func `Jobs keep their order where there is no thread, though several callers have them`() async {
+            let thread = FileThread(launchedBy: { _ in false })
+            let (isRunning, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let ran = Locked<[Int]>([])
+            Thread.detachNewThread {
+                thread.perform {
+                    isRunning.signal()
+                    mayGoOn.wait()
+                    ran.withLock { $0.append(0) }
+                }
+            }
+            await eventually { isRunning.wait(timeout: .now()) == .success }
+            for number in 1...100 { thread.perform { ran.withLock { $0.append(number) } } }
+            #expect(ran.withLock { $0 } == [])
+            mayGoOn.signal()
+            await eventually { ran.withLock { $0.count } == 101 }
+            #expect(ran.withLock { $0 } == Array(0...100))
+        }
+
+        @Test func `The thread for files ends with its transport`() async {
+            await #expect(processExitsWith: .success) {
+                let server = try await LoopbackServer.start()
+                server.route("/", .large(byteCount: 1 << 20))
+                let path = TemporaryPath()
+                let transport = CurlTransport.with { _ in }
+                _ = try await transport.perform(.download(URLRequest(url: server.url), to: path.url)) { _ in }
+                guard threadsForFiles == 1 else { exit(EXIT_FAILURE) }
+                await transport.shutdown(.draining)
+                await eventually { threadsForFiles == 0 }
+                guard threadsForFiles == 0 else { exit(EXIT_FAILURE) }
+            }
         }
 
         @Test func `Where there is no thread for files the driver writes them`() async throws {
@@ -118,7 +151,7 @@
             try write(3, to: writer)
             #expect(writer.waitingPieces == 0)
             try await writer.finish(with: nil)
-            #expect(try path.content.count == 3 * FileWriter.pieceSize)
+            try expectPieces(3)
         }
 
         @Test func `A piece that the system does not write fails what comes after it, and what was there stays`()
@@ -164,10 +197,25 @@
             return semaphore
         }
 
+        /// Writes pieces that differ.
         private func write(_ pieces: Int, to writer: FileWriter) throws {
-            let piece = Data(count: FileWriter.pieceSize)
-            for _ in 0..<pieces { try piece.withUnsafeBytes { try writer.write($0) } }
+            for number in 0..<pieces { try piece(number).withUnsafeBytes { try writer.write($0) } }
         }
+
+        private func piece(_ number: Int) -> Data {
+            Data(repeating: UInt8(number), count: FileWriter.pieceSize)
+        }
+
+        private func expectPieces(_ count: Int) throws {
+            #expect(try path.content == (0..<count).map(piece).reduce(Data(), +))
+        }
+    }
+
+    /// How many there are in this process.
+    private var threadsForFiles: Int {
+        let folder = "/proc/self/task/"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return threads.count { (try? String(contentsOfFile: folder + $0 + "/comm", encoding: .utf8)) == "CurlFiles\n" }
     }
 
     /// Has the system write no byte of a file beyond a length, as if the disk were full.
