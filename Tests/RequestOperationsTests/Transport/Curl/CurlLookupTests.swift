@@ -66,6 +66,8 @@
             let crowd = try Crowd([try Self.url("name.4", server)]) { _ in }
             await eventually { lookups_of(4).all > 0 }
             await crowd.end()
+            // From 8.16 on libcurl may have cancelled it.
+            #expect(lookups_of(4).current > 0 || CurlLibrary.version >= CurlLibrary.Version(8, 16))
             lookups_answer(4)
         }
     }
