@@ -184,13 +184,13 @@
 
         // MARK: End
 
-        /// Hands over what the driver has kept of a body that came whole, and sees to it that all of it is there.
+        /// Hands what the driver has kept of a body that came whole to the file or the consumer, and sees to it that all is there.
         private func finishDelivery(_ state: inout Progression) async {
             guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
             do {
                 if let file = state.file {
                     try await file.finish(with: transfer.kept)
-                } else if state.consumer != nil {
+                } else {
                     if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
                     if state.rejection == nil { try await state.special?.finish() }
                 }
