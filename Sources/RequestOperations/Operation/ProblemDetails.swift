@@ -41,7 +41,7 @@ extension RequestError {
 
 extension ProblemDetails {
     fileprivate init?(of head: ResponseHead, _ body: Data) {
-        guard let type = head.field("Content-Type").flatMap(MediaType.init), type.isProblem,
+        guard let type = head.mediaType, type.isProblem,
             let problem = try? JSONDecoder().decode(ProblemDetails.self, from: body)
         else { return nil }
         self = problem

@@ -40,7 +40,7 @@ extension ResponseDecoder {
         let choices = decoders.map { range, decoder in (MediaChoice(range), decoder) }
             .sorted { ($0.0.rank, $0.0.range) < ($1.0.rank, $1.0.range) }
         return ResponseDecoder { response in
-            let type = response.head.field("Content-Type").flatMap(MediaType.init)
+            let type = response.head.mediaType
             if let type, let choice = choices.first(where: { $0.0.includes(type) }) {
                 return try await choice.1.decode(response)
             }

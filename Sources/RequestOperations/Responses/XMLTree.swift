@@ -94,13 +94,10 @@ extension ResponseDecoder where Value == XMLTree {
 extension TransportResponse {
     /// A document in UTF-8, if the response declares its charset: in its own declaration it may have another.
     fileprivate func declaredText(of document: Data) throws -> Data {
-        guard let name = head.field("Content-Type").flatMap({ MediaType($0)?.parameters["charset"] }) else {
-            return document
-        }
-        guard let text = Charset(name: name)?.text(of: document) else {
+        guard let charset = try head.declaredCharset else { return document }
+        guard let text = charset.text(of: document) else {
             throw RequestError(
-                .undecodable, stage: .decode, head: head,
-                reason: "the charset is not known, or the body is not valid in it")
+                .undecodable, stage: .decode, head: head, reason: "the body is not valid in its charset")
         }
         return XMLProlog(Data(text.utf8)).withoutDeclaration
     }

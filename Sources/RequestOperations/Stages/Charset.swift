@@ -1,5 +1,5 @@
 /// A character encoding in which text is decoded strictly (RFC 9110, section 8.3.2).
-struct Charset: Sendable {
+struct Charset: Sendable, Hashable {
     private let encoding: String.Encoding
 
     /// The charset of an encoding of Foundation's.
@@ -7,11 +7,25 @@ struct Charset: Sendable {
         self.encoding = encoding
     }
 
-    /// The charset of a name (IANA character sets), without regard to case; `nil` if it is not known.
+    /// The charset of a name (IANA character sets, labels of the WHATWG Encoding standard), without regard to case, to space
+    /// around it and to apostrophes, which some servers take for quotation marks; `nil` if it is not known.
     init?(name: String) {
-        guard let encoding = Self.encodings[name.lowercased()] else { return nil }
+        guard let encoding = Self.encodings[Self.label(name)] else { return nil }
         self.encoding = encoding
     }
+
+    /// Whether two names mean the same charset.
+    static func areSame(_ first: String, _ second: String) -> Bool {
+        label(first) == label(second) || Charset(name: first).map { $0 == Charset(name: second) } ?? false
+    }
+
+    private static func label(_ name: String) -> String {
+        let text = name.trimmingCharacters(in: asciiSpace)
+        let isQuoted = text.count > 2 && text.first == "'" && text.last == "'"
+        return (isQuoted ? text.dropFirst().dropLast().trimmingCharacters(in: asciiSpace) : text).lowercased()
+    }
+
+    private static let asciiSpace = CharacterSet(charactersIn: "\t\n\u{0C}\r ")
 
     /// The text that bytes stand for, without a byte order mark; `nil` if they are not valid. Foundation drops an odd byte
     /// at the end, guesses the byte order, and passes on some bytes that a code page leaves undefined.
@@ -56,14 +70,55 @@ struct Charset: Sendable {
         for (latin, part) in [1: 1, 2: 2, 3: 3, 4: 4, 5: 9, 6: 10, 9: 15, 10: 16] {
             encodings["latin\(latin)"] = encodings["iso-8859-\(part)"]
         }
-        let aliases = [
-            "gb2312": "gb18030", "gbk": "gb18030", "cp936": "gb18030", "big5-hkscs": "big5",
-            "ks_c_5601-1987": "euc-kr", "cp949": "euc-kr", "windows-949": "euc-kr", "tis-620": "windows-874",
-            "cp866": "ibm866", "x-sjis": "shift_jis", "windows-31j": "shift_jis",
-        ]
-        for (alias, name) in aliases { encodings[alias] = encodings[name] }
+        for (name, labels) in aliases { for label in labels { encodings[label] = encodings[name] } }
         return encodings
     }()
+
+    /// The labels of the WHATWG Encoding standard beside those above, but for the ones that it gives another meaning than the
+    /// IANA does, such as `unicode` and `ucs-2`: these are not known.
+    private static let aliases: [String: [String]] = [
+        "utf-8": ["unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8"],
+        "us-ascii": ["iso-ir-6", "iso646-us", "csascii", "us"],
+        "iso-8859-1": ["iso88591", "iso_8859-1:1987", "iso-ir-100", "csisolatin1", "l1", "cp819", "ibm819"],
+        "iso-8859-2": ["iso88592", "iso_8859-2:1987", "iso-ir-101", "csisolatin2", "l2"],
+        "iso-8859-3": ["iso88593", "iso_8859-3:1988", "iso-ir-109", "csisolatin3", "l3"],
+        "iso-8859-4": ["iso88594", "iso_8859-4:1988", "iso-ir-110", "csisolatin4", "l4"],
+        "iso-8859-5": ["iso88595", "iso_8859-5:1988", "iso-ir-144", "csisolatincyrillic", "cyrillic"],
+        "iso-8859-6": [
+            "iso88596", "iso_8859-6:1987", "iso-ir-127", "csisolatinarabic", "arabic", "asmo-708", "ecma-114",
+            "iso-8859-6-e", "iso-8859-6-i", "csiso88596e", "csiso88596i",
+        ],
+        "iso-8859-7": [
+            "iso88597", "iso_8859-7:1987", "iso-ir-126", "csisolatingreek", "greek", "greek8", "ecma-118", "elot_928",
+            "sun_eu_greek",
+        ],
+        "iso-8859-8": [
+            "iso88598", "iso_8859-8:1988", "iso-ir-138", "csisolatinhebrew", "hebrew", "visual", "logical",
+            "iso-8859-8-e",
+            "iso-8859-8-i", "csiso88598e", "csiso88598i",
+        ],
+        "iso-8859-9": ["iso88599", "iso_8859-9:1989", "iso-ir-148", "csisolatin5", "l5"],
+        "iso-8859-10": ["iso885910", "iso-ir-157", "csisolatin6", "l6"],
+        "iso-8859-11": ["iso885911"], "iso-8859-13": ["iso885913"], "iso-8859-14": ["iso885914"],
+        "iso-8859-15": ["iso885915", "csisolatin9", "l9"],
+        "windows-1250": ["x-cp1250"], "windows-1251": ["x-cp1251"], "windows-1252": ["x-cp1252"],
+        "windows-1253": ["x-cp1253"], "windows-1254": ["x-cp1254"], "windows-1255": ["x-cp1255"],
+        "windows-1256": ["x-cp1256"], "windows-1257": ["x-cp1257"], "windows-1258": ["x-cp1258"],
+        "windows-874": ["dos-874", "tis-620"], "koi8-r": ["koi", "koi8", "koi8_r", "cskoi8r"],
+        "ibm866": ["cp866", "866", "csibm866"],
+        "shift_jis": ["x-sjis", "windows-31j", "shift-jis", "sjis", "csshiftjis", "ms932", "ms_kanji"],
+        "iso-2022-jp": ["csiso2022jp"],
+        "gb18030": [
+            "gb2312", "gbk", "cp936", "chinese", "csgb2312", "csiso58gb231280", "gb_2312", "gb_2312-80", "iso-ir-58",
+            "x-gbk",
+        ],
+        "big5": ["big5-hkscs", "cn-big5", "csbig5", "x-x-big5"],
+        "euc-kr": [
+            "ks_c_5601-1987", "ks_c_5601-1989", "ksc_5601", "ksc5601", "korean", "cseuckr", "csksc56011987",
+            "iso-ir-149",
+            "cp949", "windows-949",
+        ],
+    ]
 }
 
 extension String.Encoding {

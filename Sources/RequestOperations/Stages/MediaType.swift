@@ -7,82 +7,120 @@ struct MediaType: Sendable, Hashable {
     /// The parameters; names in lower case.
     let parameters: [String: String]
 
-    /// Reads a type, or gives `nil` for what is not one. A parameter that is empty (`text/plain;`) or cannot be read is
-    /// passed over, as browsers do.
+    /// Reads a type as browsers do (WHATWG MIME Sniffing, "parse a MIME type"), or gives `nil` for what is not one.
+    ///
+    /// A parameter that is empty (`text/plain;`) or has no name is passed over. A value goes up to the next semicolon, and the
+    /// space before it is kept. A quoted value may lack its closing quotation mark. Of several of a name the first counts.
     init?(_ text: String) {
-        var parser = FieldParser(text)
-        guard let type = parser.token(), parser.take("/"), let subtype = parser.token() else { return nil }
-        guard type != "*" || subtype == "*" else { return nil }
+        var scanner = MediaTypeScanner(text)
+        let type = scanner.take { $0 != "/" }
+        guard type.isToken, scanner.skip("/") else { return nil }
+        let subtype = scanner.take { $0 != ";" }.trimmingTrailingSpace
+        guard subtype.isToken, type != "*" || subtype == "*" else { return nil }
         var parameters: [String: String] = [:]
-        while !parser.isAtEnd {
-            guard parser.take(";") else { return nil }
-            if let name = parser.token(), parser.take("="), let value = parser.tokenOrQuotedString(), parser.isAt(";") {
-                // The first of several counts, as browsers have it.
-                parameters[name.lowercased()] = parameters[name.lowercased()] ?? value
-            }
-            parser.skip(to: ";")
+        while scanner.skip(";") {
+            guard let (name, value) = scanner.parameter(), name.isToken, value.unicodeScalars.allSatisfy(\.mayBeQuoted)
+            else { continue }
+            parameters[name.lowercased()] = parameters[name.lowercased()] ?? value
         }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
         self.parameters = parameters
     }
 
-    /// Whether this range covers a type. `charset` values compare without regard to case, other parameters exactly; a
+    /// Reads the value of a `Content-Type` that may have been sent several times. What is no type in the list counts for
+    /// nothing (Fetch, "extract a MIME type"). Equal types are one; different ones leave the type open, and give `nil`.
+    static func ofField(_ field: String) -> MediaType? {
+        let types = MediaTypeScanner(field).values().compactMap { MediaType($0) }.filter { $0.type != "*" }
+        guard let type = types.first, types.allSatisfy({ $0 == type }) else { return nil }
+        return type
+    }
+
+    /// Whether this range covers a type. `charset` values compare by the charset that they name, other parameters exactly; a
     /// weight (`q`) is not compared.
     func includes(_ other: MediaType) -> Bool {
         guard type == "*" || type == other.type, subtype == "*" || subtype == other.subtype else { return false }
         return parameters.allSatisfy { name, value in
             guard name != "q" else { return true }
             guard let found = other.parameters[name] else { return false }
-            return name == "charset" ? found.lowercased() == value.lowercased() : found == value
+            return name == "charset" ? Charset.areSame(found, value) : found == value
         }
     }
 }
 
-/// Reads the tokens and quoted strings of a field value (RFC 9110, section 5.6).
-struct FieldParser {
+/// Cuts the value of a `Content-Type` into its parts (WHATWG MIME Sniffing and Fetch).
+private struct MediaTypeScanner {
     private var rest: Substring.UnicodeScalarView
 
+    /// Begins behind the space at the beginning, and ends before that at the end.
     init(_ text: String) {
-        rest = Substring(text.trimmingCharacters(in: .whitespaces)).unicodeScalars
+        let scalars = text.unicodeScalars
+        rest = Substring(Substring(scalars.drop(while: \.isHTTPSpace)).trimmingTrailingSpace).unicodeScalars
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    /// Takes all before the first scalar that is not taken.
+    mutating func take(while isTaken: (Unicode.Scalar) -> Bool) -> String {
+        let taken = rest.prefix(while: isTaken)
+        rest = rest[taken.endIndex...]
+        return String(Substring(taken))
+    }
 
-    /// Takes a delimiter, if it stands next; space is tolerated on both sides of a semicolon only.
-    mutating func take(_ delimiter: Unicode.Scalar) -> Bool {
-        if delimiter == ";" { skipSpace() }
+    /// Skips a delimiter, if it stands next.
+    mutating func skip(_ delimiter: Unicode.Scalar) -> Bool {
         guard rest.first == delimiter else { return false }
         rest.removeFirst()
-        if delimiter == ";" { skipSpace() }
         return true
     }
 
-    /// Whether a delimiter or the end comes next, after any space.
-    mutating func isAt(_ delimiter: Unicode.Scalar) -> Bool {
-        skipSpace()
-        return rest.isEmpty || rest.first == delimiter
+    /// Takes a parameter, up to the semicolon after it; `nil` if it has no value.
+    mutating func parameter() -> (name: String, value: String)? {
+        rest = rest.drop(while: \.isHTTPSpace)
+        let name = take { $0 != ";" && $0 != "=" }
+        guard skip("=") else { return nil }
+        guard rest.first == "\"" else {
+            let value = take { $0 != ";" }.trimmingTrailingSpace
+            return value.isEmpty ? nil : (name, value)
+        }
+        let value = quotedString()
+        _ = take { $0 != ";" }
+        return (name, value)
     }
 
-    /// Goes on to the next delimiter, or to the end.
-    mutating func skip(to delimiter: Unicode.Scalar) {
-        rest = rest.drop { $0 != delimiter }
+    /// The values of a list, which commas outside of quoted strings part (Fetch, "get, decode, and split").
+    func values() -> [String] {
+        var scanner = self
+        var values: [String] = []
+        while true {
+            let start = scanner.rest.startIndex
+            while let scalar = scanner.rest.first, scalar != "," {
+                if scalar == "\"" { _ = scanner.quotedString() } else { scanner.rest.removeFirst() }
+            }
+            values.append(String(Substring(rest[start..<scanner.rest.startIndex])))
+            guard scanner.skip(",") else { return values }
+        }
     }
 
-    mutating func token() -> String? {
-        let token = rest.prefix(while: \.isTokenScalar)
-        guard !token.isEmpty else { return nil }
-        rest = rest[token.endIndex...]
-        return String(Substring(token))
+    /// Takes a quoted string, whose opening quotation mark stands next. One that does not end is all of the rest.
+    private mutating func quotedString() -> String {
+        rest.removeFirst()
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            // A backslash at the very end stands for itself.
+            value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
+        }
+        return String(value)
+    }
+}
+
+extension StringProtocol {
+    /// The text without the space of HTTP at its end.
+    fileprivate var trimmingTrailingSpace: String {
+        guard let last = unicodeScalars.lastIndex(where: { !$0.isHTTPSpace }) else { return "" }
+        return String(String.UnicodeScalarView(unicodeScalars[...last]))
     }
 
-    mutating func tokenOrQuotedString() -> String? {
-        rest.first == "\"" ? rest.takeQuotedString() : token()
-    }
-
-    private mutating func skipSpace() {
-        rest = rest.drop { $0 == " " || $0 == "\t" }
-    }
+    /// Whether this is a token (RFC 9110, section 5.6.2).
+    fileprivate var isToken: Bool { !isEmpty && unicodeScalars.allSatisfy(\.isTokenScalar) }
 }
 
 extension Substring.UnicodeScalarView {
@@ -108,4 +146,12 @@ extension Substring.UnicodeScalarView {
 extension Unicode.Scalar {
     /// Whether a token may contain it.
     var isTokenScalar: Bool { isASCII && UInt8(ascii: self).isTokenCharacter }
+
+    /// Whether it is space (WHATWG MIME Sniffing, "HTTP whitespace").
+    fileprivate var isHTTPSpace: Bool { self == " " || self == "\t" || self == "\n" || self == "\r" }
+
+    /// Whether the value of a parameter may contain it (WHATWG MIME Sniffing, "HTTP quoted-string token code point").
+    fileprivate var mayBeQuoted: Bool {
+        self == "\t" || (0x20...0x7E).contains(value) || (0x80...0xFF).contains(value)
+    }
 }

@@ -67,7 +67,11 @@ extension ResponseDecoder where Value == String {
     /// ``RequestError/Code/undecodable``: text is never replaced or guessed. A byte order mark is not part of the text;
     /// UTF-16 and UTF-32 without one are big-endian (RFC 2781, section 4.3).
     ///
-    /// The charsets that are known, by their names and the usual aliases (such as `latin1`, `iso_8859-1`, `cp1252`):
+    /// The `Content-Type` is read as browsers do (WHATWG MIME Sniffing): a missing quotation mark, space and apostrophes
+    /// around a charset do no harm. A charset in a field that cannot be read fails as ``RequestError/Code/undecodable``, too.
+    ///
+    /// The charsets that are known, by their names and the labels of the WHATWG Encoding standard (such as `latin1`,
+    /// `iso_8859-1`, `utf8`), each in its own meaning: `iso-8859-1` is not `windows-1252` here.
     ///
     /// - `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `utf-32`, `utf-32le`, `utf-32be`, `us-ascii`
     /// - `iso-8859-1` to `iso-8859-16`, of which there is no 12th
@@ -79,12 +83,8 @@ extension ResponseDecoder where Value == String {
         ResponseDecoder(synchronous: { response in
             let body = try response.bodyInMemory
             guard !body.isEmpty else { return "" }
-            let charset = response.head.field("Content-Type").flatMap { MediaType($0)?.parameters["charset"] }
-            guard let declared = charset.map(Charset.init(name:)) ?? Charset(encoding) else {
-                throw RequestError(
-                    .undecodable, stage: .decode, head: response.head, reason: "the charset is not known")
-            }
-            guard let text = declared.text(of: body) else {
+            let charset = try response.head.declaredCharset ?? Charset(encoding)
+            guard let text = charset.text(of: body) else {
                 throw RequestError(
                     .undecodable, stage: .decode, head: response.head, reason: "the body is not valid in its charset")
             }
@@ -166,5 +166,38 @@ extension TransportResponse {
             }
             return body
         }
+    }
+}
+
+extension ResponseHead {
+    /// The media type that the response declares; `nil` for none, and for what cannot be read.
+    var mediaType: MediaType? { field("Content-Type").flatMap(MediaType.ofField) }
+
+    /// The charset that the response declares; `nil` for none.
+    ///
+    /// - Throws: ``RequestError/Code/undecodable`` for one that is not known, and for one in a field that cannot be read: to
+    ///   assume another would give wrong text.
+    var declaredCharset: Charset? {
+        get throws {
+            guard let field = field("Content-Type") else { return nil }
+            guard let name = MediaType.ofField(field)?.parameters["charset"] else {
+                guard !field.mentionsCharset else { throw undecodable("cannot be read") }
+                return nil
+            }
+            guard let charset = Charset(name: name) else { throw undecodable("is not known") }
+            return charset
+        }
+    }
+
+    private func undecodable(_ what: String) -> RequestError {
+        RequestError(.undecodable, stage: .decode, head: self, reason: "the charset \(what)")
+    }
+}
+
+extension String {
+    /// Whether a charset stands in this value of a `Content-Type`, outside of quoted strings, readable or not.
+    fileprivate var mentionsCharset: Bool {
+        replacing(/"(?:[^"\\]|\\.)*"/.matchingSemantics(.unicodeScalar), with: "\"\"")
+            .contains(/(?i)(?:^|[^\w\-])charset\s*=\s*[^\s;]/.matchingSemantics(.unicodeScalar))
     }
 }

@@ -50,7 +50,8 @@ public struct ResponseValidation: Sendable {
             guard head.isHTTP, head.mayHaveContent else { return }
             let field = head.field("Content-Type")
             if field == nil, head.answersHEAD { return }
-            guard let type = field.flatMap(MediaType.init), ranges.contains(where: { $0.includes(type) }) else {
+            guard let type = field.flatMap(MediaType.ofField), ranges.contains(where: { $0.includes(type) })
+            else {
                 // The type that came stands in the head; a description never quotes what a server sent.
                 throw RequestError(
                     .unacceptableContentType, stage: .validate, head: head,

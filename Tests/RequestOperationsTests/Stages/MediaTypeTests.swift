@@ -36,11 +36,43 @@ import Testing
     }
 
     @Test(arguments: [
-        "a/b; x=; y=2", "a/b; =1; y=2", "a/b; x; y=2", "a/b; x =1; y=2", "a/b; x= 1; y=2", "a/b; x=1 1; y=2",
-        "a/b; x=é; y=2", "a/b; y=2; x=\"open", "a/b; y=2; x=\"open\\", "a/b; x=1, c/d; y=2",
+        "a/b; x=; y=2", "a/b; =1; y=2", "a/b; x; y=2", "a/b; x =1; y=2", "a/b; x=\u{B}; y=2", "a/b; \"; y=2",
     ])
     func aParameterThatCannotBeReadIsPassedOver(text: String) {
         #expect(MediaType(text)?.parameters == ["y": "2"])
+    }
+
+    // Inputs along each step of "parse a MIME type" and "collect an HTTP quoted string".
+    @Test(arguments: [
+        ("a/b; x= 1; y=2", ["x": " 1", "y": "2"]), ("a/b; x=1 1 ; y=2", ["x": "1 1", "y": "2"]),
+        ("a/b; x=é; y=2", ["x": "é", "y": "2"]), ("a/b; x=€; y=2", ["y": "2"]), ("a/b; x=\u{7F}", [:]),
+        ("a/b; x=(", ["x": "("]), ("a/b; x='1'", ["x": "'1'"]), ("a/b; x=1\"", ["x": "1\""]),
+        ("a/b; x= \"1\"", ["x": " \"1\""]), ("a/b; x=1, c/d; y=2", ["x": "1, c/d", "y": "2"]),
+        ("a/b; x=\"open", ["x": "open"]), ("a/b; x=\"open; y=2", ["x": "open; y=2"]),
+        ("a/b; x=\"open\\", ["x": "open\\"]),
+        ("a/b; x=\"\\o\\p\"", ["x": "op"]), ("a/b; x=\"1\"2; y=2", ["x": "1", "y": "2"]),
+        ("a/b; x=\"\"; x=2", ["x": ""]), ("a/b; x=(); x=2", ["x": "()"]), ("a/b; x=; x=2", ["x": "2"]),
+        ("a/b;\n x=1\r\n;\t\r\ny=2", ["x": "1", "y": "2"]), ("\r\na/b; x=1 \t", ["x": "1"]),
+    ])
+    func aValueIsReadAsBrowsersReadIt(text: String, parameters: [String: String]) {
+        #expect(MediaType(text)?.parameters == parameters)
+    }
+
+    @Test(arguments: [
+        "a/b; x=1, a/b; x=1", "a/b;x=1,A/B ; X=1", "a/b; x=1, */*;x=2, b, ", ", a/b;x=1", "a/b; x=\"1\", a/b; x=1",
+    ])
+    func equalTypesOfAFieldAreOne(field: String) throws {
+        let type = try #require(MediaType.ofField(field))
+        #expect(type.type == "a" && type.subtype == "b" && type.parameters == ["x": "1"])
+    }
+
+    @Test(arguments: ["a/b, a/c", "a/b;x=1, a/b;x=2", "a/b, a/b;x=1", ",", "b, c", "*/*"])
+    func differentTypesOfAFieldAndNoneLeaveItOpen(field: String) {
+        #expect(MediaType.ofField(field) == nil)
+    }
+
+    @Test func aCommaInAQuotedStringPartsNothing() {
+        #expect(MediaType.ofField("a/b; x=\"1, c/d\"")?.parameters == ["x": "1, c/d"])
     }
 
     @Test(arguments: [
@@ -50,6 +82,8 @@ import Testing
         ("text/html", "text/html;charset=utf-8", true), ("text/html;charset=utf-8", "text/html", false),
         ("text/html;charset=utf-8", "text/html; CHARSET=\"UTF-8\"", true),
         ("text/html;charset=utf-8", "text/html;charset=latin1", false),
+        ("a/b;charset=utf-8", "a/b;charset='UTF8'", true),
+        ("a/b;charset=klingon", "a/b; charset= KLINGON", true), ("a/b;charset=klingon", "a/b;charset=vulcan", false),
         ("text/html;level=1", "text/html;level=1;x=2", true), ("text/html;level=A", "text/html;level=a", false),
         ("text/html;level=1;x=3", "text/html;level=1;x=2", false), ("text/*;q=0.5", "text/html", true),
         ("*/*;q=0.5", "text/html;q=1", true),
@@ -68,6 +102,7 @@ import Testing
                 text.append(alphabet.randomElement(using: &random)!)
             }
             _ = MediaType(String(text))
+            _ = MediaType.ofField(String(text))
         }
     }
 }

@@ -161,6 +161,8 @@ import Testing
             ("gb18030", [0x94, 0x39, 0xDA, 0x33], "💩"),
             ("big5", [0xA4, 0xA4], "中"), ("Big5-HKSCS", [0xA4, 0xA4], "中"), ("euc-kr", [0xB0, 0xA1], "가"),
             ("cp949", [0x81, 0x41], "갂"), ("windows-31j", [0x87, 0x40], "①"),
+            ("l2", [0xA1], "Ą"), ("csISOLatinCyrillic", [0xBF], "П"), ("x-cp1251", [0xCF], "П"), ("sjis", [0xB1], "ｱ"),
+            ("866", [0x8F], "П"), ("ksc_5601", [0xB0, 0xA1], "가"), ("x-gbk", [0xD6, 0xD0], "中"),
             ("utf-8", [0xEF, 0xBB, 0xBF, 0x61], "a"), ("\"utf-8\"", [0x61], "a"), ("utf-16", [0xFE, 0xFF], ""),
         ] as [(String, [UInt8], String)])
     func textIsDecodedInItsCharset(charset: String, bytes: [UInt8], text: String) async throws {
@@ -189,6 +191,42 @@ import Testing
     func aResponseWithoutACharsetHasTheDefault(type: String?) async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
         #expect(try await ResponseDecoder.string(default: .isoLatin1).decode(Self.response([0xE4], type: type)) == "ä")
+    }
+
+    /// Media types that are not well formed, or are so in an unusual way, with a charset in which the bytes mean something else
+    /// than in UTF-8.
+    @Test(arguments: [
+        "text/plain; charset= utf-16le", "text/plain;charset=utf-16le ;", "text/plain; charset=\"utf-16le",
+        "text/plain; charset='utf-16le'", "text/plain; charset=\"'UTF-16LE'\"", "text/plain;;charset=utf-16le",
+        "text/plain; charset=utf-16le; charset=utf-8", "text/plain; charset=\"utf-16le\"x; y",
+        "text/plain; charset=\"utf\\-16le\"", "text/plain; =1; charset=utf-16le", "text/plain;\tcharset=\tutf-16le",
+        "text/plain; charset; charset=utf-16le", "text/plain; x=\"a;b\"; charset=\" utf-16le \"",
+        "text/plain; charset=utf-16le, text/plain; charset=utf-16le",
+    ])
+    func aCharsetIsFoundInATypeThatIsNotWellFormed(type: String) async throws {
+        #expect(try await ResponseDecoder.string.decode(Self.response([0x61, 0x62], type: type)) == "扡")
+    }
+
+    /// Where the charset cannot be read, UTF-8 would give other text than was sent.
+    @Test(arguments: [
+        "text/plain; charset = utf-16le", "text/plain charset=utf-16le", "charset=utf-16le", "text; charset=utf-16le",
+        "text/plain, charset=utf-16le", "text/plain; x=\"a; charset=utf-16le", "text/plain; charset=utf-16le\"",
+        "text/plain; charset=utf-8, text/plain; charset=utf-16le", "text/plain, text/plain; charset=utf-16le",
+        "text/plain; charset= \"utf-16le\"", "text/plain; charset=utf-16le utf-8", "text/plain; charset=''",
+        "text/plain; charset=€", "text/plain; charset=\"\"", "text/plain; charset=unicode", "/; charset=utf-16le",
+    ])
+    func aCharsetThatCannotBeReadIsUndecodable(type: String) async {
+        let error = await Self.error(.string, Self.response([0x61, 0x62], type: type))
+        #expect(error?.code == .undecodable && error?.reason?.hasPrefix("the charset") == true)
+    }
+
+    @Test(arguments: [
+        "text/plain; charset=utf8", "text/plain; charset='utf8'", "text/plain; charset=unicode-1-1-utf-8",
+        "text/plain; x=\"charset=utf-16le\"", "text/plain; x-charset=utf-16le", "text/plain, text/plain",
+        "text/plain; charset=, text/html",
+    ])
+    func textInUTF8IsReadAsSuch(type: String) async throws {
+        #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
     }
 
     @Test func theDeclaredCharsetComesBeforeTheDefault() async throws {
