@@ -2,19 +2,23 @@
 public enum RetryAfter {
     /// The delay that a value asks for, or `nil` if it is neither a number of seconds nor a date.
     ///
-    /// Seconds are decimal digits only; a date may have any of the three forms of RFC 9110, section 5.6.7, however its parts
-    /// are separated, and one in the past means now. Anything else, a negative number above all, is ignored.
+    /// Seconds are digits. Some servers send a fraction, as in `1.5`, and that counts too. A date may have any of the three
+    /// forms of RFC 9110, section 5.6.7, however its parts are separated, and with `UTC` or no zone in place of `GMT`. One
+    /// in the past means now. Anything else, a negative number above all, is ignored.
     ///
     /// - Parameters:
     ///   - value: The field's value.
     ///   - now: What the date is compared with.
     public static func delay(_ value: String, now: Date) -> Duration? {
         let value = value.trimmingCharacters(in: .whitespaces)
-        if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // A number that overflows asks for longer than anyone waits, as the largest that fits does.
-            return .seconds(min(Int64(value) ?? .max, longest))
+        let parts = value.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDecimalDigit) }) else {
+            return HTTPDate.parse(value, now: now).map { .rounded(seconds: $0.timeIntervalSince(now)) }
         }
-        return HTTPDate.parse(value, now: now).map { .rounded(seconds: $0.timeIntervalSince(now)) }
+        // A number that overflows asks for longer than anyone waits, as the largest that fits does.
+        let whole = Duration.seconds(min(Int64(parts[0]) ?? .max, longest))
+        guard parts.count == 2, let fraction = Double("0." + parts[1]) else { return whole }
+        return whole + .rounded(seconds: fraction)
     }
 
     /// Three thousand years, far inside what a `Duration` holds.
@@ -25,18 +29,18 @@ public enum RetryAfter {
 enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     ///
-    /// That the weekday is the right one is not checked.
+    /// Each of them may end with `GMT`, `UTC` or no zone: all dates of HTTP are in UTC. Other zones are not read. That the
+    /// weekday is the right one is not checked.
     ///
     /// - Parameter now: A year of two digits is the latest one for which the date does not lie more than 50 years after it.
     static func parse(_ text: String, now: Date) -> Date? {
-        let words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
-        guard let weekday = words.first, weekdays.contains(String(weekday.prefix(3))) else { return nil }
-        return switch words.count {
-        // Only the obsolete one of both forms has a year of two digits.
-        case 6 where words[5] == "GMT": date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
-        case 5: date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
-        default: nil
-        }
+        var words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
+        if let zone = words.last, ["GMT", "UTC"].contains(zone) { words.removeLast() }
+        guard words.count == 5, weekdays.contains(String(words[0].prefix(3))) else { return nil }
+        // Only that of C's `asctime` has the month before the day. Only the obsolete one of the others has a year of two digits.
+        return months.contains(words[1])
+            ? date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
+            : date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
     }
 
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -78,4 +82,8 @@ enum HTTPDate {
         calendar.timeZone = TimeZone(secondsFromGMT: 0)!
         return calendar
     }()
+}
+
+extension UInt8 {
+    fileprivate var isDecimalDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
