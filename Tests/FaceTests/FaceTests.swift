@@ -306,6 +306,7 @@ import Testing
         encoder.nils = .null
         encoder.spaces = .plus
         encoder.characters = .whatwg
+        encoder.lineBreaks = .normalized
         encoder.sortsKeys = false
         encoder.naming = .snakeCase
         encoder.transform = { value, _ in value }

@@ -70,6 +70,14 @@ extension URLEncodedFormEncoder {
         case plus
     }
 
+    /// How line breaks in names and values are written.
+    public enum LineBreaks: Sendable {
+        /// As they are.
+        case asGiven
+        /// Each CR, LF and CRLF as CRLF, as browsers send forms (WHATWG HTML, "convert to a list of name-value pairs").
+        case normalized
+    }
+
     /// Which characters stand for themselves; all others, and the space where it is no `+`, are percent-encoded in UTF-8.
     public enum Characters: Sendable {
         /// Letters, digits and `-._~` (RFC 3986, section 2.3), and `?` and `/`, which a query may hold (section 3.4).

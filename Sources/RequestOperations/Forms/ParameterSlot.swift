@@ -59,11 +59,12 @@ final class ParameterSlot {
         guard settings.naming.convert != nil else { return key.stringValue }
         let name = convertedName(of: key)
         if let other = keysOfNames.updateValue(key.stringValue, forKey: name), other != key.stringValue {
-            settings.collision = EncodingError.invalidValue(
-                name,
-                .init(
-                    codingPath: codingPath + [key],
-                    debugDescription: "'\(other)' and '\(key.stringValue)' would both be written as '\(name)'."))
+            settings.note(
+                EncodingError.invalidValue(
+                    name,
+                    .init(
+                        codingPath: codingPath + [key],
+                        debugDescription: "'\(other)' and '\(key.stringValue)' would both be written as '\(name)'.")))
         }
         return name
     }
@@ -121,8 +122,27 @@ final class ParameterSlot {
         return slot.node ?? .absent
     }
 
+    /// Checks that nothing was written here yet: what a value writes is either one value, or members, or elements.
+    ///
+    /// Foundation's encoders trap on most of the others. The encoding fails at its end here, as functions that cannot throw
+    /// call this. A property without a value counts as not written.
+    func checkIsUnwritten() {
+        switch node {
+        case nil, .absent: break
+        default:
+            let name = codingPath.map(\.stringValue).joined(separator: ".")
+            settings.note(
+                EncodingError.invalidValue(
+                    name,
+                    .init(
+                        codingPath: codingPath,
+                        debugDescription: "'\(name)' is written twice, in ways that exclude each other.")))
+        }
+    }
+
     /// Encodes the only value that the value of this place writes.
     func fillWithSingle<Value: Encodable>(_ value: Value) throws {
+        checkIsUnwritten()
         if showsSingleValue, settings.transform != nil, let parent, let key {
             node = try parent.transformedNode(of: value, at: ParameterKey(key))
         } else if let scalar = ParameterNode(scalar: value) {
@@ -134,6 +154,7 @@ final class ParameterSlot {
 
     /// Writes that the value of this place is none.
     func fillWithNil() throws {
+        checkIsUnwritten()
         guard showsSingleValue, settings.transform != nil, let parent, let key else {
             node = .null
             return
@@ -148,13 +169,18 @@ final class ParameterSettings {
     let transform: ParameterTransform?
     /// The names of the types of the keys that the outermost value was written with; noted for endpoints only.
     var typesOfKeys: [String] = []
-    /// What is wrong with the names of two properties.
-    var collision: EncodingError?
+    /// What the outermost value, or one within it, wrote and cannot be written, such as two properties of one name; the first.
+    private(set) var contradiction: EncodingError?
     private var namesOfTypes: [ObjectIdentifier: Set<String>] = [:]
 
     init(naming: ParameterNaming, transform: ParameterTransform?) {
         self.naming = naming
         self.transform = transform
+    }
+
+    /// Notes an error that fails the encoding at its end.
+    func note(_ error: EncodingError) {
+        contradiction = contradiction ?? error
     }
 
     /// The names that are declared in the type of a value: of its stored properties, those of its superclasses too, or of
@@ -183,6 +209,9 @@ final class ParameterSettings {
 /// The names that mirrors give to stored properties.
 enum StoredProperty {
     private static let lazyPrefix = "$__lazy_storage_$_"
+
+    /// Whether a label is of the storage of a lazy property, which is optional.
+    static func isLazy(_ label: String) -> Bool { label.hasPrefix(lazyPrefix) }
 
     /// The declared name for a label: the storage of a wrapped property has an underscore before it.
     static func name(_ label: String) -> String {

@@ -25,7 +25,7 @@ struct ParameterTreeEncoder: Encoder {
     ) throws -> ParameterNode {
         let slot = ParameterSlot(settings: settings, takesPlacements: takesPlacements)
         try slot.fill(with: value)
-        if let collision = settings.collision { throw collision }
+        if let contradiction = settings.contradiction { throw contradiction }
         return slot.node ?? .absent
     }
 
@@ -47,8 +47,7 @@ extension ParameterSlot {
     /// The record that the value writes; the same for each container that it asks for, as a subclass and its superclass do.
     fileprivate func record() -> ParameterRecord {
         if case .record(let record) = node { return record }
-        // As Foundation's encoders have it: a program that does so contradicts itself.
-        precondition(node == nil, "A value asked for two kinds of containers to encode itself into.")
+        checkIsUnwritten()
         let record = ParameterRecord()
         node = .record(record)
         return record
@@ -56,8 +55,7 @@ extension ParameterSlot {
 
     fileprivate func list() -> ParameterList {
         if case .list(let list) = node { return list }
-        // As above.
-        precondition(node == nil, "A value asked for two kinds of containers to encode itself into.")
+        checkIsUnwritten()
         let list = ParameterList()
         node = .list(list)
         return list

@@ -5,11 +5,14 @@ struct PercentEncoding {
     private let space: [UInt8]
     /// Whether an escape in the text is one already.
     private let keepsEscapes: Bool
+    /// Whether a CR or LF alone becomes both.
+    private let normalizesLineBreaks: Bool
 
     private init(_ standsForItself: [Bool], space: [UInt8] = escapedSpace, keepsEscapes: Bool = false) {
         self.standsForItself = standsForItself
         self.space = space
         self.keepsEscapes = keepsEscapes
+        normalizesLineBreaks = false
     }
 
     /// As a form encoder says.
@@ -25,6 +28,11 @@ struct PercentEncoding {
             case .plus: Self.plus
             }
         keepsEscapes = false
+        normalizesLineBreaks =
+            switch options.lineBreaks {
+            case .asGiven: false
+            case .normalized: true
+            }
     }
 
     /// Only the unreserved characters stand for themselves (RFC 3986, section 2.3).
@@ -63,6 +71,8 @@ struct PercentEncoding {
                     output.append(byte)
                 } else if byte == UInt8(ascii: " ") {
                     output += space
+                } else if normalizesLineBreaks, bytes.isLoneLineBreak(at: place) {
+                    output += Self.escapedLineBreak
                 } else if keepsEscapes, byte == UInt8(ascii: "%"), bytes[place...].beginsWithEscape {
                     output.append(byte)
                 } else {
@@ -75,6 +85,7 @@ struct PercentEncoding {
     }
 
     private static let escapedSpace = Array("%20".utf8)
+    private static let escapedLineBreak = Array("%0D%0A".utf8)
     private static let plus = Array("+".utf8)
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
     private static let form = table("-._~?/")
@@ -84,6 +95,17 @@ struct PercentEncoding {
         let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
         let all = Set((letters + marks).utf8)
         return (0..<256).map { all.contains(UInt8($0)) }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether a CR or LF stands at a place without the other.
+    fileprivate func isLoneLineBreak(at place: Int) -> Bool {
+        switch self[place] {
+        case UInt8(ascii: "\r"): place + 1 == count || self[place + 1] != UInt8(ascii: "\n")
+        case UInt8(ascii: "\n"): place == 0 || self[place - 1] != UInt8(ascii: "\r")
+        default: false
+        }
     }
 }
 

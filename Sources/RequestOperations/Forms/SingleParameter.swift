@@ -13,7 +13,9 @@ struct SingleParameter: SingleValueEncodingContainer {
     }
 
     private func set<Value: Encodable>(_ value: Value, _ node: ParameterNode) throws {
-        if slot.settings.transform == nil { slot.node = node } else { try slot.fillWithSingle(value) }
+        guard slot.settings.transform == nil else { return try slot.fillWithSingle(value) }
+        slot.checkIsUnwritten()
+        slot.node = node
     }
 
     func encode(_ value: Bool) throws { try set(value, .boolean(value)) }

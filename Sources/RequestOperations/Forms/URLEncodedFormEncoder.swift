@@ -10,12 +10,11 @@
 ///
 /// The outermost value must have members: a structure, a dictionary. What has no form is an error that names the property, an
 /// `EncodingError` with its path, and is never left out: a number or a date that is not finite, two names that are converted to
-/// one, a `nil` in an array, an empty array
-/// in an array. An array whose elements are arrays or have members is written with numbers, `a[0][b]=1`, unless its names
+/// one, a `nil` in an array, an empty array in an array, a value that asks for two kinds of containers. An array whose elements are arrays or have members is written with numbers, `a[0][b]=1`, unless its names
 /// are ``Arrays/custom(_:)``: otherwise nobody could tell which member belongs to which element. An empty array, and a value
 /// without members, as a property writes nothing.
 ///
-/// ``URLEncodedFormDecoder`` with the same options gives the value back.
+/// ``URLEncodedFormDecoder`` with the same options gives the value back, but for line breaks that were normalized.
 public struct URLEncodedFormEncoder: Sendable {
     /// How the elements of arrays are named. ``Arrays/none`` by default.
     public var arrays = Arrays.none
@@ -33,6 +32,8 @@ public struct URLEncodedFormEncoder: Sendable {
     public var spaces = Spaces.percent
     /// Which characters stand for themselves. ``Characters/rfc3986`` by default.
     public var characters = Characters.rfc3986
+    /// How line breaks in names and values are written. ``LineBreaks/asGiven`` by default.
+    public var lineBreaks = LineBreaks.asGiven
     /// Whether the members of each value are in the order of their names rather than in that of their encoding. `true` by
     /// default; the elements of an array are always in their order.
     public var sortsKeys = true
@@ -47,11 +48,12 @@ public struct URLEncodedFormEncoder: Sendable {
     /// Makes an encoder with the defaults given at each property.
     public init() {}
 
-    /// An encoder that writes as browsers send forms: ``Characters/whatwg`` and ``Spaces/plus``.
+    /// An encoder that writes as browsers send forms: ``Characters/whatwg``, ``Spaces/plus`` and ``LineBreaks/normalized``.
     public static var whatwg: URLEncodedFormEncoder {
         var encoder = URLEncodedFormEncoder()
         encoder.characters = .whatwg
         encoder.spaces = .plus
+        encoder.lineBreaks = .normalized
         return encoder
     }
 

@@ -35,6 +35,19 @@ import Testing
         #expect(try URLEncodedFormEncoder.whatwg.encode(["a": "b c*-._~?/"]) == "a=b+c*-._%7E%3F%2F")
     }
 
+    @Test(arguments: [
+        ("a\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"), ("a\r\nb", "a%0D%0Ab"), ("\n", "%0D%0A"), ("\r", "%0D%0A"),
+        ("\n\n", "%0D%0A%0D%0A"), ("\r\r", "%0D%0A%0D%0A"), ("\n\r", "%0D%0A%0D%0A"), ("\r\n\n", "%0D%0A%0D%0A"),
+        ("\r\r\n", "%0D%0A%0D%0A"), ("a b\n", "a+b%0D%0A"),
+    ])
+    func aFormOfBrowsersHasWholeLineBreaks(text: String, expected: String) throws {
+        #expect(try URLEncodedFormEncoder.whatwg.encode([text: text]) == "\(expected)=\(expected)")
+    }
+
+    @Test func lineBreaksAreAsGivenOtherwise() throws {
+        #expect(try encode(["a": "\n\r"]) == "a=%0A%0D")
+    }
+
     // MARK: Order and names
 
     private struct Unordered: Encodable {
