@@ -32,7 +32,7 @@ public struct Backoff: Sendable, Hashable {
 
     private let curve: Curve
 
-    /// The largest delay before jitter.
+    /// The largest delay before jitter, at most `Int64.max` seconds.
     public let maximum: Duration
 
     /// How randomness enters.
@@ -40,7 +40,8 @@ public struct Backoff: Sendable, Hashable {
 
     private init(_ curve: Curve, maximum: Duration, jitter: Jitter) {
         self.curve = curve
-        self.maximum = max(maximum, .zero)
+        // Sums of such durations do not overflow.
+        self.maximum = min(max(maximum, .zero), .seconds(Int64.max))
         self.jitter = jitter
     }
 

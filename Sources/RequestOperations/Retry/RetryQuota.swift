@@ -16,8 +16,9 @@ struct RetryQuota: Sendable {
         return true
     }
 
+    /// Gives tokens back, up to the capacity. The sum could be more than an `Int` holds; what is missing never is.
     mutating func refund(_ count: Int) {
-        tokens = min(tokens + count, capacity)
+        tokens += min(count, capacity - tokens)
     }
 
     /// Whether it is as one that is newly made.

@@ -129,7 +129,7 @@ struct RetryWindow: Sendable {
     mutating func balance(at now: Int64) -> Int {
         advance(to: now)
         let least = windows(for: current).reduce(Double.infinity) { min($0, room(endingAt: $1)) }
-        return max(Int(least + Self.tolerance), 0)
+        return max(Self.whole(least + Self.tolerance), 0)
     }
 
     /// Whether this has nothing to say any more: all that it counted is forgotten, and what retries left is given out.
@@ -198,17 +198,22 @@ struct RetryWindow: Sendable {
     /// are few, and keep to that.)
     private mutating func postpone(to slice: Int64, from earliest: Int64, before limit: Int64) -> Int64? {
         let counted = retries[slice] ?? 0
-        let part = max(Int(allowance(endingAt: slice)) / Self.sliceCount, 1)
+        let part = max(Self.whole(allowance(endingAt: slice)) / Self.sliceCount, 1)
         guard counted < part, hasRoom(at: slice) else { return nil }
         let isFirst = earliest >= start(of: slice)
         let share = (Double(counted) + 0.5) / Double(part)
-        let moment = isFirst ? earliest : start(of: slice) + Int64(Double(terms.slice) * share)
+        // The last slice of very long ones ends beyond what a number of nanoseconds holds.
+        let (within, overflow) = start(of: slice).addingReportingOverflow(Int64(Double(terms.slice) * share))
+        let moment = isFirst ? earliest : overflow ? .max : within
         guard moment < limit else { return nil }
         count(at: slice)
         return moment
     }
 
     // MARK: Windows
+
+    /// A number of retries as a whole one, which an `Int` holds.
+    private static func whole(_ number: Double) -> Int { Int(min(number, 1e18)) }
 
     /// A share of a request is not exact.
     private static let tolerance = 1e-9

@@ -115,6 +115,9 @@ extension Int64 {
 extension Duration {
     /// The duration in whole nanoseconds, bounded by what an `Int64` holds (292 years).
     var nanoseconds: Int64 {
+        // The components of a longer one do not fit, and trap.
+        guard self <= .seconds(Int64.max) else { return .max }
+        guard self >= .seconds(Int64.min) else { return .min }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? .min : .max }

@@ -28,4 +28,14 @@ import Testing
         quota.refund(100)
         #expect(quota.tokens == 10 && quota.isFull)
     }
+
+    @Test func theLargestNumbersDoNotOverflow() {
+        var quota = RetryQuota(capacity: .max)
+        quota.refund(.max)
+        #expect(quota.isFull)
+        #expect(quota.withdraw(.max) && quota.tokens == 0 && !quota.withdraw(1))
+        quota.refund(.max)
+        quota.refund(1)
+        #expect(quota.tokens == .max)
+    }
 }

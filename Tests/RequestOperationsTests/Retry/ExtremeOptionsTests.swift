@@ -1,0 +1,124 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// The extremes of the numbers that users can set: none of them traps.
+@Suite struct ExtremeOptionsTests: BudgetTests {
+    let clock = ManualClock()
+    let url = URL(string: "https://a.example/x")!  // A literal that is a URL.
+
+    static let numbers = [Int.min, -1, 0, 1, 2, .max - 1, .max]
+
+    static let durations: [Duration] = [
+        .seconds(Int64.min) * 18, .seconds(Int64.min), .seconds(-1), .zero, .nanoseconds(1), .seconds(10),
+        .nanoseconds(Int64.max), .seconds(Int64.max), .seconds(Int64.max) * 18,
+    ]
+
+    static let fractions: [Double] = [
+        -.infinity, -1, -0.0, 0, .leastNonzeroMagnitude, 2e-19, 1e-9, 0.2, 1, 1e9, 1e300, .infinity, .nan,
+    ]
+
+    // MARK: Budgets
+
+    @Test(arguments: numbers) func aBudgetOfTokensTakesEveryNumber(capacity: Int) {
+        for cost in Self.numbers {
+            for refund in Self.numbers {
+                let budget = RetryBudget.tokens(
+                    capacity: capacity, cost: cost, timeoutCost: cost, throttlingCost: cost, refund: refund)
+                for isHedge in [false, true, false] {
+                    _ = outcome(policy(budget), failure())
+                    budget.countSuccess(to: url, isHedge: isHedge, on: .none)
+                    _ = budget.withdrawHedge(to: url, on: .none).draw?.takeBack()
+                }
+                #expect((0...max(capacity, 0)).contains(budget.balance(of: url)))
+            }
+        }
+    }
+
+    @Test func theLargestBudgetOfTokensIsFullAfterASuccess() {
+        let budget = RetryBudget.tokens(capacity: .max)
+        #expect(outcome(policy(budget), failure()) == .retry(.seconds(1), observers: 0))
+        #expect(budget.balance(of: url) == .max - 10)
+        for _ in 0..<20 { budget.countSuccess(to: url, isHedge: false, on: .none) }
+        #expect(budget.balance(of: url) == .max)
+    }
+
+    @Test(arguments: durations) func aBudgetOverAWindowTakesEveryNumber(window: Duration) {
+        for ratio in Self.fractions {
+            for reserve in Self.fractions {
+                for mode in [RetryBudget.Mode.delaying, .failing] {
+                    let budget = RetryBudget(
+                        ratio: ratio, minimumPerSecond: reserve, window: window, mode: mode, clock: clock)
+                    var policy = policy(budget)
+                    policy.elapsedLimit = nil
+                    for _ in 0..<3 {
+                        budget.countRequest(to: url)
+                        _ = outcome(policy, failure())
+                        _ = outcome(policy, failure())
+                        #expect(budget.balance(of: url) >= 0)
+                        clock.advance(by: .seconds(1))
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Policies
+
+    @Test(arguments: durations) func aPolicyTakesEveryDuration(duration: Duration) {
+        for other in Self.durations {
+            var policy = RetryPolicy(maximumRetries: .max, backoff: .constant(duration, jitter: .equal))
+            policy.budget = RetryBudget(clock: clock)
+            policy.elapsedLimit = other
+            policy.maximumRetryAfter = duration
+            policy.circuitBreaker = CircuitBreaker(
+                minimumThroughput: 1, samplingWindow: other, openTime: duration, clock: clock)
+            let permit = try? policy.circuitBreaker?.admit(url)
+            permit?.settle(.failed)
+            for elapsed in [Duration.zero, .seconds(1_000_000)] {
+                let decision = policy.decision(after: failure(elapsed: elapsed), using: RandomSource(seed: 1))
+                if case .retry(let delay, _, _, _) = decision { #expect(delay >= .zero) }
+            }
+        }
+    }
+
+    @Test(arguments: numbers) func aPolicyTakesEveryNumberOfRetries(maximum: Int) {
+        var policy = RetryPolicy(maximumRetries: maximum, backoff: .constant(.zero))
+        policy.budget = nil
+        for attempt in [1, 2, .max] {
+            #expect((outcome(policy, failure(attempt: attempt)) != .stop) == (attempt <= maximum))
+        }
+    }
+
+    @Test(arguments: durations) func anOperationWaitsForEveryBackoffUntilItIsCancelled(delay: Duration) async throws {
+        let transport = ScriptedTransport([.status(503), .status(503), .status(503), .status(503)])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(delay))
+        configuration.retryPolicy.budget = nil
+        configuration.retryPolicy.elapsedLimit = nil
+        configuration.deadline = .seconds(Int64.max)
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        if delay > .zero {
+            await clock.sleepers(2)
+            operation.cancel()
+            await #expect(throws: CancellationError.self) { try await operation.value }
+        } else {
+            await #expect(throws: RequestError.self) { try await operation.value }
+        }
+    }
+
+    // MARK: Limiters
+
+    @Test(arguments: numbers) func aLimiterTakesEveryNumber(number: Int) {
+        let limiter = RequestLimiter(
+            total: max(number, 1), perHost: max(number, 1), maximumWaiting: number)
+        let origin = Origin(url)
+        let slots = (0..<3).compactMap { _ in limiter.slotAtOnce(for: origin) }
+        #expect(slots.count == min(max(number, 1), 3))
+        limiter.maximumWaiting = number
+        #expect(limiter.maximumWaiting == (number == .max ? nil : max(number, 0)))
+    }
+}
