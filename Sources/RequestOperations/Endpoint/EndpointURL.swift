@@ -7,7 +7,8 @@ struct EndpointURL {
     /// Joins the parts.
     ///
     /// - Parameters:
-    ///   - path: A path, or an absolute URL; with its query, if it has one. Percent-encoded.
+    ///   - path: A path, or an absolute URL; with its query and its fragment, if it has them. Percent-encoded. The fragment is
+    ///     not sent (RFC 9110, section 7.1), but a redirect inherits it, and who reads the URL of the response finds it there.
     ///   - isAbsolute: Whether the path is meant to be an absolute URL.
     ///   - base: An absolute URL, whose query stays before that of the path.
     ///   - query: What comes after both, percent-encoded.
@@ -25,7 +26,9 @@ struct EndpointURL {
             second.map { first.escapedLocation.joined(withPath: PercentEncoding.path.encoded($0.location)) }
             ?? first.escapedLocation
         let queries = [first.escapedQuery ?? "", second?.escapedQuery ?? "", query].filter { !$0.isEmpty }
-        let text = queries.isEmpty ? location : location + "?" + queries.joined(separator: "&")
+        // The fragment of a base is none of its reference's (RFC 3986, section 5.2.2).
+        let fragment = (second ?? first).escapedFragment.map { "#" + $0 } ?? ""
+        let text = (queries.isEmpty ? location : location + "?" + queries.joined(separator: "&")) + fragment
         guard let joined = URL(string: text, encodingInvalidCharacters: false),
             var parts = URLComponents(url: joined, resolvingAgainstBaseURL: true)
         else {

@@ -26,10 +26,12 @@ struct URLReference {
     /// The query with what it cannot hold escaped.
     var escapedQuery: String? { query.map(PercentEncoding.query.encoded) }
 
+    /// The fragment with what it cannot hold escaped.
+    var escapedFragment: String? { fragment.map(PercentEncoding.query.encoded) }
+
     /// The whole, with what its parts cannot hold escaped.
     var escaped: String {
-        escapedLocation + (escapedQuery.map { "?" + $0 } ?? "")
-            + (fragment.map { "#" + PercentEncoding.query.encoded($0) } ?? "")
+        escapedLocation + (escapedQuery.map { "?" + $0 } ?? "") + (escapedFragment.map { "#" + $0 } ?? "")
     }
 
     /// Where scheme and authority of a reference end; `nil` if it has no authority.
@@ -42,7 +44,7 @@ struct URLReference {
 
 extension URL {
     /// The URL of a reference, whose parts are escaped one by one: Foundation escapes every part anew, the escapes in it
-    /// too, if one of them holds a bracket.
+    /// too, if one of them holds a bracket. With a base it is resolved (RFC 3986, section 5.2), and absolute.
     init?(reference: String, relativeTo base: URL? = nil) {
         let escaped = URLReference(reference).escaped
         guard let base else {
@@ -50,6 +52,38 @@ extension URL {
             return
         }
         // The whole is valid now, so that Foundation escapes nothing.
-        self.init(string: escaped, relativeTo: base)
+        guard let url = URL(string: escaped, relativeTo: base)?.absoluteURL else { return nil }
+        // Foundation removes them from paths that it joins only. A reference without a path has the base's, as it is.
+        guard !URLReference(reference).location.isEmpty, let plain = url.withoutDotSegments else {
+            self = url
+            return
+        }
+        self = plain
+    }
+
+    /// The URL without `.` and `..` in its path (RFC 3986, section 5.2.4); `nil` if there are none, or no parts.
+    private var withoutDotSegments: URL? {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
+        let path = parts.percentEncodedPath.withoutDotSegments
+        guard path != parts.percentEncodedPath else { return nil }
+        parts.percentEncodedPath = path
+        return parts.url
+    }
+}
+
+extension String {
+    /// An absolute path without `.` and `..` (RFC 3986, section 5.2.4). Any other is left as it is.
+    fileprivate var withoutDotSegments: String {
+        guard hasPrefix("/") else { return self }
+        var segments: [Substring] = []
+        let all = dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for (place, segment) in all.enumerated() {
+            let isDots = segment == "." || segment == ".."
+            if segment == ".." { _ = segments.popLast() }
+            if !isDots { segments.append(segment) }
+            // What ends with one of them is a folder.
+            if isDots, place == all.count - 1 { segments.append("") }
+        }
+        return "/" + segments.joined(separator: "/")
     }
 }

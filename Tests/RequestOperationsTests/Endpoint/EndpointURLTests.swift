@@ -35,7 +35,20 @@ import Testing
     }
 
     @Test func queriesOfBaseAndPathAreKept() throws {
-        #expect(try url("http://a.example/api?k=1", "x?a=1#part", "2") == "http://a.example/api/x?k=1&a=1&q=2")
+        #expect(try url("http://a.example/api?k=1", "x?a=1#part", "2") == "http://a.example/api/x?k=1&a=1&q=2#part")
+    }
+
+    @Test(arguments: [
+        ("x#part", "http://a.example/api/x?q=2#part"), ("x#a?b#c", "http://a.example/api/x?q=2#a?b%23c"),
+        ("#ä b", "http://a.example/api?q=2#%C3%A4%20b"), ("x#", "http://a.example/api/x?q=2#"),
+        ("http://b.example/x?a=1#part", "http://b.example/x?a=1&q=2#part"),
+    ])
+    func aFragmentOfThePathIsKeptBehindTheQuery(_ path: String, _ expected: String) throws {
+        #expect(try url("http://a.example/api", path, "2") == expected)
+    }
+
+    @Test func theFragmentOfTheBaseIsNoneOfTheRequest() throws {
+        #expect(try url("http://a.example/api#base", "x") == "http://a.example/api/x")
     }
 
     @Test(arguments: ["//b.example/x", "//"]) func aPathThatNamesAHostIsAnError(_ path: String) {
@@ -58,6 +71,16 @@ import Testing
         typealias Response = Data
         var path: String
         @Path var id: String
+    }
+
+    @Test(arguments: [
+        ("users{#id}", "a/b", "http://a.example/users#a/b"), ("users{#id}", "ü#x", "http://a.example/users#%C3%BC%23x"),
+        ("users?k=1{#id}", "a?b", "http://a.example/users?k=1#a?b"),
+        ("users#{id}", "a/b", "http://a.example/users#a%2Fb"),
+        ("https://b.example{#id}", "x", "https://b.example#x"),
+    ])
+    func aFragmentThatATemplateMakesIsKept(_ template: String, _ id: String, _ expected: String) throws {
+        #expect(try user(id, template) == expected)
     }
 
     private func user(_ id: String, _ template: String = "users/{id}/posts") throws -> String {

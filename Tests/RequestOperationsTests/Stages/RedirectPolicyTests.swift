@@ -87,6 +87,26 @@ import Testing
         #expect(RedirectPolicy().target(of: head)?.absoluteString == expected)
     }
 
+    // The path of a reference with a scheme, with an authority, and without both (RFC 3986, section 5.2.2).
+    @Test(arguments: [
+        ("http://b.example/a/../b", "http://b.example/b"), ("http://b.example/a/./b", "http://b.example/a/b"),
+        ("http://b.example/..", "http://b.example/"), ("http://b.example/a/..", "http://b.example/"),
+        ("http://b.example/a/.", "http://b.example/a/"),
+        ("http://b.example/a/b/../../../c?x=/../y", "http://b.example/c?x=/../y"),
+        ("http://b.example/a/../b#/../c", "http://b.example/b#/../c"), ("//b.example/a/../b", "http://b.example/b"),
+        ("//b.example/../b/", "http://b.example/b/"), ("/a/../b", "http://a.example/b"),
+        ("/./a/.././b/", "http://a.example/b/"),
+        ("http://b.example/a//../b", "http://b.example/a/b"),
+        ("http://b.example/.a/..b/c..", "http://b.example/.a/..b/c.."),
+        ("http://b.example/a%2F../b", "http://b.example/a%2F../b"), ("http://b.example/%2E./b", "http://b.example/%2E./b"),
+        ("http://b.example", "http://b.example"), ("?q", "http://a.example/x?q"), ("x/../y", "http://a.example/y"),
+        ("http://b.example/mid/content=5/../6", "http://b.example/mid/6"),
+        ("http://b.example/a/b/c/./../../g", "http://b.example/a/g"),
+    ])
+    func dotSegmentsAreRemovedFromEveryLocation(location: String, expected: String) throws {
+        #expect(RedirectPolicy().target(of: try Self.head(302, location))?.absoluteString == expected)
+    }
+
     @Test(arguments: [
         // Its own are never used.
         ("http://a.example/x", "http://u:p@b.example/y", "http://b.example/y"),
