@@ -100,9 +100,13 @@ extension MultipartFormData.Part {
 
 extension String {
     /// The text between the quotation marks of a part's field. Of scalars: CR and LF together are one `Character`.
+    ///
+    /// A backslash at its end would escape the quotation mark after it for the many parsers that know escapes (RFC 822), and
+    /// they would take what follows for a part of it. No escape of it is the same to all parsers, but this one ends nothing.
     var inHeader: String {
+        let endsInBackslash = unicodeScalars.last == "\\"
         var escaped = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
+        for scalar in unicodeScalars.dropLast(endsInBackslash ? 1 : 0) {
             switch scalar {
             case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
             case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
@@ -110,6 +114,6 @@ extension String {
             default: escaped.append(scalar)
             }
         }
-        return String(escaped)
+        return String(escaped) + (endsInBackslash ? "%5C" : "")
     }
 }

@@ -208,7 +208,7 @@ import Testing
                 read = [part.get_param(name, header="content-disposition") for name in ("name", "filename")]
                 assert read == [match[1], match[2]], line
             plain = lambda text: text if text is None else [
-                ord(c) for c in text.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")]
+                ord(c) for c in text.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n").replace("%5C", "\\")]
             parts.append({"name": plain(match[1]), "fileName": plain(match[2]), "fields": len(part.items()),
                 "content": base64.b64encode(part.get_payload(decode=True)).decode()})
         print(json.dumps(parts))
@@ -234,6 +234,36 @@ import Testing
         let read = try await Program.python(Self.script, input: message, as: [Read].self)
         for (read, expected) in zip(read, expected) { #expect(read == expected) }
         #expect(read.count == expected.count)
+    }
+
+    /// Parsers that know escapes would take the quotation mark after the backslash for a part of the name.
+    @Test(arguments: ["a\\", "\\", "a\\\\", "a\\b\\"])
+    func aBackslashAtTheEndOfANameEscapesNothing(name: String) async throws {
+        let script = """
+            import sys, json
+            from email.parser import BytesParser
+            part = BytesParser().parsebytes(sys.stdin.buffer.read()).get_payload()[0]
+            read = part.get_params(header="content-disposition", unquote=True)
+            print(json.dumps([[name, len(value)] for name, value in read]))
+            """
+        var form = MultipartFormData()
+        form.append(Data(), name: name, fileName: "\(name); name=x", contentType: "a/b")
+        form.append(Data(), name: "b", fileName: name)
+        let message =
+            Data("MIME-Version: 1.0\r\nContent-Type: \(form.contentType)\r\n\r\n".utf8) + (try await bytes(form))
+        let text = String(decoding: message, as: UTF8.self)
+        let plain = name.dropLast()
+        #expect(text.contains("name=\"\(plain)%5C\"; filename=\"\(name); name=x\"\r\n"))
+        #expect(text.contains("name=\"b\"; filename=\"\(plain)%5C\"\r\n"))
+        struct Parameter: Decodable {
+            let name: String
+            init(from decoder: any Decoder) throws {
+                var pair = try decoder.unkeyedContainer()
+                name = try pair.decode(String.self)
+            }
+        }
+        let read = try await Program.python(script, input: message, as: [Parameter].self)
+        #expect(read.map(\.name) == ["form-data", "name", "filename"])
     }
 
     @Test(arguments: ["a\"\r\nX-Evil: 1", "a\r\n\r\nbody", "a\n--b\r\n", "a\"; filename=\"x"])
