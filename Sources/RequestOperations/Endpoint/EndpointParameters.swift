@@ -12,6 +12,7 @@ struct EndpointParameters {
     private let placement: ParameterPlacement
 
     init<Subject: Endpoint>(of endpoint: Subject) throws {
+        try ReservedProperties.check(endpoint)
         placement = endpoint.method.placement
         func record(_ value: some Encodable, _ what: String) throws -> (ParameterRecord, typesOfKeys: [String]) {
             let (tree, settings) = try ParameterTreeEncoder.notedTree(

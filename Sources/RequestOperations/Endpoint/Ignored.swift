@@ -22,6 +22,16 @@ public struct Ignored<Value>: Encodable {
 
 extension Ignored: Sendable where Value: Sendable {}
 
+/// A wrapper that keeps a property out of the request, whatever the type of the property.
+protocol IgnoredParameter {
+    /// The declared type of the property.
+    var valueType: Any.Type { get }
+}
+
+extension Ignored: IgnoredParameter {
+    var valueType: Any.Type { Value.self }
+}
+
 extension Ignored: PlacedParameter {
     var placement: ParameterPlacement { .ignored }
     var name: String? { nil }

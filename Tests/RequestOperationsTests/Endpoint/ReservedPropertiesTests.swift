@@ -1,0 +1,214 @@
+import RequestOperations
+import Testing
+
+/// Properties that have a name of the protocol of endpoints and are not its own: Swift takes the default without a word.
+@Suite struct ReservedPropertiesTests {
+    private let base = URL(string: "http://a.example")!  // A literal that is a URL.
+
+    private func expectProblem(_ name: String, _ endpoint: some Endpoint) {
+        #expect {
+            try endpoint.urlRequest(relativeTo: base)
+        } throws: { error in
+            (error as? RequestError)?.code == .unencodableParameter && "\(error)".contains("'\(name)'")
+        }
+    }
+
+    private struct Texting: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        let method = "POST"
+    }
+
+    private struct Optionally: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        let method: HTTPMethod? = .post
+    }
+
+    @Test func aMethodOfAnotherTypeIsAnError() {
+        expectProblem("method", Texting())
+        expectProblem("method", Optionally())
+    }
+
+    private struct Parametrized: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        var parameters = ["a": 1]
+    }
+
+    private struct Headed: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        var headers = ["a": 1]
+    }
+
+    private struct Accepting: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        var acceptedContentTypes = "text/plain"
+    }
+
+    private struct Describing: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        var debugDescription = 1
+    }
+
+    @Test func soAreOtherMembersOfAnotherType() {
+        expectProblem("parameters", Parametrized())
+        expectProblem("headers", Headed())
+        expectProblem("acceptedContentTypes", Accepting())
+        expectProblem("debugDescription", Describing())
+    }
+
+    private struct IgnoringMethod: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var method = "POST"
+    }
+
+    private struct IgnoringNaming: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var naming: @Sendable (String) -> String = { $0 }
+    }
+
+    private struct IgnoringTransform: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var valueTransform: @Sendable (Int) -> Int = { $0 }
+    }
+
+    private struct IgnoringQuery: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var queryEncoder = JSONEncoder()
+    }
+
+    private struct IgnoringBody: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var bodyEncoder = URLEncodedFormEncoder()
+    }
+
+    private struct IgnoringFiles: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var files: [URL] = []
+    }
+
+    private struct IgnoringDecoder: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var responseDecoder = ResponseDecoder<String>.string
+    }
+
+    private struct IgnoringErrors: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Ignored var errorBodyDecoder = ResponseDecoder<String>.string
+    }
+
+    private struct IgnoringObject: Endpoint {
+        typealias Response = Data
+        typealias RequestObject = NoRequestObject
+        let path = "x"
+        @Ignored var requestObject = ["a": 1]
+    }
+
+    @Test func theyAreSoThoughTheyAreIgnored() {
+        expectProblem("method", IgnoringMethod())
+        expectProblem("naming", IgnoringNaming())
+        expectProblem("valueTransform", IgnoringTransform())
+        expectProblem("queryEncoder", IgnoringQuery())
+        expectProblem("bodyEncoder", IgnoringBody())
+        expectProblem("files", IgnoringFiles())
+        expectProblem("responseDecoder", IgnoringDecoder())
+        expectProblem("errorBodyDecoder", IgnoringErrors())
+        expectProblem("requestObject", IgnoringObject())
+    }
+
+    private struct LeavingOut: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        var method = "POST"
+        var own = 1
+        enum CodingKeys: CodingKey { case own }
+    }
+
+    @Test func theyAreSoThoughTheyAreNotEncoded() {
+        expectProblem("method", LeavingOut())
+    }
+
+    private struct Placing: Endpoint {
+        typealias Response = Data
+        let path = "{method}"
+        @Path var method = "a"
+        @Query var headers = "b"
+        @Header("X-Files") var files = 1
+    }
+
+    @Test func aWrapperMakesThemParameters() throws {
+        let request = try Placing().urlRequest(relativeTo: base)
+        #expect(request.url?.absoluteString == "http://a.example/a?headers=b")
+        #expect(request.value(forHTTPHeaderField: "X-Files") == "1")
+    }
+
+    private final class Lazy: Endpoint {
+        typealias Response = Data
+        var path: String { "x" }
+        lazy var method = HTTPMethod.put
+        enum CodingKeys: CodingKey {}
+        func encode(to encoder: any Encoder) throws {}
+    }
+
+    @Test func aLazyPropertyIsOneOfItsType() throws {
+        #expect(try Lazy().urlRequest(relativeTo: base).httpMethod == "PUT")
+    }
+
+    private enum Case: Endpoint {
+        typealias Response = Data
+        case files(Int)
+        var path: String { "x" }
+        func encode(to encoder: any Encoder) throws {}
+    }
+
+    @Test func aCaseOfAnEnumerationIsNoProperty() throws {
+        #expect(throws: Never.self) { try Case.files(1).urlRequest(relativeTo: base) }
+    }
+
+    // MARK: Classes
+
+    private class Base: Endpoint {
+        typealias Response = Data
+        var path: String { "x" }
+        func encode(to encoder: any Encoder) throws {}
+    }
+
+    private final class Derived: Base {
+        let method = HTTPMethod.post
+    }
+
+    private final class DerivedText: Base {
+        let method = "POST"
+    }
+
+    private class Plain {
+        let method = HTTPMethod.post
+    }
+
+    private final class Conforming: Plain, Endpoint {
+        typealias Response = Data
+        let path = "x"
+        func encode(to encoder: any Encoder) throws {}
+    }
+
+    @Test func aPropertyOfASubclassThatIsNotItsSuperclassesIsAnError() {
+        expectProblem("method", Derived())
+        expectProblem("method", DerivedText())
+    }
+
+    @Test func aPropertyOfASuperclassThatIsNoEndpointCounts() throws {
+        #expect(try Conforming().urlRequest(relativeTo: base).httpMethod == "POST")
+    }
+}
