@@ -11,6 +11,8 @@ struct OriginalRequest: Sendable {
 
     private var request: URLRequest
     private var fields = Fields.own
+    /// The key that an adapter asked for; in a box, since every operation that waits has room for it.
+    private var key: Box<String>?
 
     init(_ request: URLRequest) {
         self.request = request
@@ -22,6 +24,26 @@ struct OriginalRequest: Sendable {
         var original = request
         original.allHTTPHeaderFields = own
         return original
+    }
+
+    /// The key that the attempts of this request have, if an adapter asked for it.
+    var idempotencyKey: String? { key?.value }
+
+    /// Keeps a key for all attempts, unless there is one; which that is.
+    mutating func keep(_ new: String) -> String {
+        if let key { return key.value }
+        key = Box(new)
+        return new
+    }
+
+    /// Takes another request in place of this one. It gets a key of its own, also if it was made of one that was sent, and so
+    /// has that of the attempts before.
+    mutating func replace(with request: URLRequest) {
+        var request = request
+        if let key, request.value(forHTTPHeaderField: IdempotencyKey.field) == key.value {
+            request.setValue(nil, forHTTPHeaderField: IdempotencyKey.field)
+        }
+        self = OriginalRequest(request)
     }
 
     /// The request with its fields set.

@@ -2,7 +2,7 @@
 ///
 /// The way itself is `URLRequestOperation.work()`. The steps stand here and not in that class since they are compiled once
 /// then, not for every type of value, which more than halves their cost.
-final class RequestRunner: Sendable {
+final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let configuration: RequestConfiguration
     let progress: Locked<RequestProgress>
@@ -165,7 +165,7 @@ final class RequestRunner: Sendable {
         case .fail(let error): throw ending(error, in: failure.stage)
         case .retry(let delay, let observers, let restartsBackoff, let request):
             progress.withLock { progress in
-                if let request { progress.original = OriginalRequest(request) }
+                if let request { progress.original.replace(with: request) }
                 if restartsBackoff { progress.restartBackoff() }
             }
             return (delay, observers)
@@ -238,9 +238,16 @@ final class RequestRunner: Sendable {
         let adapters = configuration.adapters
         switch configuration.reachOfAdapters {
         case .fields: return progress.withLock { $0.original.adapted(by: adapters) }
-        case .request: return try adapters.reduce(into: original) { try $1.edit(&$0, of: id) }
+        case .request: return try adapters.reduce(into: original) { try $1.edit(&$0, keys: self) }
         case .anything: return nil
         }
+    }
+
+    func idempotencyKey() -> String {
+        // Made outside of the lock, as random numbers are the system's.
+        if let key = progress.withLock({ $0.original.idempotencyKey }) { return key }
+        let new = IdempotencyKey.new()
+        return progress.withLock { $0.original.keep(new) }
     }
 
     /// Runs a stage of user code that was entered, on its queue and within its time limit.

@@ -80,9 +80,9 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         var processed = request
         for adapter in runner.configuration.adapters {
             if adapter.reach < .anything {
-                try adapter.edit(&processed, of: id)
+                try adapter.edit(&processed, keys: runner)
             } else {
-                processed = try await adapter.adapt(processed, of: id)
+                processed = try await adapter.adapt(processed, keys: runner)
                 try Task.checkCancellation()
             }
         }

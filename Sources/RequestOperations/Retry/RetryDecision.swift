@@ -9,7 +9,8 @@ public enum RetryDecision: Sendable {
     ///   - after: The delay; negative counts as zero.
     ///   - or: Observers that may end the wait early. None by default.
     ///   - restartingBackoff: Whether the next failure counts as the first for the backoff. `false` by default.
-    ///   - with: The request to process and send from now on in place of the original. `nil`, the default, keeps it.
+    ///   - with: The request to process and send from now on in place of the original. `nil`, the default, keeps it. The adapter
+    ///     ``RequestAdapter/idempotencyKey(methods:)`` gives it a new key.
     case retry(
         after: Duration, or: [any EarlyRetryObserver] = [], restartingBackoff: Bool = false, with: URLRequest? = nil)
 

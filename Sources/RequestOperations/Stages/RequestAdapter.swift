@@ -6,11 +6,11 @@ public struct RequestAdapter: Sendable {
     private enum Work {
         case field(name: String, value: String, isDefault: Bool)
         case edit(Edit)
-        case function(@Sendable (URLRequest, RequestID) async throws -> URLRequest)
+        case function(@Sendable (URLRequest, any IdempotencyKeySource) async throws -> URLRequest)
     }
 
-    /// Edits a request in place, knowing which one it is.
-    typealias Edit = @Sendable (inout URLRequest, RequestID) throws -> Void
+    /// Edits a request in place, and may ask for its key.
+    typealias Edit = @Sendable (inout URLRequest, any IdempotencyKeySource) throws -> Void
 
     private let work: Work
 
@@ -33,13 +33,13 @@ public struct RequestAdapter: Sendable {
     /// Returns the request to send in place of the one given, or throws what the function of the adapter throws: what an
     /// operation does with each adapter of its configuration. Here each call is another request.
     public func adapt(_ request: URLRequest) async throws -> URLRequest {
-        try await adapt(request, of: RequestID())
+        try await adapt(request, keys: NewIdempotencyKeys())
     }
 
-    func adapt(_ request: URLRequest, of id: RequestID) async throws -> URLRequest {
-        if case .function(let function) = work { return try await function(request, id) }
+    func adapt(_ request: URLRequest, keys: any IdempotencyKeySource) async throws -> URLRequest {
+        if case .function(let function) = work { return try await function(request, keys) }
         var edited = request
-        try edit(&edited, of: id)
+        try edit(&edited, keys: keys)
         return edited
     }
 
@@ -48,8 +48,8 @@ public struct RequestAdapter: Sendable {
     /// - Parameter queue: The queue. If it drops or cancels the work, the request ends as cancelled.
     public func on(_ queue: OperationQueue) -> RequestAdapter {
         RequestAdapter(
-            .function { request, id in
-                try await queue.run { try await adapt(request, of: id) }
+            .function { request, keys in
+                try await queue.run { try await adapt(request, keys: keys) }
             })
     }
 
@@ -118,10 +118,10 @@ extension RequestAdapter {
     }
 
     /// Edits a request, as an adapter whose reach is not ``Reach/anything`` does.
-    func edit(_ request: inout URLRequest, of id: RequestID) throws {
+    func edit(_ request: inout URLRequest, keys: any IdempotencyKeySource) throws {
         switch work {
         case .field: setField(of: &request)
-        case .edit(let edit): try edit(&request, id)
+        case .edit(let edit): try edit(&request, keys)
         case .function: preconditionFailure("An adapter that does anything does not edit in place.")
         }
     }

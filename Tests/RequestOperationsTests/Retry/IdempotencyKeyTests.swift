@@ -31,11 +31,76 @@ import Testing
         #expect(Set(all).count == 20)
     }
 
-    @Test func itIsAStringOfStructuredFields() async throws {
+    @Test func itIsARandomUUIDAsAStringOfStructuredFields() async throws {
         let key = try #require(try await keys("POST")[0])
-        let text = key.dropFirst().dropLast()
-        #expect(key.first == "\"" && key.last == "\"" && text.count > 36)
-        #expect(text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+        #expect(key.wholeMatch(of: /"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"/) != nil)
+    }
+
+    @Test func theKeysOfTwoRequestsHaveNothingInCommon() async throws {
+        let first = try #require(try await keys("POST")[0]).split(separator: "-")
+        let second = try #require(try await keys("POST")[0]).split(separator: "-")
+        // The third and the fourth part have a version and a variant in them, so that few bits are left.
+        #expect([0, 1, 4].filter { first[$0] == second[$0] }.count < 2)
+    }
+
+    @Test func aSeedOfTheConfigurationMakesItNotPredictable() async throws {
+        var all: Set<String?> = []
+        for _ in 0..<2 {
+            let transport = ScriptedTransport([.body(Data())])
+            var configuration = RequestConfiguration.over(transport)
+            configuration.randomSource = RandomSource(seed: 1)
+            configuration.adapters = [.idempotencyKey()]
+            var request = anyRequest
+            request.httpMethod = "POST"
+            _ = try await run(URLRequestOperation(request, configuration: configuration))
+            all.formUnion(transport.requests.map { $0.value(forHTTPHeaderField: "Idempotency-Key") })
+        }
+        #expect(all.count == 2)
+    }
+
+    /// The keys of four attempts, of which the third is of a request that a decision gave.
+    private func keys(
+        replacedBy replacement: @escaping @Sendable (AttemptFailure) -> URLRequest, own: String? = nil,
+        adapter: RequestAdapter = .idempotencyKey()
+    ) async throws -> [String] {
+        let transport = ScriptedTransport([.status(503), .status(409), .status(503), .body(Data())])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.adapters = [adapter]
+        configuration.retryPolicy.backoff = .constant(.zero)
+        configuration.retryDeciders = [
+            RetryDecider { failure, decision in
+                failure.head?.status == 409 ? .retry(after: .zero, with: replacement(failure)) : decision
+            }
+        ]
+        var request = anyRequest
+        request.httpMethod = "POST"
+        request.setValue(own, forHTTPHeaderField: "Idempotency-Key")
+        _ = try await run(URLRequestOperation(request, configuration: configuration))
+        return transport.requests.compactMap { $0.value(forHTTPHeaderField: "Idempotency-Key") }
+    }
+
+    private static func post(_ url: URL?) -> URLRequest {
+        var request = URLRequest(url: url ?? URL(string: "http://a.example/")!)  // A literal that is a URL.
+        request.httpMethod = "POST"
+        return request
+    }
+
+    @Test(arguments: [false, true]) func aRequestThatADecisionGivesHasANewOneForAllItsAttempts(onQueue: Bool)
+        async throws
+    {
+        let adapter = RequestAdapter.idempotencyKey()
+        let keys = try await keys(
+            replacedBy: { Self.post($0.request.url) }, adapter: onQueue ? adapter.on(OperationQueue()) : adapter)
+        #expect(keys.count == 4 && keys[0] == keys[1] && keys[2] == keys[3] && keys[1] != keys[2])
+    }
+
+    @Test func aRequestThatADecisionMadeOfTheOneSentHasANewOneToo() async throws {
+        let keys = try await keys(replacedBy: \.request)
+        #expect(keys.count == 4 && keys[0] == keys[1] && keys[2] == keys[3] && keys[1] != keys[2])
+    }
+
+    @Test func aKeyOfYourOwnIsKeptThroughADecision() async throws {
+        #expect(try await keys(replacedBy: \.request, own: "mine") == ["mine", "mine", "mine", "mine"])
     }
 
     @Test func aRequestThatHasOneKeepsIt() async throws {
