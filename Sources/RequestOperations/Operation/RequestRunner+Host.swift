@@ -27,11 +27,11 @@ extension RequestRunner {
         return wait > .zero ? wait : nil
     }
 
-    /// Keeps what a response asked for, for others to the host that sent it.
+    /// Keeps what a response said about its host, for other requests to it.
     func noteRetryAfter(of failure: AttemptFailure) {
         guard let table = configuration.retryAfterTable, let head = failure.head else { return }
         let policy = configuration.retryPolicy
-        guard policy.statuses.contains(head.status), let asked = failure.retryAfter else { return }
+        guard policy.sharesRetryAfter(of: head.status), let asked = failure.retryAfter else { return }
         table.note(asked, for: head.url, on: failure.timeline, keeping: policy.maximumRetryAfter)
     }
 

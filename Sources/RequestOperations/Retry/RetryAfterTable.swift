@@ -1,6 +1,11 @@
 /// Until when hosts asked to be left alone: what a response's `Retry-After` told one request, the others keep to as well.
 ///
-/// A response with one of the ``RetryPolicy/statuses`` and a usable `Retry-After` is noted for its scheme, host and port.
+/// A response with the status 503 and a usable `Retry-After` is noted for its scheme, host and port, if 503 is one of the
+/// ``RetryPolicy/statuses``. With 503 the field says how long the service is unavailable (RFC 9110, section 10.2.3). A 429 is
+/// about one client (RFC 6585, section 4): it is noted only if the policy of the request that got it sets
+/// ``RetryPolicy/sharesTooManyRequests``. With every other status, such as 408, 413 or 500, the field is about the one request,
+/// and delays only that.
+///
 /// Until that time is over, no other request that has the table sends its first attempt there, and none its next: they wait
 /// without a slot, each for up to a tenth longer but at most three seconds, so that they do not come all at once; how many are
 /// in flight then is the business of a ``RequestLimiter``. One for which

@@ -57,9 +57,17 @@ public struct RetryPolicy: Sendable {
     /// 300 s by default.
     public var maximumRetryAfter: Duration = .seconds(300)
 
-    /// Where the `Retry-After` of each host is kept, for other requests to the same host. ``RetryAfterTable/shared`` by
-    /// default; with `nil` only the request that was told waits. Of no effect unless ``honoursRetryAfter``.
+    /// Where the `Retry-After` of each host is kept, for other requests to the same host: that of a 503, and that of a 429 if
+    /// ``sharesTooManyRequests`` is set. ``RetryAfterTable/shared`` by default. With `nil` only the request that was told waits.
+    /// It has no effect unless ``honoursRetryAfter`` is set.
     public var retryAfterTable: RetryAfterTable? = .shared
+
+    /// Whether the `Retry-After` of a 429 holds for all requests that have the ``retryAfterTable``. `false` by default: it delays
+    /// only the request that got it.
+    ///
+    /// A 429 (RFC 6585, section 4) is about the client that sent too many requests, and one process may act for many clients.
+    /// Set this where all requests with the table count as one client to the server.
+    public var sharesTooManyRequests = false
 
     /// Bounds the retries to each host in proportion to its requests. ``RetryBudget/shared`` by default; `nil` is no bound.
     public var budget: RetryBudget? = .shared
@@ -169,6 +177,11 @@ public struct RetryPolicy: Sendable {
     private func timeLeftAlone(_ failure: AttemptFailure) -> Duration {
         guard honoursRetryAfter, let retryAfterTable else { return .zero }
         return retryAfterTable.timeLeft(for: failure.request.url, on: failure.timeline)
+    }
+
+    /// Whether the `Retry-After` of a response with this status is about the host, and not only about the request.
+    func sharesRetryAfter(of status: Int) -> Bool {
+        statuses.contains(status) && (status == 503 || status == 429 && sharesTooManyRequests)
     }
 
     /// The time in which the next attempt must begin.

@@ -264,10 +264,60 @@ import Testing
     @Test func aRequestThatIsNotRetriedItselfTellsTheOthers() async {
         let table = RetryAfterTable(clock: clock)
         var configuration = configuration(
-            ScriptedTransport([.status(429, fields: [("Retry-After", "9")])]), table)
+            ScriptedTransport([.status(503, fields: [("Retry-After", "9")])]), table)
         configuration.retryPolicy.maximumRetries = 0
         _ = await failure(of: URLRequestOperation(url, configuration: configuration))
         #expect(table.timeLeft(for: url) == .seconds(9))
+    }
+
+    @Test(arguments: [408, 413, 425, 429, 500, 502, 504])
+    func whatIsNotAboutTheHostDelaysOnlyTheRequestThatWasTold(status: Int) async throws {
+        let table = RetryAfterTable(clock: clock)
+        var configuration = configuration(
+            ScriptedTransport([.status(status, fields: [("Retry-After", "100")]), .body(Data())]), table)
+        configuration.retryPolicy.statuses.insert(413)
+        let told = started(url, configuration)
+        await clock.sleepers(1)
+        #expect(table.counts.hosts == 0)
+        let others = self.configuration(ScriptedTransport([.body(Data())]), table)
+        _ = try await run(URLRequestOperation(other, configuration: others))
+        clock.advance(by: .milliseconds(99_999))
+        #expect(told.attempts.count == 1)
+        clock.advance(by: .milliseconds(1))
+        _ = try await told.value
+    }
+
+    @Test func aPolicyMayShareTooManyRequestsWithinItsTable() async throws {
+        let table = RetryAfterTable(clock: clock)
+        var configuration = configuration(
+            ScriptedTransport([.status(429, fields: [("Retry-After", "100")]), .body(Data())]), table)
+        configuration.retryPolicy.sharesTooManyRequests = true
+        let told = started(url, configuration)
+        await clock.sleepers(1)
+        #expect(table.timeLeft(for: other) == .seconds(100))
+        // Whoever has the table keeps to it, whether its own policy shares or not.
+        let transport = ScriptedTransport([.body(Data())])
+        let untold = started(other, self.configuration(transport, table))
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(100))
+        _ = try await told.value
+        #expect(transport.requests.isEmpty)
+        clock.advance(by: .seconds(3))
+        _ = try await untold.value
+    }
+
+    @Test func theSharedTableTakesNoNoteOfTooManyRequestsByDefault() {
+        #expect(!RetryPolicy().sharesTooManyRequests)
+        for policy in [RetryPolicy.default, .none, .aggressive, .ancestor] {
+            #expect(!policy.sharesRetryAfter(of: 429) && policy.sharesRetryAfter(of: 503))
+        }
+    }
+
+    @Test func aStatusThatIsNotRetriedSaysNothingAboutTheHost() {
+        var policy = RetryPolicy()
+        policy.sharesTooManyRequests = true
+        policy.statuses = [500]
+        #expect(!policy.sharesRetryAfter(of: 429) && !policy.sharesRetryAfter(of: 503))
     }
 
     @Test func aPolicyThatDisregardsRetryAfterNeitherNotesNorWaits() async throws {
