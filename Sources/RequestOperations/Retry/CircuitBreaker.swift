@@ -22,6 +22,9 @@
 /// configuration.retryPolicy.circuitBreaker = CircuitBreaker()
 /// ```
 ///
+/// A circuit that is not closed is forgotten when nobody has asked for it in the 12 hours after its open time. Then it counts
+/// as closed.
+///
 /// A reference: all configurations that are given one breaker share its circuits. It can be used from any thread.
 public final class CircuitBreaker: Sendable {
     /// The states of a circuit.
@@ -37,6 +40,8 @@ public final class CircuitBreaker: Sendable {
     /// A circuit that is watched.
     private struct Watched {
         let broadcast: Broadcast<State>
+        /// The state that it was told last.
+        var told: State
         /// How many streams there are, or are about to be.
         var streams = 0
     }
@@ -80,18 +85,20 @@ public final class CircuitBreaker: Sendable {
     /// The state of the circuit to a URL's scheme, host and port. An open circuit becomes half open with the first attempt
     /// after its time, not by itself.
     public func state(of url: URL) -> State {
-        circuits.withLock { $0.table.entry(of: url)?.state } ?? .closed
+        let now = stopwatch.nanoseconds
+        return circuits.withLock { $0.table.entry(of: url)?.state(at: now) } ?? .closed
     }
 
     /// The state of the circuit to a URL's scheme, host and port, now and whenever it changes.
     ///
     /// The stream never ends by itself. Of states that were not taken in time only the last is kept.
     public func states(of url: URL) -> AsyncStream<State> {
-        let origin = Origin(url)
+        let (origin, now) = (Origin(url), stopwatch.nanoseconds)
         let broadcast = circuits.withLock { circuits in
-            let present = circuits.table.entry(of: url)?.state ?? .closed
+            let present = circuits.table.entry(of: url)?.state(at: now) ?? .closed
             var watched =
-                circuits.watched[origin] ?? Watched(broadcast: Broadcast(present, number: circuits.lastNews))
+                circuits.watched[origin]
+                ?? Watched(broadcast: Broadcast(present, number: circuits.lastNews), told: present)
             watched.streams += 1
             circuits.watched[origin] = watched
             return watched.broadcast
@@ -147,19 +154,27 @@ public final class CircuitBreaker: Sendable {
     private func change<Result>(_ url: URL?, _ change: (inout CircuitState, Int64) -> Result) -> Result {
         let now = stopwatch.nanoseconds
         let (result, news) = circuits.withLock { circuits in
-            let (result, state, isNews) = circuits.table.change(
-                url, initially: CircuitState(terms), isIdle: { $0.isIdle(at: now) },
+            var isNews = false
+            let (result, state) = circuits.table.change(
+                url, at: now,
+                initially: {
+                    // A circuit that was open may have been forgotten.
+                    isNews = true
+                    return CircuitState(terms)
+                }(), isIdle: { $0.isIdle(at: now) },
                 by: { circuit in
                     let era = circuit.era
                     let result = change(&circuit, now)
-                    return (result, circuit.state, circuit.era != era)
+                    if circuit.era != era { isNews = true }
+                    return (result, circuit.state)
                 })
             guard isNews else { return (result, nil as (() -> Void)?) }
             circuits.lastNews += 1
-            guard !circuits.watched.isEmpty, let broadcast = circuits.watched[Origin(url)]?.broadcast else {
-                return (result, nil)
-            }
-            return (result, { [number = circuits.lastNews] in broadcast.send(state, number: number) })
+            guard !circuits.watched.isEmpty else { return (result, nil) }
+            let origin = Origin(url)
+            guard let watched = circuits.watched[origin], watched.told != state else { return (result, nil) }
+            circuits.watched[origin]?.told = state
+            return (result, { [number = circuits.lastNews] in watched.broadcast.send(state, number: number) })
         }
         news?()
         return result

@@ -26,7 +26,8 @@ struct CircuitState: Sendable {
     private enum Phase {
         case closed(Samples)
         case open(until: Int64)
-        case halfOpen(underWay: Int, succeeded: Int)
+        /// With the time at which a probe was let pass last.
+        case halfOpen(underWay: Int, succeeded: Int, latest: Int64)
     }
 
     /// The outcomes of the sampling window, in slices.
@@ -68,6 +69,9 @@ struct CircuitState: Sendable {
         self.terms = terms
     }
 
+    /// The state at a time: one that is forgotten is closed.
+    func state(at now: Int64) -> CircuitBreaker.State { isForgotten(at: now) ? .closed : state }
+
     var state: CircuitBreaker.State {
         switch phase {
         case .closed: .closed
@@ -78,7 +82,18 @@ struct CircuitState: Sendable {
 
     /// Whether this says no more than one that is newly made.
     func isIdle(at now: Int64) -> Bool {
-        if case .closed(let samples) = phase { samples.isOver(at: now / terms.slice) } else { false }
+        if case .closed(let samples) = phase { samples.isOver(at: now / terms.slice) } else { isForgotten(at: now) }
+    }
+
+    /// Whether nobody asked since the circuit's open time ended, or since its last probe, for ``HostMemory/longestRest``. Then
+    /// it counts as closed.
+    private func isForgotten(at now: Int64) -> Bool {
+        switch phase {
+        case .closed: false
+        // The first attempt after the end makes it half open.
+        case .open(let end): now - HostMemory.longestRest >= end
+        case .halfOpen(_, _, let latest): now - HostMemory.longestRest >= latest
+        }
     }
 
     /// How long an attempt would be refused; zero if it would not, or if nobody knows.
@@ -87,17 +102,18 @@ struct CircuitState: Sendable {
     }
 
     mutating func admit(at now: Int64) -> Admission {
+        if isForgotten(at: now) { enter(.closed(Samples())) }
         switch phase {
         case .closed:
             return .admitted(era: era)
         case .open(let end) where now < end:
             return .refused(for: end - now)
         case .open:
-            enter(.halfOpen(underWay: 1, succeeded: 0))
+            enter(.halfOpen(underWay: 1, succeeded: 0, latest: now))
             return .admitted(era: era)
-        case .halfOpen(let underWay, let succeeded):
+        case .halfOpen(let underWay, let succeeded, _):
             guard underWay + succeeded < terms.probes else { return .refused(for: 0) }
-            phase = .halfOpen(underWay: underWay + 1, succeeded: succeeded)
+            phase = .halfOpen(underWay: underWay + 1, succeeded: succeeded, latest: now)
             return .admitted(era: era)
         }
     }
@@ -114,10 +130,10 @@ struct CircuitState: Sendable {
             if samples.trips(terms) { open(at: now) }
         case (.halfOpen, .failed):
             open(at: now)
-        case (.halfOpen(let underWay, let succeeded), .cancelled):
-            phase = .halfOpen(underWay: underWay - 1, succeeded: succeeded)
-        case (.halfOpen(let underWay, let succeeded), .succeeded):
-            phase = .halfOpen(underWay: underWay - 1, succeeded: succeeded + 1)
+        case (.halfOpen(let underWay, let succeeded, let latest), .cancelled):
+            phase = .halfOpen(underWay: underWay - 1, succeeded: succeeded, latest: latest)
+        case (.halfOpen(let underWay, let succeeded, let latest), .succeeded):
+            phase = .halfOpen(underWay: underWay - 1, succeeded: succeeded + 1, latest: latest)
             if succeeded + 1 >= terms.probes { enter(.closed(Samples())) }
         }
     }

@@ -62,7 +62,7 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
         let (elapsed, present) = (former?.elapsed, Stopwatch(clock))
         let isSign = recoveries.withLock { recoveries in
             recoveries.change(
-                url, initially: HostRecoveries(), isIdle: \.isIdle,
+                url, at: ContinuousTime.nanoseconds, initially: HostRecoveries(), isIdle: \.isIdle,
                 by: { $0.isSign(after: elapsed, spread: spread, present) })
         }
         if isSign { waiters.release(origin) }

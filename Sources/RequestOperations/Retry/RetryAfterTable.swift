@@ -121,7 +121,7 @@ public final class RetryAfterTable: Sendable {
         let (end, keptUntil) = (end(after: asked), end(after: min(asked, longest)))
         state.withLock { state in
             state.latestEnd = max(state.latestEnd, keptUntil)
-            state.waits.change(url, initially: Wait(), isIdle: { $0.keptUntil <= now }) { wait in
+            state.waits.change(url, at: now, initially: Wait(), isIdle: { $0.keptUntil <= now }) { wait in
                 // What is forgotten does not make a new wait longer.
                 if wait.keptUntil <= now { wait = Wait() }
                 if wait.end <= end {
@@ -144,7 +144,11 @@ public final class RetryAfterTable: Sendable {
         guard state.withLock({ $0.latestEnd > 0 }) else { return 0 }
         let (now, url) = (stopwatch.nanoseconds, url())
         return state.withLock { state in
-            if state.latestEnd <= now { state.latestEnd = 0 }
+            if state.latestEnd <= now {
+                // Then there is nothing to be kept of any host.
+                state.latestEnd = 0
+                state.waits = OriginTable()
+            }
             guard state.latestEnd > 0, let wait = state.waits.entry(of: url), wait.keptUntil > now else { return 0 }
             return wait.end
         }

@@ -107,7 +107,8 @@ public struct RetryBudget: Sendable {
     }
 
     /// Makes a budget of tokens: each retry costs some, a success brings them back, and time does not. Without enough of
-    /// them a retry is refused, as with ``Mode/failing``.
+    /// them a retry is refused, as with ``Mode/failing``. A host whose tokens nobody used for 12 hours has all of them again: it
+    /// is forgotten.
     ///
     /// The defaults are those of the AWS SDKs' standard mode; `tokens(cost: 14, timeoutCost: 14, throttlingCost: 5)` is
     /// that of 2026. Negative numbers count as 0.

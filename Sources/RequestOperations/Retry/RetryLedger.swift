@@ -49,7 +49,8 @@ final class RetryLedger: Sendable {
         let now = now
         state.withLock { state in
             state.windows.change(
-                url, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) }, by: { $0.countRequest(at: now) })
+                url, at: now, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
+                by: { $0.countRequest(at: now) })
         }
     }
 
@@ -57,8 +58,12 @@ final class RetryLedger: Sendable {
     func countSuccess(to url: URL?, isHedge: Bool = false) {
         guard case .tokens(let terms) = terms else { return }
         let refund = isHedge ? terms.cost : terms.refund
-        // A quota that was never drawn upon is full.
-        state.withLock { _ = $0.quotas.change(url) { $0.refund(refund) } }
+        let now = now
+        state.withLock { state in
+            state.quotas.sweep(at: now, isIdle: { $0.isFull(at: now) })
+            // A quota that was never drawn upon is full.
+            _ = state.quotas.change(url) { $0.refund(refund, at: now) }
+        }
     }
 
     func withdraw(
@@ -68,12 +73,7 @@ final class RetryLedger: Sendable {
         switch terms {
         case .tokens(let terms):
             let cost = terms.cost(of: failure.error, status: failure.head?.status)
-            let isGranted = state.withLock { state in
-                state.quotas.change(
-                    url, initially: RetryQuota(capacity: terms.capacity), isIdle: { $0.isFull },
-                    by: { $0.withdraw(cost) })
-            }
-            guard isGranted else { return .refused }
+            guard takeTokens(cost, for: url, terms) else { return .refused }
             failure.note(RetryBudget.Draw(kind: .tokens(cost), url: url, ledger: self))
             return .granted
         case .window(let terms, let mode):
@@ -81,7 +81,7 @@ final class RetryLedger: Sendable {
             let limit = mode == .failing ? nil : Self.moment(left, after: now)
             let outcome = state.withLock { state in
                 state.windows.change(
-                    url, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
+                    url, at: now, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
                     by: { $0.withdraw(at: now, from: Self.moment(start, after: now), postponingUntil: limit) })
             }
             switch outcome {
@@ -97,21 +97,27 @@ final class RetryLedger: Sendable {
         }
     }
 
+    /// Takes tokens, unless there are fewer; whether it did.
+    private func takeTokens(_ count: Int, for url: URL?, _ terms: TokenTerms) -> Bool {
+        let now = now
+        return state.withLock { state in
+            state.quotas.change(
+                url, at: now, initially: RetryQuota(capacity: terms.capacity), isIdle: { $0.isFull(at: now) },
+                by: { $0.withdraw(count, at: now) })
+        }
+    }
+
     /// Draws a hedge, if there is room for one now.
     func withdrawHedge(to url: URL?) -> RetryBudget.Draw? {
         switch terms {
         case .tokens(let terms):
-            let isGranted = state.withLock { state in
-                state.quotas.change(
-                    url, initially: RetryQuota(capacity: terms.capacity), isIdle: { $0.isFull },
-                    by: { $0.withdraw(terms.cost) })
-            }
-            return isGranted ? RetryBudget.Draw(kind: .tokens(terms.cost), url: url, ledger: self) : nil
+            return takeTokens(terms.cost, for: url, terms)
+                ? RetryBudget.Draw(kind: .tokens(terms.cost), url: url, ledger: self) : nil
         case .window(let terms, _):
             let now = now
             let outcome = state.withLock { state in
                 state.windows.change(
-                    url, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
+                    url, at: now, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
                     by: { $0.withdraw(at: now, postponingUntil: nil) })
             }
             return outcome == .granted ? RetryBudget.Draw(kind: .room(at: now), url: url, ledger: self) : nil
@@ -128,7 +134,7 @@ final class RetryLedger: Sendable {
         let limit = Self.moment(left, after: now)
         let moment = state.withLock { state in
             state.windows.change(
-                draw.url, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
+                draw.url, at: now, initially: RetryWindow(terms), isIdle: { $0.isIdle(at: now) },
                 by: { $0.bringForward(drawn, at: now, before: limit) })
         }
         guard let moment else { return nil }
@@ -143,21 +149,21 @@ final class RetryLedger: Sendable {
 
     /// Takes back what was drawn for a retry that is not made.
     func takeBack(_ draw: RetryBudget.Draw.Kind, for url: URL?) {
+        let now = now
         switch draw {
         case .tokens(let count):
-            state.withLock { _ = $0.quotas.change(url) { $0.refund(count) } }
+            state.withLock { _ = $0.quotas.change(url) { $0.refund(count, at: now) } }
         case .room(let moment):
-            let now = now
             state.withLock { _ = $0.windows.change(url) { $0.takeBack(moment, at: now) } }
         }
     }
 
     func balance(of url: URL) -> Int {
+        let now = now
         switch terms {
         case .tokens(let terms):
-            return state.withLock { $0.quotas.entry(of: url)?.tokens } ?? terms.capacity
+            return state.withLock { $0.quotas.entry(of: url)?.tokens(at: now) } ?? terms.capacity
         case .window(let terms, _):
-            let now = now
             return state.withLock { $0.windows.change(url) { $0.balance(at: now) } } ?? Int(terms.reserve)
         }
     }

@@ -1,5 +1,8 @@
 /// What is kept for each origin. An entry is found by the text of a URL, without making a string or an object: every request
 /// looks one up.
+///
+/// Idle entries go away in two cases. One is that another entry needs their room. The other is time: the table looks at all
+/// of its entries when it is used again an hour after it last did.
 struct OriginTable<Entry> {
     private var entries: [Entry] = []
     private var places: [Origin: Int] = [:]
@@ -9,6 +12,8 @@ struct OriginTable<Entry> {
     private var latest: (spelling: OriginSpelling, place: Int)?
     /// With so many entries the idle ones are dropped before another one is made.
     private var roomFor = Self.leastRoom
+    /// When the idle ones were looked for last.
+    private var lastSweep = Int64.min
 
     private static var leastRoom: Int { 64 }
 
@@ -29,15 +34,24 @@ struct OriginTable<Entry> {
     ///
     /// - Parameters:
     ///   - url: The URL.
+    ///   - now: The time, in nanoseconds since some beginning.
     ///   - initial: The entry to make, if there is none.
     ///   - isIdle: Whether an entry says no more than one that is newly made: it may be dropped.
     ///   - change: The change.
     mutating func change<Result>(
-        _ url: URL?, initially initial: @autoclosure () -> Entry, isIdle: (Entry) -> Bool,
+        _ url: URL?, at now: Int64, initially initial: @autoclosure () -> Entry, isIdle: (Entry) -> Bool,
         by change: (inout Entry) -> Result
     ) -> Result {
+        sweep(at: now, isIdle: isIdle)
         let place = place(of: url) ?? add(initial(), for: url, isIdle: isIdle)
         return change(&entries[place])
+    }
+
+    /// Drops the idle entries, unless that was done in the last hour. Each use of the table is to call it, or a change that does.
+    mutating func sweep(at now: Int64, isIdle: (Entry) -> Bool) {
+        guard now - HostMemory.sweepInterval >= lastSweep else { return }
+        lastSweep = now
+        if !entries.isEmpty { removeAll(where: isIdle) }
     }
 
     private mutating func place(of url: URL?) -> Int? {
@@ -79,6 +93,14 @@ struct OriginTable<Entry> {
         (entries, places, spellings, latest) = (kept, keptPlaces, [:], nil)
         roomFor = max(Self.leastRoom, 2 * entries.count)
     }
+}
+
+/// How long something is kept for a host that nobody uses any more, where time alone does not end it. Times are nanoseconds.
+enum HostMemory {
+    /// After so long without a use it is forgotten: half a day. A host that fails once a day begins afresh each time.
+    static let longestRest: Int64 = 12 * sweepInterval
+    /// So often a table that is used looks for what can be forgotten: once an hour. So nothing is left after a day.
+    static let sweepInterval: Int64 = 3_600_000_000_000
 }
 
 /// How the text of a URL spells its origin: scheme and authority, up to the path. Equal spellings mean the same origin;

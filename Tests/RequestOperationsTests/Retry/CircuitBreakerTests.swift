@@ -282,6 +282,22 @@ import Testing
         }
         #expect(breaker.count <= 128)
     }
+
+    @Test func whoWatchesAnOpenCircuitThatIsForgottenHearsThatItIsClosed() async throws {
+        let breaker = breaker()
+        let (host, other) = (
+            try #require(URL(string: "http://f.invalid/")), try #require(URL(string: "http://o.invalid/"))
+        )
+        var states = breaker.states(of: host).makeAsyncIterator()
+        #expect(await states.next() == .closed)
+        while breaker.state(of: host) == .closed { try breaker.admit(host).settle(.failed) }
+        #expect(await states.next() == .open)
+        clock.advance(by: .seconds(86_400))
+        try breaker.admit(other).settle(.succeeded)
+        #expect(breaker.count == 1 && breaker.state(of: host) == .closed)
+        try breaker.admit(host).settle(.succeeded)
+        #expect(await states.next() == .closed)
+    }
 }
 
 extension CircuitBreaker {

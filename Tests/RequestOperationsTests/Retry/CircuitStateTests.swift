@@ -153,7 +153,34 @@ import Testing
         #expect(!circuit.isIdle(at: 12 * Self.second) && circuit.isIdle(at: 13 * Self.second))
     }
 
-    @Test func anOpenCircuitIsNeverIdle() {
-        #expect(!Self.opened().isIdle(at: 1000 * Self.second))
+    @Test func anOpenCircuitIsIdleWhenNobodyHasAskedForHalfADayAfterItsTime() {
+        let end = 5 * Self.second
+        #expect(!Self.opened().isIdle(at: end + HostMemory.longestRest - 1))
+        #expect(Self.opened().isIdle(at: end + HostMemory.longestRest))
+    }
+
+    @Test func aHalfOpenCircuitIsIdleHalfADayAfterItsLastProbe() {
+        var circuit = Self.opened(probes: 2)
+        for second: Int64 in [5, 100] {
+            guard case .admitted(let era) = circuit.admit(at: second * Self.second) else { return }
+            circuit.settle(.cancelled, of: era, at: second * Self.second)
+        }
+        #expect(!circuit.isIdle(at: 100 * Self.second + HostMemory.longestRest - 1))
+        #expect(circuit.isIdle(at: 100 * Self.second + HostMemory.longestRest))
+    }
+
+    @Test func anIdleCircuitIsClosedForTheNextWhoAsks() {
+        var circuit = Self.opened()
+        let late = 5 * Self.second + HostMemory.longestRest
+        #expect(circuit.state(at: late - 1) == .open && circuit.state(at: late) == .closed)
+        #expect(circuit.admit(at: late) == .admitted(era: 2) && circuit.state == .closed)
+    }
+
+    @Test func aCircuitThatIsOpenForEverIsNeverIdle() {
+        var circuit = CircuitState(
+            CircuitState.Terms(
+                failureRatio: 0.5, minimumThroughput: 1, slice: Self.second, openTime: .max, probes: 1))
+        Self.count(&circuit, [.failed], at: Self.second)
+        #expect(!circuit.isIdle(at: .max - 1) && circuit.state(at: .max - 1) == .open)
     }
 }

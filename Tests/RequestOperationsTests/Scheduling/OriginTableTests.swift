@@ -14,8 +14,8 @@ import Testing
         ])
     func allSpellingsOfAnOriginHaveOneEntry(text: String) {
         var table = OriginTable<Int>()
-        table.change(url("http://a.example/"), initially: 0, isIdle: { _ in false }, by: { $0 += 1 })
-        for _ in 1...3 { table.change(url(text), initially: 0, isIdle: { _ in false }, by: { $0 += 1 }) }
+        table.change(url("http://a.example/"), at: 0, initially: 0, isIdle: { _ in false }, by: { $0 += 1 })
+        for _ in 1...3 { table.change(url(text), at: 0, initially: 0, isIdle: { _ in false }, by: { $0 += 1 }) }
         #expect(table.count == 1 && table.entry(of: url(text)) == 4)
     }
 
@@ -27,17 +27,17 @@ import Testing
         ])
     func anotherOriginHasAnotherEntry(text: String) {
         var table = OriginTable<Int>()
-        table.change(url("http://a.example/"), initially: 1, isIdle: { _ in false }, by: { _ in })
+        table.change(url("http://a.example/"), at: 0, initially: 1, isIdle: { _ in false }, by: { _ in })
         // From now on it is the one that was looked up last.
         #expect(table.entry(of: url("http://a.example/")) == 1)
         #expect(table.entry(of: url(text)) == nil)
-        table.change(url(text), initially: 2, isIdle: { _ in false }, by: { _ in })
+        table.change(url(text), at: 0, initially: 2, isIdle: { _ in false }, by: { _ in })
         #expect(table.entry(of: url(text)) == 2 && table.entry(of: url("http://a.example/")) == 1)
     }
 
     @Test func aRequestWithoutAURLHasAnEntryToo() {
         var table = OriginTable<Int>()
-        table.change(nil, initially: 1, isIdle: { _ in false }, by: { $0 += 1 })
+        table.change(nil, at: 0, initially: 1, isIdle: { _ in false }, by: { $0 += 1 })
         #expect(table.entry(of: nil) == 2)
     }
 
@@ -50,7 +50,8 @@ import Testing
     @Test func idleEntriesMakeRoomForOthers() {
         var table = OriginTable<Int>()
         for number in 0..<1000 {
-            table.change(url("http://h\(number).example/"), initially: number, isIdle: { $0 % 100 != 0 }, by: { _ in })
+            table.change(
+                url("http://h\(number).example/"), at: 0, initially: number, isIdle: { $0 % 100 != 0 }, by: { _ in })
         }
         #expect(table.count <= 64)
         for number in stride(from: 0, to: 1000, by: 100) {
@@ -61,10 +62,29 @@ import Testing
     @Test func entriesThatAreNotIdleAllStay() {
         var table = OriginTable<Int>()
         for number in 0..<1000 {
-            table.change(url("http://h\(number).example/"), initially: number, isIdle: { _ in false }, by: { _ in })
+            table.change(
+                url("http://h\(number).example/"), at: 0, initially: number, isIdle: { _ in false }, by: { _ in })
         }
         #expect(table.count == 1000)
         for number in 0..<1000 { #expect(table.entry(of: url("http://h\(number).example/")) == number) }
+    }
+
+    @Test func whatIsIdleIsDroppedWithinAnHourAlsoWhereThereIsRoom() {
+        var table = OriginTable<Int>()
+        func use(_ number: Int, at hours: Double) {
+            table.change(
+                url("http://h\(number).example/"), at: Int64(hours * Double(HostMemory.sweepInterval)),
+                initially: number,
+                isIdle: { $0.isMultiple(of: 2) }, by: { _ in })
+        }
+        for number in 0..<10 { use(number, at: 0) }
+        use(1, at: 0.9)
+        #expect(table.count == 10)
+        use(1, at: 1)
+        #expect(table.count == 5)
+        for number in 0..<10 {
+            #expect((table.entry(of: url("http://h\(number).example/")) == nil) == number.isMultiple(of: 2))
+        }
     }
 
     @Test(

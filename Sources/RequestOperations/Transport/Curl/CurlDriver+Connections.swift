@@ -109,7 +109,7 @@
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            if transfer.hasSocket, transfer.mayShareConnection, http1Origins.learn(from: transfer),
+            if transfer.hasSocket, transfer.mayShareConnection, http1Origins.learn(from: transfer, at: now),
                 CurlLibrary.leavesWaiting
             {
                 // From now on they make connections of their own, and wait for no other to be found out about.

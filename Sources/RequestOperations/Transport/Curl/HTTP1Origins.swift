@@ -4,8 +4,11 @@
     /// connection; until that is answered, each request makes its own.)
     struct HTTP1Origins {
         private var origins: Set<Origin> = []
+        /// When they were forgotten last.
+        private var lastSweep = Int64.min
 
         /// With so many they are forgotten, and requests to them are taken for some of HTTP/2, until they have answered anew.
+        /// So it is after ``HostMemory/longestRest``.
         static let limit = 1000
 
         func contains(originOf transfer: CurlTransfer) -> Bool {
@@ -13,7 +16,11 @@
         }
 
         /// A response has come over a connection that was made for it; whether its origin is one of these since then.
-        mutating func learn(from transfer: CurlTransfer) -> Bool {
+        mutating func learn(from transfer: CurlTransfer, at now: Int64) -> Bool {
+            if now - HostMemory.longestRest >= lastSweep {
+                origins.removeAll()
+                lastSweep = now
+            }
             guard !transfer.head.takesSeveral else {
                 if !origins.isEmpty { origins.remove(transfer.origin) }
                 return false

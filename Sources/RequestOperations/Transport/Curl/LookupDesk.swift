@@ -47,6 +47,8 @@
         private var names: [String: Name] = [:]
         /// From how many names on those are forgotten that nobody needs.
         private var capacity = 1024
+        /// When those were forgotten last that nobody needs.
+        private var lastSweep = Int64.min
         /// How many names have a place in the width.
         private var places = 0
         /// Names that wait for a place.
@@ -63,6 +65,7 @@
         /// Whether the transfer can begin; otherwise it is held until the desk lets it go.
         mutating func admits(_ transfer: CurlTransfer, at now: Int64) -> Bool {
             guard let text = transfer.lookupName, transfer.stand != .trying else { return true }
+            if now - HostMemory.sweepInterval >= lastSweep { forgetUnneeded(at: now) }
             let name = names[text] ?? add(text, at: now)
             guard name.knownUntil <= now else { return true }
             transfer.name = name
@@ -221,14 +224,21 @@
         }
 
         private mutating func add(_ text: String, at now: Int64) -> Name {
-            if names.count >= capacity {
-                names = names.filter { $0.value.hasPlace || !$0.value.held.isEmpty || $0.value.knownUntil > now }
-                // All of them may be needed: the next time is not the next name.
-                capacity = max(1024, 2 * names.count)
-            }
+            if names.count >= capacity { forgetUnneeded(at: now) }
             let name = Name()
             names[text] = name
             return name
         }
+
+        /// Forgets the names that nobody needs. That is done when there are many, and after ``HostMemory/sweepInterval``.
+        private mutating func forgetUnneeded(at now: Int64) {
+            lastSweep = now
+            names = names.filter { $0.value.hasPlace || !$0.value.held.isEmpty || $0.value.knownUntil > now }
+            // All of them may be needed: the next time is not the next name.
+            capacity = max(1024, 2 * names.count)
+        }
+
+        /// How many names are kept.
+        var nameCount: Int { names.count }
     }
 #endif

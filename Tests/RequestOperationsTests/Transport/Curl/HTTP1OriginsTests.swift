@@ -9,10 +9,10 @@
 
         /// An answer comes over a new connection.
         @discardableResult
-        private mutating func learn(_ host: String, _ version: String) throws -> Bool {
+        private mutating func learn(_ host: String, _ version: String, at now: Int64 = 0) throws -> Bool {
             let transfer = try CurlTransfer.to(host, over: driver)
             _ = Array("HTTP/\(version) 200\r\n".utf8).withUnsafeBytes { transfer.head.add($0) }
-            return origins.learn(from: transfer)
+            return origins.learn(from: transfer, at: now)
         }
 
         private func knows(_ host: String) throws -> Bool {
@@ -40,6 +40,13 @@
             #expect(known == [true, true])
             try learn("new.example", "1.1")
             known = [try knows("1.example"), try knows("new.example")]
+            #expect(known == [false, true])
+        }
+
+        @Test mutating func `After a day nothing is left of one that nobody uses any more`() throws {
+            try learn("a.example", "1.1")
+            try learn("b.example", "1.1", at: 24 * HostMemory.sweepInterval)
+            let known = [try knows("a.example"), try knows("b.example")]
             #expect(known == [false, true])
         }
     }

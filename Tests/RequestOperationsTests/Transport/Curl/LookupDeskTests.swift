@@ -47,6 +47,19 @@
             #expect(admitted == [true, true, false])
         }
 
+        @Test mutating func `After an hour nothing is left of names that nobody needs`() throws {
+            for number in 0..<1000 {
+                let transfer = try transfer("\(number).example")
+                _ = desk.admits(transfer, at: 0)
+                desk.lookupBegins(for: transfer)
+                _ = desk.lookupEnded(for: transfer, connects: true, at: 0)
+            }
+            let count = desk.nameCount
+            // A known one.
+            for _ in 1...2 { _ = desk.admits(try transfer("0.example"), at: HostMemory.sweepInterval) }
+            #expect(count == 1000 && desk.nameCount == 1)
+        }
+
         @Test mutating func `Where a connection may begin before the name is known, few try before it is`() throws {
             desk = LookupDesk(answersComeInParts: true)
             let all = try (0..<8).map { _ in try transfer("a.example") }

@@ -1,0 +1,70 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// A month of webhooks, in virtual time: 200 hosts a day, and none of them twice. All fail, and some ask for a pause.
+@Suite(.timeLimit(.minutes(15))) struct ForgottenHostsTests {
+    private static let (days, hostsADay) = (30, 200)
+
+    private let clock = ManualClock()
+    private let finished = Collector<Void>()
+
+    private func operation(_ host: String, _ configuration: RequestConfiguration) -> URLRequestOperation<Data> {
+        let operation = URLRequestOperation(
+            URL(string: "https://\(host).webhook.invalid/")!,  // Names of hosts make a URL.
+            configuration: configuration)
+        operation.whenFinished { [finished] _ in finished.append(()) }
+        return operation
+    }
+
+    /// Sends each webhook twice, with a retry in between, and lets the rest of the day pass.
+    private func month(_ configuration: RequestConfiguration) async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = Self.hostsADay
+        for day in 0..<Self.days {
+            for number in 0..<Self.hostsADay { queue.addOperation(operation("h\(day)-\(number)", configuration)) }
+            await clock.sleepers(Self.hostsADay)
+            clock.advance(by: .seconds(100))
+            await finished.count((day + 1) * Self.hostsADay)
+            clock.advance(by: .seconds(86_400 - 100))
+        }
+    }
+
+    private func configuration(_ budget: RetryLedger) -> RequestConfiguration {
+        var configuration = RequestConfiguration.over(
+            ScriptedTransport([
+                .dynamic { request in
+                    let isTold = request.url?.host?.hasSuffix("0.webhook.invalid") == true
+                    return .status(503, fields: isTold ? [("Retry-After", "30")] : [])
+                }
+            ]))
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(maximumRetries: 1, backoff: .constant(.seconds(60)))
+        configuration.retryPolicy.budget = RetryBudget(budget)
+        return configuration
+    }
+
+    @Test(arguments: [
+        RetryLedger.Terms.window(RetryWindow.Terms(ratio: 0.2, reserve: 100, window: 10_000_000_000), .delaying),
+        .tokens(RetryLedger.TokenTerms(capacity: 500, cost: 5, timeoutCost: 10, throttlingCost: 5, refund: 1)),
+    ])
+    func nothingIsLeftOfAHostAfterADay(terms: RetryLedger.Terms) async throws {
+        let ledger = RetryLedger(terms, clock: clock)
+        var configuration = configuration(ledger)
+        // One failure opens a circuit.
+        let breaker = CircuitBreaker(minimumThroughput: 1, openTime: .seconds(30), clock: clock)
+        configuration.retryPolicy.circuitBreaker = breaker
+        let (table, limiter) = (RetryAfterTable(clock: clock), RequestLimiter(perHost: 2))
+        configuration.retryPolicy.retryAfterTable = table
+        configuration.limiter = limiter
+        await month(configuration)
+        // The next host is the only one of which anything is known.
+        let queue = OperationQueue()
+        queue.addOperation(operation("h0", configuration))
+        await clock.sleepers(1)
+        #expect(ledger.count == 1 && breaker.count == 1)
+        #expect(table.counts.hosts == 1 && limiter.keptCounts == (hosts: 0, entries: 0))
+        queue.cancelAllOperations()
+    }
+}
