@@ -101,7 +101,10 @@ import Testing
         configuration.deadline = .seconds(60)
         configuration.maximumBodySize = 1 << 20
         configuration.freshness = .seconds(30)
-        configuration.onEvent = { (_: RequestEvent) in }
+        configuration.onEvent = { (event: RequestEvent) in
+            let reason: WaitReason? = event.waitReason
+            if case .waits(let delay) = event.step { print(event.id, delay, reason == .budget) }
+        }
         configuration.setQueue(.main, for: .process)
         let queue: OperationQueue? = configuration.queue(for: .process)
         #expect(queue === OperationQueue.main)
@@ -191,7 +194,9 @@ import Testing
         #expect(left == .zero)
 
         let path = NetworkPath(.unreachable)
-        policy.earlyRetryObservers = [HostRecoveryObserver(), ReachabilityObserver(), ReachabilityObserver(path: path)]
+        policy.earlyRetryObservers = [
+            HostRecoveryObserver(pause: .seconds(1)), ReachabilityObserver(), ReachabilityObserver(path: path),
+        ]
         var configuration = RequestConfiguration()
         configuration.adapters = [keyed]
         configuration.waitsForConnectivity = true

@@ -8,7 +8,7 @@
 /// to leave it alone, of which this one had not heard when it was decided upon (``RetryAfterTable``). With a limiter an
 /// attempt waits for its slot once, and a second time if it waited longer than the configuration's
 /// ``RequestConfiguration/freshness`` and was processed again; a redirect that leads to another host waits for a slot there.
-/// A retry waits a second time if a sign woke it and its ``RetryBudget`` had no room then.
+/// A retry waits a second time if an observer of your own woke it and its ``RetryBudget`` had no room then.
 /// With ``RequestConfiguration/hedging`` an attempt may have `hedgeBegan` or `notHedged` before its `head`. From `hedgeBegan`
 /// on the steps of the attempts that run beside each other (`redirected`, `waitsForSlot`, `gotSlot`, `head`) come as they
 /// happen, and `attemptFailed` for each of them that fails while another may still answer, or that decides the outcome;
@@ -20,6 +20,8 @@ public struct RequestEvent: Sendable {
     public let id: RequestID
     /// The step.
     public let step: Step
+    /// Why the operation waits; `nil` for all steps but `waits`.
+    public internal(set) var waitReason: WaitReason?
 
     /// The steps of a request.
     public enum Step: Sendable {
@@ -49,7 +51,7 @@ public struct RequestEvent: Sendable {
         /// The first attempt waits until the machine is connected to a network
         /// (``RequestConfiguration/waitsForConnectivity``).
         case waitsForConnectivity
-        /// The operation waits before its next attempt.
+        /// The operation waits before its next attempt, for at most this time. ``RequestEvent/waitReason`` says why.
         case waits(Duration)
         /// The wait is over.
         case woke(WakeReason)
@@ -58,4 +60,16 @@ public struct RequestEvent: Sendable {
         /// The operation ended: `nil` for a success.
         case ended((any Error)?)
     }
+}
+
+/// Why a request waits before its next attempt. Of several reasons the one that makes the wait as long as it is.
+public enum WaitReason: Sendable, Hashable {
+    /// For its backoff, or for a delay of your own decision.
+    case backoff
+    /// Until its ``RetryBudget`` has room for the retry.
+    case budget
+    /// Since a `Retry-After` asked for it, of its own response or of another one from the host.
+    case retryAfter
+    /// Until the circuit of its host lets it pass (``CircuitBreaker``).
+    case circuit
 }

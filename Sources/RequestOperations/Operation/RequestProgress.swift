@@ -22,6 +22,10 @@ struct RequestProgress: Sendable {
     private var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
     private var draw: RetryBudget.Draw?
+    /// That of the running attempt, if the recovery of its host brought it forward.
+    var release: Release?
+    /// Why the retry after the last failure waits, unless it does for its backoff alone, and how long.
+    var notedWait: Box<NotedWait>?
     /// The wait that is under way.
     var wait: RetryWait?
     /// The limiter of the `RequestQueue` in which the operation is.
@@ -187,6 +191,7 @@ struct RequestProgress: Sendable {
             Attempt(
                 number: attemptCount, began: elapsed(at: moment), waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
         known = KnownOfAttempt()
+        release = wake?.release
         stage = .process
         self.priority = priority
         defer { firstPlaceInQueue = nil }
@@ -294,6 +299,7 @@ struct RequestProgress: Sendable {
         attempts[leading].error = error
         failedAttempt = leader
         backoffStep += 1
+        notedWait = nil
         // The retry that may follow has drawn nothing yet.
         if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
         if known.wasRefused { refusals += 1 }

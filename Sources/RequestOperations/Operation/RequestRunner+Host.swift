@@ -1,10 +1,14 @@
 /// What a request tells of the host that it goes to, and hears of it from others.
 extension RequestRunner {
     /// The attempt's response was accepted and decoded.
-    func noteSuccess() {
+    ///
+    /// - Parameter release: That of an attempt that was released.
+    func noteSuccess(_ release: Release?) {
+        release?.settle(.succeeded, on: configuration.clock)
         let budget = configuration.retryBudget
         // Mostly nobody wants to know, and then the URL need not be fetched.
-        guard HostRecoveryObserver.isAwaited || budget?.countsSuccesses == true else { return }
+        let isAwaited = release == nil && !HostRecoveryObserver.lines.isEmpty
+        guard isAwaited || budget?.countsSuccesses == true else { return }
         let (request, isFirst, isHedge, draw) = progress.withLock {
             ($0.known.request, $0.lastFailed == nil, $0.isHedge, $0.spentDraw)
         }
@@ -13,11 +17,24 @@ extension RequestRunner {
         } else {
             draw?.succeeded()
         }
-        HostRecoveryObserver.succeeded(request?.url, on: configuration.clock)
+        if isAwaited { HostRecoveryObserver.lines.succeeded(request?.url) }
+    }
+
+    /// An attempt that was released has failed.
+    @inline(never)
+    func settle(_ release: Release, by error: any Error) {
+        let isFault = configuration.retryPolicy.outcome(of: error) == .failed
+        release.settle(isFault ? .failed : .passesOn, on: configuration.clock)
     }
 
     /// How long a retry waits on that a sign woke, since its budget has no room now; `nil` if it goes at once.
+    ///
+    /// One that the recovery of its host released needs no room. It gives back what it drew.
     func rest(after wake: Wake, of delay: Duration) -> Duration? {
+        guard wake.release == nil else {
+            progress.withLock { $0.takeUnusedDraw() }?.takeBack()
+            return nil
+        }
         guard wake.reason.isSign, let draw = progress.withLock({ $0.unusedDraw }) else { return nil }
         let left = delay - wake.waited
         guard left > .zero else { return nil }
@@ -68,7 +85,7 @@ extension RequestRunner {
                     .retryAfterTooLong, stage: .wait,
                     reason: "the host asked another request to wait for \(asked) more")
             }
-            let wake = try await outcome(of: beginWait(next, as: .waits(next)))
+            let wake = try await outcome(of: beginWait(next, as: .waits(next), because: .retryAfter))
             waited += wake.waited
             reason = wake.reason
         }

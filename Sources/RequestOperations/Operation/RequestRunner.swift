@@ -103,23 +103,25 @@ final class RequestRunner: IdempotencyKeySource {
     /// The running attempt has its value.
     func succeeded() {
         let moment = timepiece.moment
-        _ = progress.withLock { progress in
+        let (body, release) = progress.withLock { progress in
             progress.endAttempt(nil, at: moment)
-            return progress.takeBody()
+            return (progress.takeBody(), progress.takeRelease())
         }
-        noteSuccess()
+        withExtendedLifetime(body) {}
+        noteSuccess(release)
     }
 
     /// The operation has its result. Nothing is told of the request afterwards.
     func ended(_ error: (any Error)?) {
         let moment = timepiece.moment
-        let (alarm, unused) = progress.withLock { progress in
+        let (alarm, unused, release) = progress.withLock { progress in
             progress.endAttempts(error, at: moment)
             progress.stop()
-            return (progress.takeAlarm(), progress.takeUnusedDraw())
+            return (progress.takeAlarm(), progress.takeUnusedDraw(), progress.takeRelease())
         }
         alarm?.cancel()
         unused?.takeBack()
+        release?.settle(.passesOn)
         emit(.ended(error))
     }
 
@@ -142,9 +144,14 @@ final class RequestRunner: IdempotencyKeySource {
         let moment = timepiece.moment
         let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
         // What failed beside another attempt was told then.
-        let (isNews, failure) = progress.withLock {
-            ($0.isRunning, $0.fail(error, deadline: configuration.deadline, at: moment, on: timeline, of: progress))
+        let (isNews, failure, release) = progress.withLock {
+            (
+                $0.isRunning,
+                $0.fail(error, deadline: configuration.deadline, at: moment, on: timeline, of: progress),
+                $0.takeRelease()
+            )
         }
+        if let release { settle(release, by: error) }
         if isNews { tell(failure) }
         return failure
     }
@@ -182,18 +189,20 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Begins a wait before another attempt, or, without a failure, in one that has not been sent; ``outcome(of:)`` is owed.
     ///
-    /// - Parameter step: How it is told.
+    /// - Parameters:
+    ///   - step: How it is told.
+    ///   - reason: Why it waits, in a step that says so; `nil` is what was noted when it was decided upon.
     // Inlined, its temporaries would be part of what every waiting operation keeps; so it is with those below.
     @inline(never)
     func beginWait(
         _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,
-        as step: RequestEvent.Step
+        as step: RequestEvent.Step, because reason: WaitReason? = nil
     ) throws -> BegunWait {
         let (clock, race) = (configuration.clock, RetryWait())
         let knownEnd = knownEnd(after: failure)
         let stopwatch = Stopwatch(clock)
         try advance { $0.enterWait(race) }
-        emit(step)
+        if events != nil { tell(step, because: reason ?? progress.withLock { $0.reason(toWait: delay) }) }
         let runners = race.begin(
             delay, or: observers, after: failure, clock: clock, random: configuration.randomSource)
         return BegunWait(race: race, runners: runners, stopwatch: stopwatch, knownEnd: knownEnd)
@@ -212,10 +221,11 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     @inline(never)
-    private func end(_ wait: BegunWait, by reason: WakeReason) -> Wake {
+    private func end(_ wait: BegunWait, by ending: RetryWait.Ending) -> Wake {
         leave(wait)
-        emit(.woke(reason))
-        return Wake(waited: wait.stopwatch.elapsed, reason: reason, knownEnd: wait.knownEnd)
+        emit(.woke(ending.reason))
+        return Wake(
+            waited: wait.stopwatch.elapsed, reason: ending.reason, knownEnd: wait.knownEnd, release: ending.release)
     }
 
     @inline(never)
@@ -288,6 +298,13 @@ final class RequestRunner: IdempotencyKeySource {
     @inline(never)
     private func tell(_ step: () -> RequestEvent.Step) {
         events?.tell(RequestEvent(id: id, step: step()))
+    }
+
+    /// Tells of a wait.
+    private func tell(_ step: RequestEvent.Step, because reason: WaitReason) {
+        var event = RequestEvent(id: id, step: step)
+        if case .waits = step { event.waitReason = reason }
+        events?.tell(event)
     }
 
     // MARK: Admission
@@ -365,22 +382,6 @@ final class RequestRunner: IdempotencyKeySource {
         _ ticket: Admission.Ticket, validate: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
         try await AttemptTransfer(of: self, ticket, validate: validate).run()
-    }
-}
-
-/// What ended a wait, and how long it was.
-struct Wake: Sendable {
-    let waited: Duration
-    let reason: WakeReason
-    /// Until when the host was to be left alone, as far as was known when the wait began.
-    let knownEnd: Int64
-
-    /// This wait after one that a sign had ended, both in place of one of a given length.
-    func following(_ first: Wake, inPlaceOf delay: Duration) -> Wake {
-        let waited = first.waited + waited
-        return Wake(
-            waited: waited, reason: reason == .backoff && waited < delay ? first.reason : reason,
-            knownEnd: first.knownEnd)
     }
 }
 

@@ -164,7 +164,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             let wake = try await runner.outcome(of: wait)
             if let first { return try await persist(after: wake.following(first, inPlaceOf: delay)) }
             guard let rest = runner.rest(after: wake, of: delay) else { return try await persist(after: wake) }
-            return part(after: try runner.beginWait(rest, as: .waits(rest)), of: delay, wake)
+            return part(after: try runner.beginWait(rest, as: .waits(rest), because: .budget), of: delay, wake)
         }
     }
 

@@ -116,7 +116,9 @@ public final class NetworkPath: Sendable {
         if hasRisen { waiters.release(.rise) }
     }
 
-    func watch(_ waiter: @escaping @Sendable (Range<Double>) -> Alarm) -> @Sendable () -> Void {
+    /// Calls a waiter at the next rise, with its part of all who wait; that returns what cancels what it began. Returns what
+    /// ends the watch, called once.
+    func watch(_ waiter: @escaping @Sendable (Range<Double>) -> @Sendable () -> Void) -> @Sendable () -> Void {
         let ticket = waiters.add(.rise, waiter)
         return { [waiters] in waiters.remove(ticket) }
     }

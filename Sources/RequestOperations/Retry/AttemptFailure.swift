@@ -60,6 +60,11 @@ public struct AttemptFailure: Sendable {
         if !progress.withLock({ $0.note(draw) }) { draw.takeBack() }
     }
 
+    /// Notes why the retry after this failure waits.
+    func note(_ reason: WaitReason, toWait delay: Duration) {
+        values.value.progress?.withLock { $0.note(reason, toWait: delay) }
+    }
+
     /// Gives up what was drawn for a retry that was not made.
     func takeUnusedDraw() -> RetryBudget.Draw? {
         values.value.progress?.withLock { $0.takeUnusedDraw() }

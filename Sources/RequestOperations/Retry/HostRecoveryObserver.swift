@@ -4,31 +4,41 @@
 /// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
 /// ```
 ///
-/// Any ``URLRequestOperation`` of the process counts whose response was accepted and decoded, the probe of a
-/// ``CircuitBreaker`` among them. One success wakes those who wait for the host at that moment, once: in the order in which
-/// they began to wait, spread evenly and with jitter over ``spread``, and never later than they would have gone anyway. They
-/// then pass the limiter, the retry budget and the breaker as others do, so that a recovery never releases a herd. Who
-/// begins to wait afterwards waits for the next success that is a sign.
+/// Each success releases two of those that wait for the host, in the order in which they began to wait. So two go after the
+/// first success, then four, then eight: a recovery is as fast as the host answers, and releases no herd. The success of any
+/// ``URLRequestOperation`` of the process counts, once its response was accepted and decoded. So does that of the probe of a
+/// ``CircuitBreaker``.
 ///
-/// Not every success is: in the ``spread`` after one that woke somebody no other does, and where one recovery follows
-/// another at once the pause between them doubles each time, up to twenty times the spread. So a host of which every other
-/// request fails does not undo the backoff of those that do. After twice the pause without such a success it is forgotten.
+/// What is released passes the limiter and the breaker as others do. It does not draw on the ``RetryBudget``, and what its
+/// retry drew before is given back. A wait that a `Retry-After` or an open circuit imposes is never shortened. If a released
+/// request fails, it waits again as after any failure. If it ends without a sign of a fault of the host, such as a cancel or
+/// status 404, the next one goes in its place.
+///
+/// Releases that fail stop the rest. After two in a row, or more than one of five, no success releases anyone for the
+/// ``pause``. Each time that happens again soon, the pause is twice as long, up to twenty times. So a host of which every other
+/// request fails does not undo the backoff of those that do.
 ///
 /// A wait that it ends does not count for the backoff: should the attempt fail, the same delay follows once more. Should that
 /// end early, too, and in vain, the next delay follows.
 public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
-    /// Over how long those are spread whom one success wakes. 3 s by default; negative counts as zero.
-    public let spread: Duration
+    /// For how long no success releases anyone after releases were in vain. 3 s by default; negative counts as zero.
+    public let pause: Duration
 
     /// Makes an observer.
     ///
-    /// - Parameter spread: Over how long those are spread whom one success wakes. 3 s by default.
-    public init(spread: Duration = .seconds(3)) {
-        self.spread = max(spread, .zero)
+    /// - Parameter pause: For how long no success releases anyone after releases were in vain. 3 s by default.
+    public init(pause: Duration = .seconds(3)) {
+        // As an alarm is bounded, so that twenty times as long can be told.
+        self.pause = min(max(pause, .zero), .seconds(Int32.max))
     }
 
-    /// Returns when another request to the host of the failed one has succeeded, and the place among those who waited is
-    /// due.
+    /// Makes an observer; the former name of its parameter.
+    @available(*, deprecated, renamed: "init(pause:)")
+    public init(spread: Duration) {
+        self.init(pause: spread)
+    }
+
+    /// Returns when successes of other requests to the host of the failed one have released this one.
     ///
     /// - Throws: `CancellationError`.
     public func wait(after failure: AttemptFailure) async throws {
@@ -36,35 +46,38 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
     }
 
     func watch(
-        after failure: AttemptFailure?, _ waiter: @escaping @Sendable (Range<Double>) -> Alarm
+        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
+        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
-        let ticket = Self.waiters.add(Origin(failure?.request.url), spread: spread, waiter)
-        return { Self.waiters.remove(ticket) }
+        Self.enter(failure?.request.url, pause: pause, on: clock, after: hold, wake)
     }
 
     /// Those of the whole process: where they come from makes no difference to a host.
-    private static let waiters = WakeTable<Origin>()
+    static let lines = RecoveryLines()
 
-    /// Whether anybody waits for the recovery of a host.
-    static var isAwaited: Bool { !waiters.isEmpty }
-
-    private static let recoveries = Locked(OriginTable<HostRecoveries>())
-
-    /// A request to a URL succeeded.
+    /// Enters the line of a URL's host when a time has passed.
     ///
-    /// - Parameter clock: That of the request.
-    static func succeeded(_ url: URL?, on clock: any Clock<Duration>) {
-        guard isAwaited else { return }
-        let origin = Origin(url)
-        guard let spread = waiters.longestSpread(of: origin) else { return }
-        // Before the lock: the clock may be code of others.
-        let former = recoveries.withLock { $0.entry(of: url)?.last }
-        let (elapsed, present) = (former?.elapsed, Stopwatch(clock))
-        let isSign = recoveries.withLock { recoveries in
-            recoveries.change(
-                url, at: ContinuousTime.nanoseconds, initially: HostRecoveries(), isIdle: \.isIdle,
-                by: { $0.isSign(after: elapsed, spread: spread, present) })
+    /// - Parameter tries: Whether one of the line may go then without a success.
+    /// - Returns: Leaves the line, or enters none; called once.
+    static func enter(
+        _ url: URL?, pause: Duration = HostRecoveryObserver().pause, on clock: any Clock<Duration>,
+        after delay: Duration, tries: Bool = false, _ wake: @escaping @Sendable (Release?) -> Bool
+    ) -> @Sendable () -> Void {
+        guard delay > .zero || tries else {
+            let ticket = lines.add(url, pause: pause, wake)
+            return { lines.remove(ticket) }
         }
-        if isSign { waiters.release(origin) }
+        let entry = LaterEntry()
+        let alarm = Alarm(after: delay, on: clock) {
+            entry.begin {
+                let ticket = lines.add(url, pause: pause, wake)
+                return { lines.remove(ticket) }
+            }
+            if tries { lines.tryOne(url) }
+        }
+        return {
+            alarm.cancel()
+            entry.end()
+        }
     }
 }

@@ -5,13 +5,17 @@
 /// ```
 ///
 /// Only a change counts, from unreachable to reachable, or from a network without a default route to one with it: a machine
-/// that is and stays connected wakes nobody. All who wait at that moment are woken once, in the order in which they began to
-/// wait, spread evenly and with jitter over ``spread``, and never later than they would have gone anyway. They then pass the
-/// limiter, the retry budget and the breaker as others do.
+/// that is and stays connected wakes nobody.
+///
+/// A network says nothing of the hosts behind it. So those that wait at that moment enter the line of their host one after
+/// another, in the order in which they began to wait, with jitter over ``spread``. Two to each host go at once. The others go as
+/// with a ``HostRecoveryObserver``: each success releases two. Those that get no such sign wait for their own time. All rules
+/// of that observer hold here: a released retry does not draw on the ``RetryBudget``, passes the limiter and the breaker, and
+/// never shortens a wait that a `Retry-After` or an open circuit imposes.
 ///
 /// A wait that it ends does not count for the backoff: should the attempt fail, the same delay follows once more.
 public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
-    /// Over how long those are spread whom one change wakes. 0.5 s by default; negative counts as zero.
+    /// Over how long those are spread that one change concerns. 0.5 s by default; negative counts as zero.
     public let spread: Duration
 
     private let path: NetworkPath
@@ -22,7 +26,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     ///
     /// - Parameters:
     ///   - path: What it watches. The machine's own connection by default.
-    ///   - spread: Over how long those are spread whom one change wakes. 0.5 s by default.
+    ///   - spread: Over how long those are spread that one change concerns. 0.5 s by default.
     public init(path: NetworkPath = .shared, spread: Duration = .milliseconds(500)) {
         self.init(path: path, spread: spread, countsWhatIs: false)
     }
@@ -33,7 +37,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
         self.countsWhatIs = countsWhatIs
     }
 
-    /// Returns when the path has become reachable, and the place among those who waited is due.
+    /// Returns when the path has become reachable, and it is this one's turn.
     ///
     /// - Throws: `CancellationError`.
     public func wait(after failure: AttemptFailure) async throws {
@@ -41,13 +45,25 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     }
 
     func watch(
-        after failure: AttemptFailure?, _ waiter: @escaping @Sendable (Range<Double>) -> Alarm
+        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
+        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
-        let remove = path.watch(waiter)
+        let stopwatch = hold > .zero ? Stopwatch(clock) : nil
+        let remove = path.watch { [spread] part in
+            let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
+            let held = stopwatch.map { hold - $0.elapsed } ?? .zero
+            let delay = max(.rounded(seconds: spread.inSeconds * share), held)
+            // A first attempt waits for the network alone.
+            guard let failure else {
+                let alarm = Alarm(after: delay, on: clock) { _ = wake(nil) }
+                return { alarm.cancel() }
+            }
+            return HostRecoveryObserver.enter(failure.request.url, on: clock, after: delay, tries: true, wake)
+        }
         // Only now that a change would be seen.
         guard countsWhatIs, path.isConnected else { return remove }
         remove()
-        let alarm = waiter(0..<1)
+        let alarm = Alarm(after: .zero, on: clock) { _ = wake(nil) }
         return { alarm.cancel() }
     }
 }

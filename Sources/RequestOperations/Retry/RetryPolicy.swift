@@ -75,8 +75,9 @@ public struct RetryPolicy: Sendable {
     /// Keeps attempts, first ones included, away from a host that fails. `nil`, none, by default.
     public var circuitBreaker: CircuitBreaker?
 
-    /// Observers that may end a wait early, such as ``HostRecoveryObserver`` and ``ReachabilityObserver``; never before the
-    /// ``budget`` has room, and never while the host asks to be left alone. None by default.
+    /// Observers that may end a wait early, such as ``HostRecoveryObserver`` and ``ReachabilityObserver``. None does while the
+    /// host asks to be left alone or its circuit is open. One of your own does not before the ``budget`` has room. None by
+    /// default.
     public var earlyRetryObservers: [any EarlyRetryObserver] = []
 
     /// Makes a policy; what is not a parameter has its default and can be set afterwards.
@@ -136,8 +137,16 @@ public struct RetryPolicy: Sendable {
         guard halfOpen < left else {
             return .fail(failure.error(.circuitOpen, reason: "the host is left alone for another \(open)"))
         }
+        let wait = max(delay, held, halfOpen)
+        let reason: WaitReason =
+            switch wait {
+            case halfOpen where open > .zero: .circuit
+            case held where held > .zero: .retryAfter
+            case _ where isBelieved: .retryAfter
+            default: failure.wasRefused ? .circuit : .backoff
+            }
         return retry(
-            after: max(delay, held, halfOpen), silentFor: max(asked ?? .zero, held), within: left, after: failure)
+            after: wait, because: reason, silentFor: max(asked ?? .zero, held, open), within: left, after: failure)
     }
 
     /// How long the probes of a half-open circuit are waited for at least, since refused attempts are not counted.
@@ -147,26 +156,33 @@ public struct RetryPolicy: Sendable {
 
     /// The retry, as far as there is room for it in the budget.
     ///
-    /// - Parameter silence: For so long no sign brings it forward.
+    /// - Parameters:
+    ///   - reason: Why it waits for the delay.
+    ///   - silence: For so long no sign brings it forward.
     private func retry(
-        after delay: Duration, silentFor silence: Duration, within left: Duration, after failure: AttemptFailure
+        after delay: Duration, because reason: WaitReason, silentFor silence: Duration, within left: Duration,
+        after failure: AttemptFailure
     ) -> RetryDecision {
-        func retry(after delay: Duration, silentFor silence: Duration) -> RetryDecision {
-            guard silence > .zero else { return .retry(after: delay, or: earlyRetryObservers) }
-            let observers = earlyRetryObservers.map { HeldBackObserver(observer: $0, delay: silence) }
-            return .retry(after: delay, or: silence < delay ? observers : [])
+        func retry(after delay: Duration, because reason: WaitReason, room: Duration = .zero) -> RetryDecision {
+            failure.note(reason, toWait: delay)
+            let observers = earlyRetryObservers.compactMap { observer -> (any EarlyRetryObserver)? in
+                // What the recovery of the host releases needs no room.
+                let hold = observer is any TabledObserver ? silence : max(silence, room)
+                guard hold > .zero else { return observer }
+                return hold < delay ? HeldBackObserver(observer: observer, delay: hold) : nil
+            }
+            return .retry(after: delay, or: observers)
         }
         // What was refused was not sent: it still has its place in the budget.
         guard let budget, !failure.wasRefused else {
-            return retry(after: delay, silentFor: silence)
+            return retry(after: delay, because: reason)
         }
-        return switch budget.withdraw(for: failure, from: silence, within: left) {
-        case .granted:
-            retry(after: delay, silentFor: silence)
-        case .postponed(let room):
-            retry(after: max(delay, room), silentFor: max(silence, room))
+        switch budget.withdraw(for: failure, from: silence, within: left) {
+        case .granted: return retry(after: delay, because: reason)
+        case .postponed(let room) where room > delay: return retry(after: room, because: .budget, room: room)
+        case .postponed(let room): return retry(after: delay, because: reason, room: room)
         case .refused:
-            .fail(
+            return .fail(
                 failure.error(
                     .retryBudgetExhausted,
                     reason: "there were too many retries to the host, in proportion to its requests"))

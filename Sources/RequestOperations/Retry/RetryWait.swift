@@ -3,11 +3,19 @@
 /// On real time it costs an entry in the heap of deadlines, and one in a table for each observer of this package's; only
 /// another observer costs a Task.
 final class RetryWait: Sendable {
-    private let answer = Answer<WakeReason>()
+    /// What ended a wait.
+    struct Ending: Sendable {
+        let reason: WakeReason
+        /// That of a retry that goes before its time.
+        var release: Release?
+    }
 
-    /// Ends the wait, unless it is over.
-    func wake(_ reason: WakeReason) {
-        answer.resume(with: .success(reason))
+    private let answer = Answer<Ending>()
+
+    /// Ends the wait, unless it is over; whether it was not.
+    @discardableResult
+    func wake(_ reason: WakeReason, by release: Release? = nil) -> Bool {
+        answer.resume(with: .success(Ending(reason: reason, release: release)))
     }
 
     /// Those who run in a race.
@@ -46,7 +54,7 @@ final class RetryWait: Sendable {
     /// What ends the wait, awaited once.
     ///
     /// - Throws: `CancellationError`, at once when the Task is cancelled, whatever the observers do.
-    var winner: WakeReason {
+    var winner: Ending {
         get async throws {
             try await withTaskCancellationHandler {
                 try await answer.value
@@ -92,7 +100,7 @@ final class RetryWait: Sendable {
         }
         return .entry(
             remove: tabled.watch(after: failure, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero) {
-                self.wake(.observer(tabled.name))
+                self.wake(.observer(tabled.name), by: $0)
             })
     }
 }

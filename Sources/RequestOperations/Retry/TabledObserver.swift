@@ -1,38 +1,26 @@
 /// An early-retry observer of this package: where a request waits, it costs an entry in a shared table and no Task.
 protocol TabledObserver: EarlyRetryObserver {
-    /// Over how long those are spread whom one sign wakes.
-    var spread: Duration { get }
-
     /// Adds an entry for a wait.
     ///
-    /// - Parameter failure: The attempt that failed; `nil` before the first one.
+    /// - Parameters:
+    ///   - failure: The attempt that failed; `nil` before the first one.
+    ///   - hold: From now on for so long nothing wakes.
+    ///   - wake: Ends the wait, with the release of a retry; whether the wait was under way still.
     /// - Returns: Removes the entry; called once.
     func watch(
-        after failure: AttemptFailure?, _ waiter: @escaping @Sendable (Range<Double>) -> Alarm
+        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
+        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void
 }
 
 extension TabledObserver {
-    /// Adds an entry that wakes after its part of the spread.
-    ///
-    /// - Parameter hold: From now on for so long no sign wakes; what came meanwhile does then.
-    func watch(
-        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
-        holdingBack hold: Duration = .zero, _ wake: @escaping @Sendable () -> Void
-    ) -> @Sendable () -> Void {
-        let stopwatch = hold > .zero ? Stopwatch(clock) : nil
-        return watch(after: failure) { [spread] part in
-            let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
-            let held = stopwatch.map { hold - $0.elapsed } ?? .zero
-            return Alarm(after: max(.rounded(seconds: spread.inSeconds * share), held), on: clock, wake)
-        }
-    }
-
-    /// The same as one that is awaited, for observers that are made of this one.
+    /// Awaits the sign in a Task, for observers that are made of this one. They tell no outcome.
     func waitInTask(after failure: AttemptFailure) async throws {
         let answer = Answer<Void>()
-        let remove = watch(after: failure, on: ContinuousClock(), using: .system) {
-            answer.resume(with: .success(()))
+        let remove = watch(after: failure, on: ContinuousClock(), using: .system, holdingBack: .zero) { release in
+            let isFirst = answer.resume(with: .success(()))
+            if isFirst { release?.settle(.untold) }
+            return isFirst
         }
         defer { remove() }
         try await withTaskCancellationHandler {
@@ -43,8 +31,44 @@ extension TabledObserver {
     }
 }
 
-/// An observer whose sign counts only when a time has passed: until then there is no room for the retry, or the host is to be
-/// left alone. One of this package's costs no Task for it, see ``RetryWait``.
+/// An entry in a table that is made later, and that may have to be removed before that.
+final class LaterEntry: Sendable {
+    private enum State {
+        case awaited
+        case made(remove: @Sendable () -> Void)
+        case ended
+
+        var isEnded: Bool { if case .ended = self { true } else { false } }
+    }
+
+    private let state = Locked(State.awaited)
+
+    /// Makes the entry, unless the end came first. Called once.
+    ///
+    /// - Parameter make: Makes it and returns what removes it.
+    func begin(_ make: () -> @Sendable () -> Void) {
+        guard !state.withLock({ $0.isEnded }) else { return }
+        let remove = make()
+        let isEnded = state.withLock { state in
+            if state.isEnded { return true }
+            state = .made(remove: remove)
+            return false
+        }
+        if isEnded { remove() }
+    }
+
+    /// Removes the entry, or has none made. Called once.
+    func end() {
+        let former = state.withLock { state in
+            defer { state = .ended }
+            return state
+        }
+        if case .made(let remove) = former { remove() }
+    }
+}
+
+/// An observer whose sign counts only when a time has passed: until then the host is to be left alone, or there is no room for
+/// the retry. One of this package's costs no Task for it, see ``RetryWait``.
 struct HeldBackObserver: EarlyRetryObserver {
     let observer: any EarlyRetryObserver
     let delay: Duration
@@ -57,7 +81,7 @@ struct HeldBackObserver: EarlyRetryObserver {
         let stopwatch = Stopwatch(clock)
         try await observer.wait(after: failure)
         let left = delay - stopwatch.elapsed
-        // As an alarm is bounded, lest the clock trap.
+        // Bounded as an alarm is, since clocks trap on what their instants do not hold.
         if left > .zero { try await clock.sleep(for: min(left, .seconds(Int32.max))) }
     }
 }

@@ -2,9 +2,10 @@
 ///
 /// A sign releases all who wait for it, once; they are spread in the order in which they came.
 final class WakeTable<Key: Hashable & Sendable>: Sendable {
-    /// Sets the alarm of one who is released, at most once. It is given its part of the whole: of `n` who are released
-    /// together the first gets `0 ..< 1/n`, the last one what ends with 1.
-    typealias Waiter = @Sendable (Range<Double>) -> Alarm
+    /// Sets the alarm of one who is released, at most once, and returns what cancels it. It is given its part of the whole: of
+    /// `n` who are released together the first gets `0 ..< 1/n`, the last one what ends with 1.
+    typealias Waiter = @Sendable (Range<Double>) -> Cancel
+    typealias Cancel = @Sendable () -> Void
 
     struct Ticket: Sendable, Hashable {
         fileprivate let key: Key
@@ -13,24 +14,13 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
 
     private enum Released {
         case unset
-        case set(Alarm)
-    }
-
-    /// Those who wait for one sign.
-    private struct Line {
-        var waiters: [UInt64: Waiter] = [:]
-        /// Over how long they are going to be spread; the longest.
-        var spread = Duration.zero
-
-        mutating func add(_ waiter: @escaping Waiter, _ id: UInt64, _ spread: Duration) {
-            waiters[id] = waiter
-            self.spread = max(self.spread, spread)
-        }
+        case set(Cancel)
     }
 
     private struct State {
         var lastID: UInt64 = 0
-        var waiting: [Key: Line] = [:]
+        /// Those who wait for each sign.
+        var waiting: [Key: [UInt64: Waiter]] = [:]
         /// Those who were released and whose alarms are still to be set, by the number of their release.
         var releases: [UInt64: [UInt64: Waiter]] = [:]
         var released: [UInt64: Released] = [:]
@@ -48,28 +38,22 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
     var counts: (waiting: Int, released: Int) {
         state.withLock { state in
             (
-                state.waiting.values.reduce(0) { $0 + $1.waiters.count },
+                state.waiting.values.reduce(0) { $0 + $1.count },
                 state.releases.values.reduce(state.released.count) { $0 + $1.count }
             )
         }
-    }
-
-    /// Over how long those are spread, at most, who wait for a sign; `nil` if nobody does.
-    func longestSpread(of key: Key) -> Duration? {
-        state.withLock { $0.waiting[key]?.spread }
     }
 
     /// Adds one who waits, until ``remove(_:)``.
     ///
     /// - Parameters:
     ///   - key: The sign.
-    ///   - spread: What ``longestSpread(of:)`` is to tell. Zero by default.
     ///   - waiter: Is called when the sign is there.
-    func add(_ key: Key, spread: Duration = .zero, _ waiter: @escaping Waiter) -> Ticket {
+    func add(_ key: Key, _ waiter: @escaping Waiter) -> Ticket {
         state.withLock { state in
             state.lastID += 1
             let id = state.lastID
-            state.waiting[key, default: Line()].add(waiter, id, spread)
+            state.waiting[key, default: [:]][id] = waiter
             return Ticket(key: key, id: id)
         }
     }
@@ -78,8 +62,8 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
     func remove(_ ticket: Ticket) {
         // What the entry holds is freed outside of the lock.
         let (waiter, released) = state.withLock { state in
-            var waiter = state.waiting[ticket.key]?.waiters.removeValue(forKey: ticket.id)
-            if state.waiting[ticket.key]?.waiters.isEmpty == true { state.waiting[ticket.key] = nil }
+            var waiter = state.waiting[ticket.key]?.removeValue(forKey: ticket.id)
+            if state.waiting[ticket.key]?.isEmpty == true { state.waiting[ticket.key] = nil }
             if waiter == nil {
                 // Mostly there is none of them. (The keys themselves would hold the table, which would be copied.)
                 for release in Array(state.releases.keys) where waiter == nil {
@@ -88,7 +72,7 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
             }
             return (waiter, state.released.removeValue(forKey: ticket.id))
         }
-        if case .set(let alarm) = released { alarm.cancel() }
+        if case .set(let cancel) = released { cancel() }
         withExtendedLifetime(waiter) {}
     }
 
@@ -96,10 +80,10 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
     /// the sign has other things to do.
     func release(_ key: Key) {
         let release: (number: UInt64, count: Int)? = state.withLock { state in
-            guard let line = state.waiting.removeValue(forKey: key) else { return nil }
+            guard let waiters = state.waiting.removeValue(forKey: key) else { return nil }
             state.lastID += 1
-            state.releases[state.lastID] = line.waiters
-            return (state.lastID, line.waiters.count)
+            state.releases[state.lastID] = waiters
+            return (state.lastID, waiters.count)
         }
         guard let (number, count) = release else { return }
         guard count > Self.partSize else { return setAlarms(ofRelease: number) }
@@ -126,12 +110,12 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
         state.withLock { $0.releases[number] = nil }
     }
 
-    private func set(_ alarm: Alarm, of id: UInt64) {
+    private func set(_ cancel: @escaping Cancel, of id: UInt64) {
         let isRemoved = state.withLock { state in
             guard state.released[id] != nil else { return true }
-            state.released[id] = .set(alarm)
+            state.released[id] = .set(cancel)
             return false
         }
-        if isRemoved { alarm.cancel() }
+        if isRemoved { cancel() }
     }
 }

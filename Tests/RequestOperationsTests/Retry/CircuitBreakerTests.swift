@@ -260,7 +260,7 @@ import Testing
         var patient = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
         patient.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
         patient.retryPolicy.circuitBreaker = breaker
-        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(spread: .zero)]
+        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         let waiting = URLRequestOperation(host, configuration: patient)
         OperationQueue().addOperation(waiting)
         await clock.sleepers(1)
@@ -272,6 +272,30 @@ import Testing
             URLRequestOperation(host, configuration: configuration(ScriptedTransport([.body(Data())]), breaker)))
         _ = try await waiting.value
         #expect(waiting.attempts.last?.wokenBy == .observer("HostRecoveryObserver"))
+    }
+
+    @Test func aSuccessNeverShortensTheWaitForAnOpenCircuit() async throws {
+        let breaker = breaker()
+        let host = try #require(URL(string: "http://left-open.invalid/"))
+        for _ in 1...2 { try breaker.admit(host).settle(.failed) }
+        let transport = ScriptedTransport([.body(Data())])
+        var patient = configuration(transport, breaker)
+        patient.retryPolicy.maximumRetries = 1
+        patient.retryPolicy.backoff = .constant(.seconds(200))
+        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        let waiting = URLRequestOperation(host, configuration: patient)
+        OperationQueue().addOperation(waiting)
+        // Its wait, and that for its place among those that can be released.
+        await clock.sleepers(2)
+        // A request that does without the breaker.
+        let other = configuration(ScriptedTransport([.body(Data())]), nil)
+        _ = try await run(URLRequestOperation(host, configuration: other))
+        #expect(HostRecoveryObserver.lines.counts(of: host) == (0, 0) && waiting.attempts.count == 1)
+        clock.advance(by: .seconds(5))
+        await eventually { HostRecoveryObserver.lines.counts(of: host) == (1, 0) }
+        _ = try await run(URLRequestOperation(host, configuration: other))
+        _ = try await waiting.value
+        #expect(waiting.attempts.last?.waited == .seconds(5) && transport.requests.count == 1)
     }
 
     @Test func circuitsThatAreNotUsedAnyMoreAreForgotten() throws {

@@ -3,38 +3,65 @@ import Testing
 @testable import RequestOperations
 
 @Suite struct HostRecoveriesTests {
-    /// The times, in seconds, of the successes that are signs, of one every second or so.
-    private static func signs(every step: Int = 1, until end: Int) -> [Int] {
+    /// The seconds in which a success releases somebody, of one success every so often, where each release fails or succeeds.
+    private static func releases(every step: Int = 1, until end: Int, fail: (Int) -> Bool = { _ in true }) -> [Int] {
         var recoveries = HostRecoveries()
-        var last: Int?
         return stride(from: 0, through: end, by: step).filter { second in
-            let elapsed = last.map { Duration.seconds(second - $0) }
-            let isSign = recoveries.isSign(after: elapsed, spread: .seconds(3), Stopwatch(ContinuousClock()))
-            if isSign { last = second }
-            return isSign
+            let now = Duration.seconds(second)
+            guard recoveries.releases(at: now) else { return false }
+            if fail(second) { recoveries.failed(at: now, pause: .seconds(3)) } else { recoveries.succeeded() }
+            return true
         }
     }
 
-    @Test func thePauseBetweenTheSignsOfAHostThatComesAndGoesDoublesUpToTwentySpreads() {
-        #expect(Self.signs(until: 240) == [0, 3, 9, 21, 45, 93, 153, 213])
+    @Test func thePauseBetweenReleasesThatFailDoublesUpToTwentyTimes() {
+        #expect(Self.releases(until: 240) == [0, 1, 4, 10, 22, 46, 94, 154, 214])
+    }
+
+    @Test func whereReleasesSucceedThereIsNoPause() {
+        #expect(Self.releases(until: 100) { _ in false } == Array(0...100))
+    }
+
+    @Test func oneReleaseInFiveMayFail() {
+        #expect(Self.releases(until: 100) { $0 % 5 == 4 } == Array(0...100))
+    }
+
+    @Test func ofAHostThatFailsEveryOtherReleaseFewAreMade() {
+        #expect(Self.releases(until: 240) { $0 % 2 == 0 }.count < 20)
     }
 
     @Test func whatFollowsAfterTwiceThePauseIsANewRecovery() {
-        #expect(Self.signs(every: 6, until: 24) == [0, 6, 12, 18, 24])
-    }
-
-    @Test func withoutASpreadEverySuccessIsASign() {
+        // Two in a row each time, and then a pause of 3 s.
         var recoveries = HostRecoveries()
-        for _ in 0..<10 {
-            let isSign = recoveries.isSign(after: .zero, spread: .zero, Stopwatch(ContinuousClock()))
-            #expect(isSign)
+        for start in [0, 100, 200] {
+            let now = Duration.seconds(start)
+            for _ in 1...2 {
+                let isReleased = recoveries.releases(at: now)
+                recoveries.failed(at: now, pause: .seconds(3))
+                #expect(isReleased)
+            }
+            var (before, after) = (recoveries, recoveries)
+            let areReleased = [before.releases(at: now + .milliseconds(2999)), after.releases(at: now + .seconds(3))]
+            #expect(areReleased == [false, true])
         }
     }
 
-    @Test func whatHasNoSignIsIdle() {
+    @Test func withoutAPauseEverySuccessReleases() {
         var recoveries = HostRecoveries()
-        #expect(recoveries.isIdle)
-        _ = recoveries.isSign(after: nil, spread: .seconds(1000), Stopwatch(ContinuousClock()))
-        #expect(!recoveries.isIdle)
+        for _ in 0..<10 {
+            let isReleased = recoveries.releases(at: .zero)
+            recoveries.failed(at: .zero, pause: .zero)
+            #expect(isReleased)
+        }
+    }
+
+    @Test func afterTheLongestPauseAndAsLongAgainNothingIsKnown() {
+        var recoveries = HostRecoveries()
+        #expect(recoveries.isIdle(at: .zero))
+        for second in 0..<1000 {
+            let now = Duration.seconds(second)
+            if recoveries.releases(at: now) { recoveries.failed(at: now, pause: .seconds(3)) }
+        }
+        #expect(!recoveries.isIdle(at: .seconds(1000)) && recoveries.isIdle(at: .seconds(1000 + 120)))
     }
 }

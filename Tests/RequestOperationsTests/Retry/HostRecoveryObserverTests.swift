@@ -12,23 +12,25 @@ import Testing
     }
 
     private func configuration(
-        _ answers: [ScriptedTransport.Answer], spread: Duration = .zero
+        _ answers: [ScriptedTransport.Answer], pause: Duration = .zero
     ) -> RequestConfiguration {
         var configuration = RequestConfiguration.scripted(answers)
         configuration.clock = clock
         configuration.randomSource = RandomSource(seed: 3)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
-        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(spread: spread)]
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(pause: pause)]
         return configuration
     }
 
     /// Operations that failed once and wait.
     private func waiting(
-        for url: URL, _ count: Int = 1, spread: Duration = .zero
+        for url: URL, _ answers: [ScriptedTransport.Answer] = [.status(503), .body(Data())], count: Int = 1,
+        pause: Duration = .zero
     ) async -> [URLRequestOperation<Data>] {
         let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = count
         let operations = (0..<count).map { _ in
-            URLRequestOperation(url, configuration: configuration([.status(503), .body(Data())], spread: spread))
+            URLRequestOperation(url, configuration: configuration(answers, pause: pause))
         }
         for operation in operations { queue.addOperation(operation) }
         await clock.sleepers(count)
@@ -68,33 +70,138 @@ import Testing
         _ = try? await waiting[0].value
     }
 
-    @Test func thoseWhomOneSuccessWakesAreSpreadInTheirOrder() async throws {
-        let woken = Collector<Int>()
-        let clock = clock
-        let removals = (0..<10).map { index in
-            HostRecoveryObserver(spread: .seconds(10)).watch(
-                after: AttemptFailure(Problem(), request: URLRequest(url: url("four"))), on: clock,
-                using: RandomSource(seed: UInt64(index))
-            ) { woken.append(index) }
+    /// Has some watch a host, of which each notes its number when it is released; what removes them.
+    private func watch(
+        _ url: URL, _ count: Int, _ released: Collector<Int>, holdingBack hold: Duration = .zero
+    ) -> [@Sendable () -> Void] {
+        (0..<count).map { index in
+            HostRecoveryObserver().watch(
+                after: AttemptFailure(Problem(), request: URLRequest(url: url)), on: clock, using: .system,
+                holdingBack: hold
+            ) { release in
+                release?.settle(.untold)
+                released.append(index)
+                return true
+            }
         }
-        try await succeed(url("four"))
-        await clock.sleepers(10)
-        // Each has a second of its own.
-        for count in 1...10 {
-            clock.advance(by: .seconds(1))
-            await woken.count(count)
-            #expect(woken.elements == Array(0..<count))
-        }
-        for remove in removals { remove() }
     }
 
-    @Test func aWakeUpIsNeverLaterThanTheBackoff() async throws {
-        let waiting = await waiting(for: url("five"), spread: .seconds(3600))
-        try await succeed(url("five"))
+    @Test func eachSuccessReleasesTwoInTheOrderInWhichTheyBeganToWait() async throws {
+        let released = Collector<Int>()
+        let url = url("four")
+        let removals = watch(url, 5, released)
+        var counts: [Int] = []
+        for _ in 1...4 {
+            try await succeed(url)
+            counts.append(released.count)
+        }
+        #expect(counts == [2, 4, 5, 5] && released.elements == [0, 1, 2, 3, 4])
+        for remove in removals { remove() }
+        #expect(HostRecoveryObserver.lines.counts(of: url) == (0, 0))
+    }
+
+    @Test func noSuccessReleasesAWaitThatIsHeldBack() async throws {
+        let released = Collector<Int>()
+        let url = url("five")
+        let removals = watch(url, 2, released, holdingBack: .seconds(10))
         await clock.sleepers(2)
-        clock.advance(by: .seconds(60))
-        _ = try await waiting[0].value
-        #expect(try #require(waiting[0].attempts.last).waited <= .seconds(60))
+        try await succeed(url)
+        #expect(released.count == 0)
+        // Removed before it is in the line.
+        removals[0]()
+        clock.advance(by: .seconds(10))
+        await eventually { HostRecoveryObserver.lines.counts(of: url) == (1, 0) }
+        try await succeed(url)
+        #expect(released.elements == [1])
+        removals[1]()
+    }
+
+    @Test func eachRoundIsTwiceAsLargeAsTheOneBefore() async throws {
+        let url = url("rounds")
+        let (queue, arrived) = (OperationQueue(), Collector<Void>())
+        queue.maxConcurrentOperationCount = 30
+        let operations = (0..<30).map { _ in
+            URLRequestOperation(
+                url,
+                configuration: configuration([
+                    .status(503),
+                    .dynamic { [clock] _ in
+                        arrived.append(())
+                        try? await clock.sleep(for: .milliseconds(10))
+                        return .body(Data())
+                    },
+                ]))
+        }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(30)
+        try await succeed(url)
+        for count in [2, 6, 14, 30] {
+            await arrived.count(count)
+            // Those that wait, and those that the host is about to answer.
+            await eventually { clock.sleeperCount == 30 - count + (count + 2) / 2 }
+            #expect(arrived.count == count)
+            clock.advance(by: .milliseconds(10))
+        }
+        for operation in operations { _ = try await operation.value }
+    }
+
+    @Test(arguments: [ScriptedTransport.Answer.status(404), .error(.secureConnectionFailed)])
+    func aReleaseThatSaysNothingAgainstTheHostGoesToTheNext(answer: ScriptedTransport.Answer) async throws {
+        let url = url("passed-on-\(UUID())")
+        let queue = OperationQueue()
+        let operations = (0..<5).map { _ in
+            URLRequestOperation(url, configuration: configuration([.status(503), answer]))
+        }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(5)
+        try await succeed(url)
+        for operation in operations { await end(of: operation) }
+        #expect(operations.allSatisfy { $0.attempts.count == 2 })
+        #expect(HostRecoveryObserver.lines.counts(of: url) == (0, 0))
+    }
+
+    @Test func aReleaseThatIsCancelledGoesToTheNext() async throws {
+        let url = url("cancelled-in-line")
+        var place: RequestLimiter.Place?
+        let limiter = RequestLimiter(total: 1)
+        let slot = try await limiter.slot(for: Origin(url), priority: .normal, place: &place)
+        let queue = OperationQueue()
+        var limited = configuration([.body(Data())])
+        limited.limiter = limiter
+        // They fail before they need a slot.
+        let fails = Locked(true)
+        limited.retryPolicy.isTransient = { $0 is Problem }
+        limited.adapters = [
+            RequestAdapter { request in
+                if fails.withLock({ $0 }) { throw Problem() }
+                return request
+            }
+        ]
+        let operations = (0..<3).map { _ in URLRequestOperation(url, configuration: limited) }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(3)
+        fails.withLock { $0 = false }
+        try await succeed(url)
+        await eventually { limiter.waitingCount == 2 }
+        let inLine = operations.filter { $0.attempts.count == 2 }
+        for operation in inLine { operation.cancel() }
+        await eventually { operations.allSatisfy { $0.attempts.count == 2 } }
+        slot.release()
+        let last = try #require(operations.first { !$0.isCancelled })
+        _ = try await last.value
+    }
+
+    @Test func releasesThatFailStopTheRest() async throws {
+        let url = url("down-again")
+        let waiting = await waiting(for: url, [.status(503)], count: 10, pause: .seconds(3))
+        try await succeed(url)
+        await eventually { waiting.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10 }
+        for _ in 1...5 { try await succeed(url) }
+        #expect(waiting.reduce(0) { $0 + $1.attempts.count } == 12)
+        for operation in waiting {
+            operation.cancel()
+            await end(of: operation)
+        }
     }
 
     @Test func oneSuccessWakesThoseWhoWaitOnce() async throws {
@@ -109,7 +216,7 @@ import Testing
     }
 
     @Test func theSuccessOfAWokenRequestWakesNobodyWhoIsWokenAlready() async throws {
-        let waiting = await waiting(for: url("seven"), 3)
+        let waiting = await waiting(for: url("seven"), count: 3)
         try await succeed(url("seven"))
         for operation in waiting { _ = try await operation.value }
         #expect(waiting.allSatisfy { $0.attempts.count == 2 })
@@ -144,7 +251,7 @@ import Testing
         let operation = Staged(configuration([.status(503)]), to: url)
         operation.decisions = { failure in
             steps.append(failure.backoffStep)
-            return .retry(after: .seconds(60), or: [HostRecoveryObserver(spread: .zero)])
+            return .retry(after: .seconds(60), or: [HostRecoveryObserver(pause: .zero)])
         }
         OperationQueue().addOperation(operation)
         for count in 1...4 {
@@ -160,7 +267,7 @@ import Testing
 
     @Test func aHostThatHalfWorksHasABackoff() async throws {
         let url = url("fourteen")
-        var configuration = configuration([.status(503)], spread: .seconds(3))
+        var configuration = configuration([.status(503)], pause: .seconds(3))
         configuration.retryPolicy.maximumRetries = 1000
         configuration.retryPolicy.backoff = .constant(.seconds(30))
         let operation = URLRequestOperation(url, configuration: configuration)
@@ -173,7 +280,7 @@ import Testing
             _ = try await run(URLRequestOperation(url, configuration: good))
             clock.advance(by: .seconds(1))
         }
-        // The backoff alone makes three of them; the signs after 0, 3, 9, 21 and 45 seconds may add one each.
+        // The backoff alone makes three of them; the successes after 0, 1, 4, 10, 22 and 46 seconds may release it.
         #expect(operation.attempts.count <= 8)
         operation.cancel()
         _ = try? await operation.value
@@ -188,19 +295,18 @@ import Testing
     }
 
     @Test func itCanBeAwaitedByAnObserverThatIsMadeOfIt() async throws {
-        let failure = AttemptFailure(Problem(), request: URLRequest(url: url("ten")))
-        let awaiting = Task { try await HostRecoveryObserver(spread: .zero).wait(after: failure) }
-        await eventually { HostRecoveryObserver.isAwaited }
-        // Another test's may be awaited, so it may take more than one.
-        let success = Task {
-            while !Task.isCancelled {
-                try await succeed(url("ten"))
-                await Task.yield()
+        let url = url("ten")
+        let awaiting = (0..<3).map { _ in
+            Task {
+                try await HostRecoveryObserver().wait(after: AttemptFailure(Problem(), request: URLRequest(url: url)))
             }
         }
-        try await awaiting.value
-        success.cancel()
-        _ = try? await success.value
+        await eventually { HostRecoveryObserver.lines.counts(of: url).waiting == 3 }
+        // They tell no outcome, so nobody goes in their place.
+        try await succeed(url)
+        #expect(HostRecoveryObserver.lines.counts(of: url) == (1, 0))
+        try await succeed(url)
+        for task in awaiting { try await task.value }
     }
 
     @Test func whoeverAwaitsItCanBeCancelled() async {

@@ -54,6 +54,55 @@ import Testing
         await eventually { path.waitingCount == 0 }
     }
 
+    @Test func twoToAHostGoAndTheOthersFollowTheirSuccesses() async throws {
+        let (mayAnswer, arrived) = (Door(), Collector<Void>())
+        let url = try #require(URL(string: "http://behind-the-network.invalid/"))
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 10
+        let operations = (0..<10).map { _ in
+            var configuration = RequestConfiguration.scripted([
+                .error(.notConnected),
+                .dynamic { _ in
+                    arrived.append(())
+                    await mayAnswer.pass()
+                    return .body(Data())
+                },
+            ])
+            configuration.clock = clock
+            configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
+            configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
+            return URLRequestOperation(url, configuration: configuration)
+        }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(10)
+        path.update(.reachable(.wired))
+        await arrived.count(2)
+        await eventually { HostRecoveryObserver.lines.counts(of: url) == (8, 2) }
+        #expect(arrived.count == 2)
+        mayAnswer.open()
+        for operation in operations { _ = try await operation.value }
+        #expect(operations.allSatisfy { $0.attempts.last?.wokenBy == .observer("ReachabilityObserver") })
+    }
+
+    @Test func aHostThatIsDownIsTriedTwice() async throws {
+        let url = try #require(URL(string: "http://down-behind-the-network.invalid/"))
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 10
+        var configuration = RequestConfiguration.scripted([.error(.cannotConnect)])
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
+        configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
+        let operations = (0..<10).map { _ in URLRequestOperation(url, configuration: configuration) }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(10)
+        path.update(.reachable(.wired))
+        await eventually {
+            operations.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10
+                && HostRecoveryObserver.lines.counts(of: url) == (8, 0)
+        }
+        queue.cancelAllOperations()
+    }
+
     @Test func itCanBeAwaitedByAnObserverThatIsMadeOfIt() async throws {
         let observer = ReachabilityObserver(path: path, spread: .zero)
         let awaiting = Task { try await observer.wait(after: AttemptFailure(Problem(), request: anyRequest)) }

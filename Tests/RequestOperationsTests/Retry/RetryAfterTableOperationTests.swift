@@ -261,6 +261,28 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .backoff && operation.attempts.last?.waited == .seconds(100))
     }
 
+    @Test func aSuccessNeverShortensTheWaitThatARetryAfterAskedFor() async throws {
+        let url = try #require(URL(string: "http://asks-for-time.invalid/"))
+        // The budget would have it wait for longer.
+        let budget = RetryBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
+        let draw = budget.withdrawHedge(to: url, on: .none)
+        #expect(draw.isGranted)
+        clock.advance(by: .seconds(5))
+        var configuration = configuration(
+            ScriptedTransport([.status(503, fields: [("Retry-After", "2")]), .body(Data())]), nil)
+        configuration.retryPolicy.budget = budget
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        let operation = started(url, configuration)
+        await clock.sleepers(2)
+        _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
+        #expect(operation.attempts.count == 1)
+        clock.advance(by: .seconds(2))
+        await eventually { HostRecoveryObserver.lines.counts(of: url) == (1, 0) }
+        _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
+        _ = try await operation.value
+        #expect(operation.attempts.last?.waited == .seconds(2))
+    }
+
     @Test func aRequestThatIsNotRetriedItselfTellsTheOthers() async {
         let table = RetryAfterTable(clock: clock)
         var configuration = configuration(

@@ -168,7 +168,13 @@ import Testing
         #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus)
     }
 
-    @Test func aRecoveryReleasesNoMoreThanTheBudget() async throws {
+    @Test func aSignOfAnObserverOfOnesOwnReleasesNoMoreThanTheBudget() async throws {
+        struct Awaited: EarlyRetryObserver {
+            let sign: Door
+
+            func wait(after failure: AttemptFailure) async throws { await sign.pass() }
+        }
+        let sign = Door()
         let budget = RetryBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
         let request = request("recovered")
         let sent = Collector<Void>()
@@ -181,7 +187,7 @@ import Testing
             ]), budget)
         patient.clock = clock
         patient.retryPolicy.backoff = .constant(.seconds(250))
-        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(spread: .zero)]
+        patient.retryPolicy.earlyRetryObservers = [Awaited(sign: sign)]
         let fails = Locked(true)
         patient.adapters = [
             RequestAdapter { request in
@@ -199,8 +205,7 @@ import Testing
             clock.advance(by: .seconds(10))
         }
         fails.withLock { $0 = false }
-        _ = try await run(
-            URLRequestOperation(request, configuration: configuration(ScriptedTransport([.body(Data())]), budget)))
+        sign.open()
         // Ten go, and the others wait on until the window moves.
         await waits.count(50 + 40)
         await clock.sleepers(40)
@@ -210,6 +215,46 @@ import Testing
         clock.advance(by: .seconds(1))
         await sent.count(11)
         queue.cancelAllOperations()
+    }
+
+    @Test(arguments: [RetryBudget.Mode.delaying, .failing])
+    func theRetriesThatARecoveryReleasesGiveTheirDrawsBack(mode: RetryBudget.Mode) async throws {
+        let budget = RetryBudget(ratio: 0, minimumPerSecond: 1, mode: mode, clock: clock)
+        try await releaseAll(mode == .delaying ? 30 : 10, of: "released-\(mode)", budget)
+        #expect(budget.balance(of: try #require(request("released-\(mode)").url)) == 10)
+        // None is held for later either.
+        #expect(
+            outcome(policy(budget), failure(to: request("released-\(mode)").url)) == .retry(.seconds(1), observers: 0))
+    }
+
+    @Test func theTokensOfARetryThatARecoveryReleasesAreGivenBackOnce() async throws {
+        let budget = RetryBudget.tokens()
+        let url = try #require(request("released-tokens").url)
+        // Of others, which are not brought back.
+        for _ in 0..<5 { _ = outcome(policy(budget), failure(to: url, status: 503)) }
+        try await releaseAll(10, of: "released-tokens", budget)
+        // The success that released them is that of a first attempt.
+        #expect(budget.balance(of: url) == 475 + 1)
+    }
+
+    /// Has some wait for their retries, and the success of another release them.
+    private func releaseAll(_ count: Int, of host: String, _ budget: RetryBudget) async throws {
+        let request = request(host)
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = count
+        let operations = (0..<count).map { _ in
+            var configuration = configuration(ScriptedTransport([.status(503), .body(Data())]), budget)
+            configuration.clock = clock
+            configuration.retryPolicy.backoff = .constant(.seconds(250))
+            configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+            return URLRequestOperation(request, configuration: configuration)
+        }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(count)
+        _ = try await run(
+            URLRequestOperation(request, configuration: configuration(ScriptedTransport([.body(Data())]), budget)))
+        for operation in operations { _ = try await operation.value }
+        #expect(operations.allSatisfy { $0.attempts.last?.wokenBy == .observer("HostRecoveryObserver") })
     }
 
     @Test func aRetryThatIsDecidedUponTwiceDrawsOnce() async throws {

@@ -151,6 +151,13 @@ import Testing
         #expect(outcome(policy, failure()) == .retry(.milliseconds(10_500), observers: 0))
     }
 
+    @Test func theRecoveryOfItsHostMayBringForwardARetryForWhichThereIsNoRoom() {
+        var policy = policy(RetryBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock))
+        policy.earlyRetryObservers = [HostRecoveryObserver(), Unending(), ReachabilityObserver(path: NetworkPath())]
+        _ = outcome(policy, failure())
+        #expect(outcome(policy, failure()) == .retry(.milliseconds(10_500), observers: 2))
+    }
+
     @Test func aSignThatComesBeforeThereIsRoomCountsWhenThereIs() async throws {
         struct Immediate: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws {}
@@ -173,7 +180,7 @@ import Testing
         #expect(try await waiting.value == .observer("Immediate"))
     }
 
-    @Test func aSignOfThisPackagesOwnThatComesBeforeThereIsRoomCostsNoTask() async throws {
+    @Test func aSignOfThisPackagesOwnThatComesWhileAWaitIsHeldBackCostsNoTask() async throws {
         let path = NetworkPath(.unreachable)
         let observer = HeldBackObserver(observer: ReachabilityObserver(path: path, spread: .zero), delay: .seconds(10))
         let waiting = Task { [clock, failure = failure()] in

@@ -5,8 +5,9 @@ import Testing
 
 /// What a server that fails for a minute has to bear of a process, in virtual time.
 @Suite(.timeLimit(.minutes(15))) struct RetryStormTests {
-    @Test func aFailingServerBearsAtMostThreeTenthsMoreThanItsNewRequests() async {
-        let storm = Storm(.failing)
+    @Test(arguments: [false, true])
+    func aFailingServerBearsAtMostThreeTenthsMoreThanItsNewRequests(awaitsRecovery: Bool) async {
+        let storm = Storm(.failing, awaitsRecovery: awaitsRecovery)
         await storm.run()
         let received = storm.received(0..<storm.outage)
         #expect(received <= Storm.rate * storm.outage * 13 / 10)
@@ -14,9 +15,9 @@ import Testing
         #expect(received >= Storm.rate * storm.outage * 12 / 10)
     }
 
-    @Test(arguments: [58, 61, 65])
-    func aServerThatRecoversBearsAtMostHalfMoreThanTheSteadyRate(outage: Int) async {
-        let storm = Storm(.failing, outage: outage)
+    @Test(arguments: [58, 61, 65], [false, true])
+    func aServerThatRecoversBearsAtMostHalfMoreThanTheSteadyRate(outage: Int, awaitsRecovery: Bool) async {
+        let storm = Storm(.failing, outage: outage, awaitsRecovery: awaitsRecovery)
         await storm.run()
         for second in outage..<outage + Storm.rest {
             #expect(storm.received(second..<second + 1) <= Storm.rate * 3 / 2, "second \(second)")
@@ -46,8 +47,12 @@ private final class Storm: Sendable {
     private let arrivals = Collector<Int>()
     private let finished = Collector<Void>()
     private let configuration: RequestConfiguration
+    /// Of a host of its own: those that wait for a recovery are one table for the process.
+    private let url = URL(string: "http://storm-\(UUID()).invalid/")!  // Names of hosts make a URL.
+    private let awaitsRecovery: Bool
 
-    init(_ mode: RetryBudget.Mode?, outage: Int = 60) {
+    init(_ mode: RetryBudget.Mode?, outage: Int = 60, awaitsRecovery: Bool = false) {
+        self.awaitsRecovery = awaitsRecovery
         self.outage = outage
         let (clock, arrivals) = (clock, arrivals)
         var configuration = RequestConfiguration.scripted([
@@ -63,6 +68,7 @@ private final class Storm: Sendable {
         // The reserve is a twentieth of the rate, as the default one is for a process that makes 200 requests a second.
         configuration.retryPolicy.budget = mode.map { RetryBudget(minimumPerSecond: 0.5, mode: $0, clock: clock) }
         configuration.retryPolicy.retryAfterTable = nil
+        if awaitsRecovery { configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()] }
         self.configuration = configuration
     }
 
@@ -71,7 +77,7 @@ private final class Storm: Sendable {
         let count = (Self.lead + outage + Self.rest) * Self.rate
         queue.maxConcurrentOperationCount = count
         for number in 1...count {
-            let operation = URLRequestOperation(anyRequest, configuration: configuration)
+            let operation = URLRequestOperation(url, configuration: configuration)
             operation.whenFinished { [finished] _ in finished.append(()) }
             queue.addOperation(operation)
             await rest(of: number)
@@ -82,7 +88,10 @@ private final class Storm: Sendable {
 
     /// Returns when each of the operations so far has finished or waits.
     private func rest(of count: Int) async {
-        await eventually { finished.count + clock.sleeperCount == count }
+        await eventually {
+            finished.count + clock.sleeperCount == count
+                && (!awaitsRecovery || finished.count + HostRecoveryObserver.lines.counts(of: url).waiting == count)
+        }
     }
 
     /// How many requests arrived in some seconds.

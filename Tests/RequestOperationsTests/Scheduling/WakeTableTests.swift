@@ -17,7 +17,7 @@ import Testing
     ) -> WakeTable<String>.Ticket {
         table.add(key) { [clock] part in
             parts.append(part)
-            return Alarm(after: .seconds(1), on: clock) { woken.append(name) }
+            return cancelling(Alarm(after: .seconds(1), on: clock) { woken.append(name) })
         }
     }
 
@@ -40,7 +40,7 @@ import Testing
                 } else {
                     woken.append(true)
                 }
-                return Alarm(after: .seconds(1), on: clock) {}
+                return cancelling(Alarm(after: .seconds(1), on: clock) {})
             }
         }
         table.release("a")
@@ -57,7 +57,7 @@ import Testing
             table.add("a") { [clock] _ in
                 if index == 0 { _ = mayGoOn.wait(timeout: .now() + 120) }
                 woken.append(index)
-                return Alarm(after: .seconds(1), on: clock) {}
+                return cancelling(Alarm(after: .seconds(1), on: clock) {})
             }
         }
         table.release("a")
@@ -66,18 +66,6 @@ import Testing
         for ticket in tickets { table.remove(ticket) }
         await eventually { isUnused }
         #expect(!woken.elements.contains { $0 >= 500 })
-    }
-
-    @Test func theLongestSpreadOfThoseWhoWaitIsTold() {
-        #expect(table.longestSpread(of: "a") == nil)
-        let tickets = [3, 5, 4].map {
-            table.add("a", spread: .seconds($0)) { [clock] _ in
-                Alarm(after: .zero, on: clock) {}
-            }
-        }
-        #expect(table.longestSpread(of: "a") == .seconds(5))
-        for ticket in tickets { table.remove(ticket) }
-        #expect(table.longestSpread(of: "a") == nil)
     }
 
     @Test func whoeverWaitsForAnotherSignGoesOnWaiting() {
@@ -127,7 +115,7 @@ import Testing
         let ticket = table.add("a") { [clock, table] _ in
             // In the midst of its release.
             first.withLock { $0 }.map { table.remove($0) }
-            return Alarm(after: .seconds(1), on: clock) { Issue.record("it was woken") }
+            return cancelling(Alarm(after: .seconds(1), on: clock) { Issue.record("it was woken") })
         }
         first.withLock { $0 = ticket }
         table.release("a")
@@ -143,7 +131,7 @@ import Testing
                     for _ in 0..<200 {
                         let ticket = table.add("a") { _ in
                             released.withLock { $0 += 1 }
-                            return Alarm(after: .seconds(3600), on: ContinuousClock()) {}
+                            return cancelling(Alarm(after: .seconds(3600), on: ContinuousClock()) {})
                         }
                         table.release("a")
                         table.remove(ticket)
@@ -154,4 +142,9 @@ import Testing
         // Nobody twice; who is removed while another thread releases it may go without.
         #expect(isUnused && released.withLock { $0 } <= 1600)
     }
+}
+
+/// What cancels an alarm.
+private func cancelling(_ alarm: Alarm) -> WakeTable<String>.Cancel {
+    { alarm.cancel() }
 }

@@ -8,6 +8,6 @@ extension RetryWait {
     ) async throws -> WakeReason {
         let runners = begin(delay, or: observers, after: failure, clock: clock)
         defer { runners.stop() }
-        return try await winner
+        return try await winner.reason
     }
 }

@@ -1,0 +1,186 @@
+/// Those that wait for their hosts to recover: a line for each scheme, host and port, in the order in which they came.
+///
+/// Successes clock a line, as acknowledgements clock TCP's slow start (RFC 5681, section 3.1): each releases two of those that
+/// wait. So two go after the first success, then four, then eight. A host that fails again gives no successes, so the line stops.
+final class RecoveryLines: Sendable {
+    /// Ends the wait of one that is released; whether it was under way still.
+    typealias Waiter = @Sendable (Release) -> Bool
+
+    struct Ticket: Sendable {
+        fileprivate let origin: Origin
+        fileprivate let id: UInt64
+    }
+
+    /// Those that wait for one host, and those that went.
+    private struct HostLine {
+        var waiters: [UInt64: Waiter] = [:]
+        /// In their order. Those that left stay until they come up or are the most.
+        var order = Line<UInt64>()
+        var orderCount = 0
+        /// How many were released and have told no outcome yet.
+        var underWay = 0
+        /// The longest that any of them names.
+        var pause = Duration.zero
+
+        mutating func add(_ waiter: @escaping Waiter, _ id: UInt64) {
+            waiters[id] = waiter
+            order.append(id)
+            orderCount += 1
+        }
+
+        mutating func popFirst() -> Waiter? {
+            while let id = order.popFirst() {
+                orderCount -= 1
+                if let waiter = waiters.removeValue(forKey: id) { return waiter }
+            }
+            return nil
+        }
+
+        mutating func remove(_ id: UInt64) -> Waiter? {
+            let waiter = waiters.removeValue(forKey: id)
+            if orderCount > 2 * waiters.count + 16 {
+                let rest = order.elements.filter { waiters[$0] != nil }
+                (order, orderCount) = (Line(), rest.count)
+                for id in rest { order.append(id) }
+            }
+            return waiter
+        }
+    }
+
+    /// What is known of the recoveries of a host, on the clock of the request that told of it first.
+    private struct Known {
+        let stopwatch: Stopwatch
+        var recoveries = HostRecoveries()
+
+        /// An injected clock is that of a test and code of others, which is not called under a lock.
+        var isIdle: Bool {
+            if case .real = stopwatch { recoveries.isIdle(at: stopwatch.elapsed) } else { true }
+        }
+    }
+
+    private struct State {
+        var lastID: UInt64 = 0
+        var lines: [Origin: HostLine] = [:]
+        var waitingCount = 0
+        var known = OriginTable<Known>()
+
+        mutating func change<Result>(_ origin: Origin, _ change: (inout HostLine) -> Result) -> Result {
+            // Taken out, so that it is not copied.
+            var line = lines.removeValue(forKey: origin) ?? HostLine()
+            let before = line.waiters.count
+            defer {
+                waitingCount += line.waiters.count - before
+                if !line.waiters.isEmpty || line.underWay > 0 { lines[origin] = line }
+            }
+            return change(&line)
+        }
+    }
+
+    private let state = Locked(State())
+
+    /// How many a success releases.
+    private static let releasedBySuccess = 2
+
+    /// Whether nobody waits.
+    var isEmpty: Bool { state.withLock { $0.waitingCount == 0 } }
+
+    /// How many wait for the host of a URL, and how many were released and have told no outcome.
+    func counts(of url: URL?) -> (waiting: Int, underWay: Int) {
+        let origin = Origin(url)
+        return state.withLock { state in
+            state.lines[origin].map { ($0.waiters.count, $0.underWay) } ?? (0, 0)
+        }
+    }
+
+    /// Adds one that waits for the host of a URL, until ``remove(_:)``.
+    ///
+    /// - Parameter pause: For how long nobody is released at first, after releases were in vain.
+    func add(_ url: URL?, pause: Duration, _ waiter: @escaping Waiter) -> Ticket {
+        let origin = Origin(url)
+        return state.withLock { state in
+            state.lastID += 1
+            let id = state.lastID
+            state.change(origin) { line in
+                line.add(waiter, id)
+                line.pause = max(line.pause, pause)
+            }
+            return Ticket(origin: origin, id: id)
+        }
+    }
+
+    func remove(_ ticket: Ticket) {
+        // What the entry holds is freed outside of the lock.
+        let waiter = state.withLock { $0.change(ticket.origin) { $0.remove(ticket.id) } }
+        withExtendedLifetime(waiter) {}
+    }
+
+    /// A request to a URL succeeded.
+    func succeeded(_ url: URL?) {
+        guard !isEmpty else { return }
+        release(Self.releasedBySuccess, from: url)
+    }
+
+    /// Without a success, but for another sign: releases one, unless as many as a success releases are under way.
+    func tryOne(_ url: URL?) {
+        release(1, from: url, whileFewerThan: Self.releasedBySuccess)
+    }
+
+    /// What came of a release.
+    func settle(
+        _ outcome: Release.Outcome, of url: URL?, pause: Duration, on clock: any Clock<Duration>
+    ) {
+        let origin = Origin(url)
+        state.withLock { $0.change(origin) { $0.underWay -= 1 } }
+        switch outcome {
+        case .succeeded:
+            learn(of: url, on: clock) { recoveries, _ in recoveries.succeeded() }
+            succeeded(url)
+        case .failed: learn(of: url, on: clock) { $0.failed(at: $1, pause: pause) }
+        case .passesOn: release(1, from: url)
+        case .untold: break
+        }
+    }
+
+    private func learn(
+        of url: URL?, on clock: any Clock<Duration>, _ change: (inout HostRecoveries, Duration) -> Void
+    ) {
+        // The clock may be code of others, so it is not asked under the lock.
+        let stopwatch = state.withLock { $0.known.entry(of: url)?.stopwatch } ?? Stopwatch(clock)
+        let elapsed = stopwatch.elapsed
+        state.withLock { state in
+            state.known.change(
+                url, at: ContinuousTime.nanoseconds, initially: Known(stopwatch: stopwatch), isIdle: \.isIdle,
+                by: { change(&$0.recoveries, elapsed) })
+        }
+    }
+
+    /// - Parameter limit: Releases none while so many are under way.
+    private func release(_ count: Int, from url: URL?, whileFewerThan limit: Int = .max) {
+        let origin = Origin(url)
+        guard state.withLock({ $0.lines[origin]?.waiters.isEmpty == false }), mayRelease(from: url) else { return }
+        var left = count
+        while left > 0 {
+            let next = state.withLock { state in
+                state.change(origin) { line -> (Waiter, Duration)? in
+                    guard line.underWay < limit, let waiter = line.popFirst() else { return nil }
+                    line.underWay += 1
+                    return (waiter, line.pause)
+                }
+            }
+            guard let (waiter, pause) = next else { return }
+            let release = Release(self, of: url, pause: pause)
+            if waiter(release) {
+                left -= 1
+            } else {
+                // Its wait has just ended otherwise.
+                release.settle(.untold)
+            }
+        }
+    }
+
+    private func mayRelease(from url: URL?) -> Bool {
+        guard let stopwatch = state.withLock({ $0.known.entry(of: url)?.stopwatch }) else { return true }
+        let elapsed = stopwatch.elapsed
+        return state.withLock { $0.known.change(url) { $0.recoveries.releases(at: elapsed) } } ?? true
+    }
+}

@@ -1,0 +1,92 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// What becomes of many requests when their host is back, in virtual time. The server takes 10 ms to answer.
+@Suite(.timeLimit(.minutes(15))) struct RecoveryTests {
+    @Test func twoHundredThatWaitEndWithinTwoSecondsOfTheFirstSuccess() async throws {
+        let recovery = Recovery(observers: [HostRecoveryObserver()])
+        try await recovery.run(200)
+        let times = recovery.successes.elements.sorted()
+        let (first, last) = (try #require(times.first), try #require(times.last))
+        #expect(times.count == 200)
+        #expect(first >= Recovery.outage)
+        #expect(last - first <= .seconds(2))
+    }
+
+    @Test func theBudgetStillBoundsWhatAHostBearsWhileItIsDown() async throws {
+        let recovery = Recovery(observers: [HostRecoveryObserver()])
+        try await recovery.run(200)
+        // The first attempts, a retry for five of them, and a hundred. The window is longer than the outage.
+        #expect(recovery.failures.count <= 200 + 200 / 5 + 100)
+    }
+
+    @Test func nothingIsLeftWhenAllHaveEnded() async throws {
+        let recovery = Recovery(observers: [HostRecoveryObserver()])
+        try await recovery.run(50)
+        #expect(HostRecoveryObserver.lines.counts(of: recovery.url) == (0, 0))
+    }
+}
+
+/// A host that is down for a while, and those that wait for it.
+private final class Recovery: Sendable {
+    static let outage = Duration.seconds(5)
+    private static let step = Duration.milliseconds(5)
+
+    /// Of a host of its own: those that wait for a recovery are one table for the process.
+    let url = URL(string: "http://recovery-\(UUID()).invalid/")!  // Names of hosts make a URL.
+    /// When requests succeeded and failed.
+    let (successes, failures) = (Collector<Duration>(), Collector<Duration>())
+    private let clock = ManualClock()
+    private let finished = Collector<Bool>()
+    private let atServer = Locked(0)
+    private let configuration: RequestConfiguration
+
+    init(observers: [any EarlyRetryObserver]) {
+        let (clock, atServer, successes, failures) = (clock, atServer, successes, failures)
+        var configuration = RequestConfiguration.scripted([
+            .dynamic { _ in
+                let isUp = clock.now.offset >= Self.outage
+                atServer.withLock { $0 += 1 }
+                try? await clock.sleep(for: .milliseconds(10))
+                (isUp ? successes : failures).append(clock.now.offset)
+                atServer.withLock { $0 -= 1 }
+                return isUp ? .body(Data()) : .status(503)
+            }
+        ])
+        configuration.clock = clock
+        configuration.randomSource = RandomSource(seed: 1)
+        configuration.retryPolicy = .default
+        configuration.retryPolicy.maximumRetries = 10
+        configuration.retryPolicy.budget = RetryBudget(clock: clock)
+        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.earlyRetryObservers = observers
+        self.configuration = configuration
+    }
+
+    /// Begins requests all at once and moves the clock until they have ended, at most for a minute.
+    func run(_ count: Int) async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = count
+        for _ in 0..<count {
+            let operation = URLRequestOperation(url, configuration: configuration)
+            operation.whenFinished { [finished] result in finished.append((try? result.get()) != nil) }
+            queue.addOperation(operation)
+        }
+        await rest(count)
+        while finished.count < count, clock.now.offset < .seconds(60) {
+            clock.advance(by: Self.step)
+            await rest(count)
+        }
+        #expect(finished.elements.allSatisfy { $0 } && finished.count == count)
+    }
+
+    /// Returns when each request has ended, waits for its next attempt, or is at the server.
+    private func rest(_ count: Int) async {
+        await eventually {
+            let (ended, inLine) = (finished.count, HostRecoveryObserver.lines.counts(of: url).waiting)
+            return ended + clock.sleeperCount == count && ended + inLine + atServer.withLock { $0 } == count
+        }
+    }
+}
