@@ -376,3 +376,8 @@ private let readinessQueue = {
 }()
 
 private let announcesReadiness = DispatchSpecificKey<Bool>()
+
+extension AsynchronousOperation: CustomReflectable {
+    /// No children: an operation holds its request, its configuration and its value.
+    public final var customMirror: Mirror { Mirror(opaque: self) }
+}

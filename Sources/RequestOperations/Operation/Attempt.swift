@@ -55,6 +55,27 @@ public struct Attempt: Sendable {
     }
 }
 
+extension Attempt: CustomStringConvertible, CustomReflectable {
+    /// One line: the number, the wait before it, redirects, the status, the size of the body, how it ended. Of a URL it has
+    /// scheme, host, port and path, of an error of others the type.
+    public var description: String {
+        var parts = ["attempt \(number)\(isHedge ? " (hedge)" : "")"]
+        if let wokenBy { parts.append("waited \(waited) (\(wokenBy))") }
+        parts += redirects.map { "redirected to \(Redaction.location(of: $0))" }
+        if let status { parts.append("status \(status)") }
+        if bodySize > 0 { parts.append("\(bodySize) bytes") }
+        switch (ended, error) {
+        case (nil, _): parts.append("runs")
+        case (let ended?, nil): parts.append("succeeded after \(ended - began)")
+        case (let ended?, let error?): parts.append("failed after \(ended - began): \(error.redacted)")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    /// No children, so that `dump` shows the same line.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 /// What ended a wait between two attempts.
 public enum WakeReason: Sendable, Hashable {
     /// The backoff (or the server's `Retry-After`) was over.

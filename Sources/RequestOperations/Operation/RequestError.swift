@@ -92,6 +92,18 @@ extension RequestError: CustomStringConvertible {
     }
 }
 
+extension RequestError: CustomReflectable {
+    /// What `dump` shows: all but the body and the URLs, with the cause as one line.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code, "stage": stage, "reason": reason as Any, "underlying": underlying?.redacted as Any,
+                "head": head as Any, "attempts": attempts,
+            ])
+    }
+}
+
 extension RequestError: LocalizedError {
     /// The same line as `description`.
     public var errorDescription: String? { description }

@@ -59,3 +59,8 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 }
+
+extension Locked: CustomReflectable {
+    /// Shows nothing. A mirror would read the value without the lock, and the value may hold secrets.
+    package var customMirror: Mirror { Mirror(opaque: self) }
+}

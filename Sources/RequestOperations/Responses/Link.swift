@@ -13,6 +13,16 @@ public struct Link: Sendable, Hashable {
     public let parameters: [String: String]
 }
 
+extension Link: CustomStringConvertible, CustomReflectable {
+    /// The target, without its query, and the relations.
+    public var description: String {
+        "<\(Redaction.location(of: target))>; rel=\"\(relations.joined(separator: " "))\""
+    }
+
+    /// No children, so that `dump` does not show the target's query.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 extension ResponseHead {
     /// The links of the response, in their order: those of its own resource, so none with an `anchor`. Targets are resolved
     /// against ``url``. A link that cannot be read ends the list of its field, as what follows could be a part of it.

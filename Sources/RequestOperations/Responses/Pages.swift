@@ -109,6 +109,22 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
+extension Pages: CustomStringConvertible, CustomReflectable {
+    /// The method and the location of the first page.
+    public var description: String { "pages of \(Redaction.line(of: first))" }
+
+    /// No children, so that `dump` does not show the request.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension Pages.Iterator: CustomStringConvertible, CustomReflectable {
+    /// As that of the pages.
+    public var description: String { pages.description }
+
+    /// No children, so that `dump` does not show the next request.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 extension OperationQueue {
     /// The pages of a resource.
     ///

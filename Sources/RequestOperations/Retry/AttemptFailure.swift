@@ -1,5 +1,5 @@
 /// A failed attempt, as the retry decision sees it.
-public struct AttemptFailure: Sendable {
+public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// All values, in one object: an operation that waits before its next attempt holds its last failure.
     private let values: Box<Values>
 
@@ -118,6 +118,11 @@ public struct AttemptFailure: Sendable {
     /// ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code {
         RequestError(wrapping: error, stage: stage).code
+    }
+
+    /// One line: the number of the attempt, the method, the location of the URL, and the error.
+    public var description: String {
+        "attempt \(attempt), \(Redaction.line(of: request)): \(RequestError(wrapping: error, stage: stage))"
     }
 
     private struct Values: Sendable {

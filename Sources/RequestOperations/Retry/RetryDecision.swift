@@ -18,6 +18,25 @@ public enum RetryDecision: Sendable {
     case fail(any Error)
 }
 
+extension RetryDecision: CustomStringConvertible, CustomReflectable {
+    /// What follows, without the fields and the query of a request that takes the place of the original.
+    public var description: String {
+        switch self {
+        case .stop: return "stop"
+        case .fail(let error): return "fail: \(error.redacted)"
+        case .retry(let delay, let observers, let restartsBackoff, let request):
+            var text = "retry after \(delay)"
+            if !observers.isEmpty { text += " or sooner" }
+            if restartsBackoff { text += ", restarting the backoff" }
+            if let request { text += ", with \(Redaction.line(of: request))" }
+            return text
+        }
+    }
+
+    /// No children, so that `dump` does not show a request.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 /// Watches for a sign that another attempt is worth making before its backoff is over.
 public protocol EarlyRetryObserver: Sendable {
     /// Returns when another attempt is worth making.

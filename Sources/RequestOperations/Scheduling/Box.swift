@@ -25,3 +25,8 @@ struct Box<Value: Sendable>: @unchecked Sendable {
         change(&storage.value)
     }
 }
+
+extension Box: CustomReflectable {
+    /// Shows nothing. What has a box has values that may be secret, and says itself what it shows of them.
+    var customMirror: Mirror { Mirror(opaque: self) }
+}

@@ -89,6 +89,37 @@ public struct Redaction: Sendable {
         return String(key)
     }
 
+    // MARK: Descriptions
+
+    /// Scheme, host, port and path of a URL: what a description shows of it. A query or a fragment can be a credential as a
+    /// whole, whatever its names are, as in a signed URL. Of a URL without a host, such as `data:`, only the scheme is shown.
+    static func location(of url: URL?) -> String {
+        guard let url else { return "no URL" }
+        let location = URLReference(url.absoluteString).location
+        guard let scheme = location.range(of: "://") else {
+            return url.scheme.map { "\($0):" } ?? location
+        }
+        let authority = location[scheme.upperBound...].prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@") else { return location }
+        return location.replacingCharacters(in: scheme.upperBound...at, with: "")
+    }
+
+    /// The method of a request and the ``location(of:)`` of its URL.
+    static func line(of request: URLRequest) -> String {
+        "\(request.httpMethod ?? "GET") \(location(of: request.url))"
+    }
+
+    /// A message of a library, which may quote a URL or a proxy: without users, passwords, queries and fragments.
+    static func message(_ message: String) -> String {
+        var message = message
+        // Two steps, since a proxy that cannot be parsed is quoted whole, as its user wrote it.
+        message.replace(/'[^']*@[^']*'/.matchingSemantics(.unicodeScalar), with: "'\(mark)'")
+        message.replace(/[A-Za-z][A-Za-z0-9+.\-]*:\/\/[^\s'"<>]+/.matchingSemantics(.unicodeScalar)) { match in
+            URL(string: String(match.output)).map { location(of: $0) } ?? mark
+        }
+        return message
+    }
+
     // MARK: Parts of requests
 
     /// A URL without what is left out, as text. A fragment may hold the answer of an authorization server (RFC 6749,

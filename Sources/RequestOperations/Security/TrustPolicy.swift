@@ -79,3 +79,34 @@ public struct TrustPolicy: Sendable, Hashable {
         public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
     }
 }
+
+extension TrustPolicy: CustomStringConvertible {
+    /// The roots, the number of pinned keys, whether there is a client certificate, and the lowest version of TLS.
+    public var description: String {
+        let parts = [
+            "roots: \(roots)", pinnedKeys.isEmpty ? nil : "\(pinnedKeys.count) pinned keys",
+            clientCertificate.map(\.description), "TLS 1.\(minimumTLSVersion == .tls12 ? 2 : 3) or later",
+        ]
+        return parts.compactMap(\.self).joined(separator: ", ")
+    }
+}
+
+extension TrustPolicy.Roots: CustomStringConvertible {
+    /// `system`, the path of the file, the size of the certificates in memory, or `insecureTrustingEveryServer`.
+    public var description: String {
+        switch self {
+        case .system: "system"
+        case .file(let file): "file \(file.path)"
+        case .pem(let data): "PEM, \(data.count) bytes"
+        case .insecureTrustingEveryServer: "insecureTrustingEveryServer"
+        }
+    }
+}
+
+extension TrustPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
+    /// That it is a client certificate, without the key and without the passphrase.
+    public var description: String { "client certificate" + (passphrase == nil ? "" : " with a passphrase") }
+
+    /// No children, so that `dump` shows neither the key nor the passphrase.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}

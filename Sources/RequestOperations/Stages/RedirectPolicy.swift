@@ -15,15 +15,15 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// `false` by default.
     public var allowsInsecure: Bool
 
-    /// The fields that are dropped when a redirect leads to another origin (scheme, host or port), as `Host` and `Origin`
-    /// always are. `Authorization`, `Cookie` and `Proxy-Authorization` by default; compared without regard to case.
+    /// Further fields that are dropped when a redirect leads to another origin (scheme, host or port). None by default;
+    /// compared without regard to case.
+    ///
+    /// Every field whose value ``Redaction/default`` leaves out is always dropped then: `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, `X-API-Key`, `PRIVATE-TOKEN` and others like them. So are `Host` and `Origin`.
     public var credentialFields: Set<String>
 
     /// Makes a policy; each parameter has the default given at its property.
-    public init(
-        maximum: Int = 10, allowsInsecure: Bool = false,
-        credentialFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization"]
-    ) {
+    public init(maximum: Int = 10, allowsInsecure: Bool = false, credentialFields: Set<String> = []) {
         self.maximum = maximum
         self.allowsInsecure = allowsInsecure
         self.credentialFields = credentialFields
@@ -82,7 +82,8 @@ public struct RedirectPolicy: Sendable, Hashable {
         var moved = request
         moved.url = target
         if Origin(request.url) != Origin(target) {
-            moved.removeFields(credentialFields.union(["Host", "Origin"]))
+            let known = request.allHTTPHeaderFields?.keys.filter(Redaction.default.hides(field:)) ?? []
+            moved.removeFields(credentialFields.union(known).union(["Host", "Origin"]))
         }
         return moved
     }

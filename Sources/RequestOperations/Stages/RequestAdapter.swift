@@ -136,6 +136,20 @@ extension RequestAdapter {
     }
 }
 
+extension RequestAdapter: CustomStringConvertible, CustomReflectable {
+    /// What the adapter does: the name of the field that it sets, without the value, or that it changes the request.
+    public var description: String {
+        switch work {
+        case .field(let name, _, let isDefault): isDefault ? "sets \(name) unless it is set" : "sets \(name)"
+        case .edit: "edits the request"
+        case .function: "changes the request"
+        }
+    }
+
+    /// No children, so that `dump` does not show the value of a field.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 extension URL {
     fileprivate func placed(under base: URL) -> URL? {
         guard var joined = URLComponents(url: base, resolvingAgainstBaseURL: true),

@@ -33,6 +33,21 @@ public enum RequestBody: Sendable {
     }
 }
 
+extension RequestBody: CustomStringConvertible, CustomReflectable {
+    /// Where the bytes come from and how many they are, without any of them.
+    public var description: String {
+        switch self {
+        case .none: "no body"
+        case .data(let data): "\(data.count) bytes"
+        case .file(let file): "file \(file.path)"
+        case .stream(let stream): stream.length.map { "stream of \($0) bytes" } ?? "stream"
+        }
+    }
+
+    /// No children, so that `dump` does not show the bytes.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 /// A body that is made while it is sent.
 public struct BodyStream: Sendable {
     /// The number of bytes, sent as `Content-Length`; `nil` sends the body in chunks.

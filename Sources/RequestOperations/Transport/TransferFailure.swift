@@ -73,3 +73,15 @@ public struct TransferFailure: Error, Sendable {
         boxedTimings = timings.map(Box.init)
     }
 }
+
+extension TransferFailure: CustomStringConvertible, CustomReflectable {
+    /// One line: the cause, the phase, and whether the request may have been processed.
+    public var description: String {
+        let error = RequestError(wrapping: error, stage: .transfer)
+        let text = requestMayHaveBeenProcessed ? "the request may have been processed" : "the request was not processed"
+        return "\(error) (phase \(phase.rawValue); \(text))"
+    }
+
+    /// No children, so that `dump` does not show the body.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}

@@ -67,6 +67,11 @@ public struct TransportResponse: Sendable {
     }
 }
 
+extension TransportResponse: CustomStringConvertible {
+    /// One line: the head as it describes itself, and the size of the body.
+    public var description: String { "\(head), \(bodySize) bytes" }
+}
+
 /// When the parts of one transfer took place, each since the transport was asked to perform it.
 public struct TransferTimings: Sendable, Hashable {
     /// Until the transport began the transfer.

@@ -186,6 +186,11 @@ extension TransportTask {
     }
 }
 
+extension TransportTask: CustomStringConvertible {
+    /// One line: the method, scheme, host, port and path of the URL, and the body's size. No field, no query.
+    public var description: String { "\(Redaction.line(of: request)), \(body)" }
+}
+
 /// How far a transfer has come, in bytes of bodies.
 public struct TransferProgress: Sendable, Hashable {
     /// Bytes of the request body that the layer below has taken; it need not have sent all of them yet.

@@ -45,7 +45,8 @@
         private func failure(_ code: CURLcode) -> RequestError {
             let message = easy?.message ?? String(cString: curl_easy_strerror(code))
             return RequestError(
-                meaning(of: code, message), stage: .transfer, underlying: CurlError(code), reason: message)
+                meaning(of: code, message), stage: .transfer, underlying: CurlError(code),
+                reason: Redaction.message(message))
         }
 
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {

@@ -103,4 +103,25 @@
             case ipv6
         }
     }
+
+    extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+        /// `environment`, `none`, or scheme, host and port of the proxy, without user and password.
+        public var description: String {
+            switch self {
+            case .environment: return "environment"
+            case .none: return "none"
+            case .url(let url, let exceptions):
+                let text = Redaction.location(of: url)
+                return exceptions.isEmpty ? text : "\(text) but for \(exceptions.joined(separator: ", "))"
+            }
+        }
+
+        /// No children, so that `dump` does not show a password.
+        public var customMirror: Mirror { Mirror(opaque: self) }
+    }
+
+    extension CurlTransport: CustomReflectable {
+        /// The configuration.
+        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
+    }
 #endif

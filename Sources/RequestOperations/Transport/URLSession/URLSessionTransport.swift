@@ -297,3 +297,8 @@ extension URLRequest {
         return request
     }
 }
+
+extension URLSessionTransport: CustomReflectable {
+    /// No children: the session's configuration may have fields with credentials.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}

@@ -1,0 +1,14 @@
+extension Error {
+    /// The error as one line that may stand in a log: the description of our own, else the type, with the number where it has
+    /// one. The text of somebody else's error may quote a URL, a field or a body, as that of a `URLError` does.
+    var redacted: String {
+        switch self {
+        case let error as RequestError: error.description
+        case let failure as TransferFailure: failure.description
+        case let refusal as Hedging.Refusal: refusal.description
+        case is CancellationError: "cancelled"
+        case let error as any CustomNSError: "\(type(of: self)) \(error.errorCode)"
+        default: "\(type(of: self))"
+        }
+    }
+}

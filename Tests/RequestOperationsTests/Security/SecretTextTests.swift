@@ -1,0 +1,229 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// That no value of this package shows a secret that it carries, whichever way it becomes text.
+@Suite(.timeLimit(.minutes(15))) struct SecretTextTests {
+    private static let canary = "s3cr3tCanary"
+    // A literal that is a URL.
+    private static let url = URL(
+        string: "https://user:\(canary)@a.example:8443/path?X-Amz-Signature=\(canary)&page=\(canary)#\(canary)")!
+
+    private static let request = {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("Bearer \(canary)", forHTTPHeaderField: "Authorization")
+        request.httpBody = Data("password=\(canary)".utf8)
+        return request
+    }()
+
+    private static let head = ResponseHead(
+        status: 503, url: url, fields: [("Set-Cookie", "session=\(canary)"), ("Retry-After", "1")])
+
+    private struct Foreign: Error, CustomStringConvertible {
+        let description = canary
+    }
+
+    private static let urlError = URLError(
+        .timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
+
+    private static let error = RequestError(
+        .unacceptableStatus, stage: .validate, underlying: urlError, head: head, bodyPrefix: Data(canary.utf8))
+
+    private static let failure = AttemptFailure(error, attempt: 2, request: request, head: head)
+
+    private static let trust = TrustPolicy(
+        clientCertificate: TrustPolicy.ClientCertificate(
+            certificate: Data("certificate".utf8), key: Data(canary.utf8), passphrase: canary))
+
+    private static let credential = RefreshingCredential(canary) { credential, request in
+        request.setValue(credential, forHTTPHeaderField: "Authorization")
+    } refresh: { _ in
+        canary
+    }
+
+    private static let adapters: [RequestAdapter] = [
+        .header("X-API-Key", canary), .defaultHeader("X-Mine", canary), .bearerToken { canary },
+        .edit { $0.setValue(canary, forHTTPHeaderField: "Authorization") }, .baseURL(url), credential.adapter,
+    ]
+
+    private static let configuration = {
+        var configuration = RequestConfiguration.scripted([.body(Data(canary.utf8))])
+        configuration.adapters = adapters
+        configuration.trust = trust
+        return configuration
+    }()
+
+    private static let steps: [RequestEvent.Step] = [
+        .began, .attemptBegan(1), .hedgeBegan(2), .notHedged(.noSlot), .notHedged(.failed(Foreign())), .hedgeDecided(2),
+        .waitsForSlot, .gotSlot(waited: .seconds(1)), .redirected(from: url, to: url), .head(head),
+        .attemptFailed(failure), .attemptFailed(AttemptFailure(Foreign(), request: request, stage: .process)),
+        .decided(.stop), .decided(.retry(after: .seconds(1), with: request)), .decided(.fail(Foreign())),
+        .waitsForConnectivity, .waits(.seconds(1)), .woke(.backoff), .abandoned(.decode), .ended(nil), .ended(error),
+        .ended(Foreign()), .ended(urlError),
+    ]
+
+    private static var attempt: Attempt {
+        var attempt = Attempt(number: 2, began: .zero, waited: .seconds(1), wokenBy: .backoff)
+        attempt.ended = .seconds(2)
+        attempt.redirects = [url]
+        attempt.status = 503
+        attempt.error = error
+        return attempt
+    }
+
+    private static var curlValues: [Any] {
+        #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+            var configuration = CurlTransport.Configuration()
+            configuration.trust = trust
+            configuration.proxy = .url(url, except: ["b.example"])
+            return [configuration, configuration.proxy, CurlTransport(configuration: configuration)]
+        #else
+            return []
+        #endif
+    }
+
+    private static var sessionTransport: URLSessionTransport {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Authorization": canary]
+        return URLSessionTransport(configuration: configuration)
+    }
+
+    /// All values that can carry a secret, with one.
+    private static var values: [Any] {
+        var task = TransportTask(request)
+        task.trust = trust
+        var form = MultipartFormData()
+        form.append(canary, name: "password")
+        let queue = OperationQueue()
+        let pages = queue.pages(of: request, decoder: .data, configuration: configuration)
+        let operation = URLRequestOperation(request, configuration: configuration)
+        var redirected = attempt
+        redirected.error = Foreign()
+        let link = Link(target: url, relations: ["next"], parameters: [:])
+        let response = TransportResponse(head: head, body: Data(canary.utf8))
+        let transferFailure = TransferFailure(urlError, head: head, bodyPrefix: Data(canary.utf8), phase: .head)
+        var values: [Any] = [trust, trust.clientCertificate as Any, configuration, credential, credential.decider]
+        values += adapters.map { $0 as Any } + [adapters[0].on(queue)]
+        values += steps.map { $0 as Any } + steps.map { RequestEvent(id: RequestID(), step: $0) as Any }
+        values += [error, failure, attempt, redirected, transferFailure, Hedging.Refusal.failed(Foreign())]
+        values += [RetryDecision.retry(after: .zero, with: request), RetryDecision.fail(urlError)]
+        values += [head, response, task, task.body, form, form.parts, task.execution, configuration.redirects]
+        values += [link, pages, pages.makeAsyncIterator(), operation, operation.then { _ in operation }]
+        values += [sessionTransport] + curlValues
+        values += [Result<Data, any Error>.failure(error), [attempt], ["event": steps[8]]]
+        return values
+    }
+
+    // MARK: The texts
+
+    /// What each of the ways to make text of a value gives.
+    private static func texts(of value: Any) -> [String: String] {
+        var (printed, debugged, dumped) = ("", "", "")
+        print(value, to: &printed)
+        debugPrint(value, to: &debugged)
+        dump(value, to: &dumped)
+        return [
+            "print": printed, "debugPrint": debugged, "dump": dumped, "describing": String(describing: value),
+            "reflecting": String(reflecting: value), "interpolation": "\(value)",
+        ]
+    }
+
+    /// Whether a text has the secret, as it is or byte by byte, as `dump` shows `Data`.
+    private static func hasCanary(_ text: String) -> Bool {
+        let numbers = text.split { !$0.isNumber }.compactMap { UInt8($0) }
+        return text.contains(canary) || numbers.contains(Array(canary.utf8))
+            || text.contains(Data(canary.utf8).base64EncodedString())
+    }
+
+    @Test func noTextOfAValueHasASecretThatItCarries() {
+        for value in Self.values {
+            for (way, text) in Self.texts(of: value) {
+                #expect(!Self.hasCanary(text), "\(way) of a \(type(of: value)) shows the secret: \(text)")
+            }
+        }
+    }
+
+    @Test func theSearchFindsASecretWhereItIsShown() {
+        #expect(Self.hasCanary("\(Self.url)"))
+        #expect(Self.texts(of: Data(Self.canary.utf8))["dump"].map(Self.hasCanary) == true)
+    }
+
+    @Test func anEndpointIsDescribedWithoutTheValuesOfItsProperties() {
+        struct Login: Endpoint {
+            typealias Response = Data
+            let method = HTTPMethod.post
+            let path = "login"
+            var password = SecretTextTests.canary
+        }
+        // `dump` asks for the properties, and gets them: the type is the user's own.
+        for (way, text) in Self.texts(of: Login()) where way != "dump" {
+            #expect(!Self.hasCanary(text), "\(way): \(text)")
+        }
+    }
+
+    // MARK: What they say instead
+
+    @Test(arguments: [
+        ("https://u:p@a.example:8443/x/y?q=1#f", "https://a.example:8443/x/y"),
+        ("http://a.example", "http://a.example"),
+        ("http://[::1]:80/x", "http://[::1]:80/x"), ("/users?token=1", "/users"), ("data:text/plain,secret", "data:"),
+        ("http://a.example/x@y", "http://a.example/x@y"), ("http://a.example?q=://u@b", "http://a.example"),
+    ])
+    func aLocationHasNeitherUserNorQueryNorFragment(url: String, location: String) throws {
+        let url: URL = try #require(URL(string: url))
+        #expect(Redaction.location(of: url) == location)
+    }
+
+    @Test(arguments: [
+        ("Unsupported proxy syntax in 'u:p@host:1': bad", "Unsupported proxy syntax in 'redacted': bad"),
+        ("no way to http://u:p@a.example/x?sig=1 now", "no way to http://a.example/x now"),
+        ("Could not resolve host: a.example", "Could not resolve host: a.example"),
+    ])
+    func aMessageOfALibraryLosesItsCredentials(message: String, expected: String) {
+        #expect(Redaction.message(message) == expected)
+    }
+
+    @Test(arguments: [
+        (RequestEvent.Step.began, "began"), (.gotSlot(waited: .seconds(1)), "got a slot after 1.0 seconds"),
+        (
+            .redirected(from: url, to: url),
+            "redirected from https://a.example:8443/path to https://a.example:8443/path"
+        ),
+        (.head(head), "head: 503 (2 fields)"), (.decided(.stop), "decided: stop"),
+        (
+            .decided(.retry(after: .seconds(1), restartingBackoff: true, with: request)),
+            "decided: retry after 1.0 seconds, restarting the backoff, with POST https://a.example:8443/path"
+        ),
+        (.decided(.fail(Foreign())), "decided: fail: Foreign"), (.woke(.retryNow), "woke: retryNow"),
+        (.ended(nil), "ended: success"), (.ended(CancellationError()), "ended: cancelled"),
+        (.ended(urlError), "ended: URLError -1001"), (.notHedged(.noSlot), "not hedged: no slot is free"),
+    ])
+    func aStepIsALineThatCanBeRead(step: RequestEvent.Step, line: String) {
+        #expect(step.description == line)
+    }
+
+    @Test func everyStepIsOneLineWithoutTheNamesOfTypesOfThisModule() {
+        for step in Self.steps {
+            #expect(!step.description.contains { $0.isNewline })
+            #expect(!step.description.contains("RequestOperations") && !step.description.contains("Optional"))
+        }
+    }
+
+    @Test func anAttemptSaysWhatBecameOfIt() {
+        #expect(
+            Self.attempt.description.hasPrefix(
+                "attempt 2, waited 1.0 seconds (backoff), redirected to https://a.example:8443/path, status 503,"
+                    + " failed after 2.0 seconds: unacceptableStatus"))
+    }
+
+    @Test func aTrustPolicySaysWhatItTrustsAndThatItHasACertificate() {
+        #expect(
+            Self.trust.description == "roots: system, client certificate with a passphrase, TLS 1.2 or later")
+    }
+
+    @Test func anAdapterNamesTheFieldThatItSets() {
+        #expect("\(Self.adapters[0])" == "sets X-API-Key")
+    }
+}
