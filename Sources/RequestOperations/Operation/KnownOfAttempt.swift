@@ -9,6 +9,8 @@ struct KnownOfAttempt: Sendable {
     /// Whether the circuit breaker did not let it pass.
     var wasRefused = false
     var bodyIsReplayable = true
+    /// Whether the decoder threw, and not an override of the stage `decode`.
+    var decoderThrew = false
 
     /// The beginning of the body, copied: a part of it would keep the whole.
     var bodyPrefix: Data { Data(body.prefix(TransferLimits.keptErrorBody)) }

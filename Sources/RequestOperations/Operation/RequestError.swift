@@ -30,6 +30,9 @@ public struct RequestError: Error, Sendable {
     /// server sent.
     public let reason: String?
 
+    /// The request, and why it was not retried.
+    var subject: Box<Subject>?
+
     /// Makes an error, for a stage, a decision or a transport of your own.
     ///
     /// - Parameters:
@@ -75,20 +78,38 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible {
-    /// One line: the code, the stage, the status if there is one, the reason, the number of attempts. Without the URL's
-    /// query, fields or body.
+    /// One line: the code, the stage, the method, scheme, host, port and path, where a redirect led, the status, the reason;
+    /// then the request's id, the number of attempts, and why there was no further one. Without the URL's query, fields or
+    /// body.
     public var description: String {
         var line = "\(code) in \(stage.rawValue)"
+        if let method, let location {
+            line += ", \(method) \(location)"
+        } else if let head {
+            line += ", \(Redaction.location(of: head.url))"
+        }
+        if let redirect = attempts.last?.redirects.last {
+            line += ", redirected to \(Redaction.location(of: redirect))"
+        }
         if let head, head.isHTTP { line += ", status \(head.status)" }
-        if let host = head?.url.host { line += ", \(host)" }
         if let reason {
             line += ": \(reason)"
+            if let cause = underlying as? RequestError { line += ", after \(cause.code)" }
         } else if let underlying {
-            line += ": \(type(of: underlying))"
+            line += ": \(underlying.redacted)"
         }
-        if let last = attempts.last, last.number > 1 { line += " (\(last.number) attempts)" }
+        if !remarks.isEmpty { line += " (\(remarks.joined(separator: "; ")))" }
         // One line even if a reason of yours is several.
         return line.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    private var remarks: [String] {
+        var remarks: [String] = []
+        if let requestID { remarks.append("request \(requestID)") }
+        if let last = attempts.last, last.number > 1 { remarks.append("\(last.number) attempts") }
+        // A reason that says why there was no retry stands in the line already.
+        if let notRetried, notRetried != reason { remarks.append("not retried: \(notRetried)") }
+        return remarks
     }
 }
 
@@ -99,29 +120,32 @@ extension RequestError: CustomReflectable {
             self,
             children: [
                 "code": code, "stage": stage, "reason": reason as Any, "underlying": underlying?.redacted as Any,
-                "head": head as Any, "attempts": attempts,
+                "requestID": requestID as Any, "method": method as Any, "location": location as Any,
+                "notRetried": notRetried as Any, "head": head as Any, "attempts": attempts,
             ])
     }
 }
 
-extension RequestError: LocalizedError {
-    /// The same line as `description`.
-    public var errorDescription: String? { description }
-}
-
 extension RequestError {
     /// The error of a stage as one of ours: a ``RequestError`` stays itself, a transport's failure gives up its cause, and
-    /// anything else is wrapped, as ``Code/undecodable`` if the decoder threw it.
-    init(wrapping error: any Error, stage: Stage) {
+    /// anything else is wrapped, as ``Code/undecodable`` if it says that a value cannot be decoded, else as
+    /// ``Code/stageFailed``.
+    ///
+    /// - Parameter isOfDecoder: Whether it was the decoder that threw in the stage `decode`, and not an override.
+    init(wrapping error: any Error, stage: Stage, isOfDecoder: Bool = true) {
         switch error {
         case let error as RequestError:
             self = error
         case let failure as TransferFailure where stage.isOfTransfer:
-            self.init(wrapping: failure.error, stage: stage)
+            self.init(wrapping: failure.error, stage: stage, isOfDecoder: isOfDecoder)
             head = head ?? failure.head
             if bodyPrefix.isEmpty { bodyPrefix = Data(failure.bodyPrefix.prefix(TransferLimits.keptErrorBody)) }
         default:
-            self.init(stage == .decode ? .undecodable : .stageFailed, stage: stage, underlying: error)
+            let undecodable = error as? DecodingError
+            let isUndecodable = stage == .decode && (isOfDecoder || undecodable != nil)
+            self.init(
+                isUndecodable ? .undecodable : .stageFailed, stage: stage, underlying: error,
+                reason: undecodable?.phrase)
         }
     }
 }

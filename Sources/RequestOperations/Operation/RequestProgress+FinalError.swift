@@ -1,14 +1,31 @@
 extension RequestProgress {
     /// The error that the request ends with, with all that is known.
     ///
-    /// - Parameter moment: When it ends the running attempt too, in what it tells; `nil` if it does not.
+    /// - Parameters:
+    ///   - id: The request's.
+    ///   - notRetried: Why no further attempt follows.
+    ///   - isOfAttempt: Whether the error is that of the last attempt, and not one that a decision puts in its place.
+    ///   - moment: When it ends the running attempt too, in what it tells; `nil` if it does not.
     func finalError(
-        _ error: any Error, stage: RequestError.Stage, endingAttemptAt moment: Timepiece.Moment? = nil
+        _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
+        isOfAttempt: Bool = true, endingAttemptAt moment: Timepiece.Moment? = nil
     ) -> RequestError {
-        var final = RequestError(wrapping: error, stage: stage).completed(by: known)
+        var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfAttempt && known.decoderThrew)
+            .completed(by: known).about(request, id, notRetried: notRetried)
         var told = self
         if let moment { told.endAttempts(error, at: moment) }
         final.attempts = told.attempts
         return final
     }
+
+    /// Notes why the policy wants no further attempt.
+    mutating func note(_ reason: NotRetried) {
+        boxedNotRetried = Box(reason)
+    }
+
+    /// Why there is no further attempt. What the policy did not want to end was ended by a decision of the user's.
+    var notRetried: NotRetried { boxedNotRetried?.value ?? .decision }
+
+    /// The request as the adapters made it for this attempt; the original before that.
+    var request: URLRequest { known.request ?? original.value }
 }

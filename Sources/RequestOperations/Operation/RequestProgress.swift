@@ -26,6 +26,8 @@ struct RequestProgress: Sendable {
     var release: Release?
     /// Why the retry after the last failure waits, unless it does for its backoff alone, and how long.
     var notedWait: Box<NotedWait>?
+    /// Why the policy does not want the last failed attempt to be followed by another.
+    var boxedNotRetried: Box<NotRetried>?
     /// The wait that is under way.
     var wait: RetryWait?
     /// The limiter of the `RequestQueue` in which the operation is.
@@ -271,8 +273,8 @@ struct RequestProgress: Sendable {
 
     /// Ends the attempt as failed and says what the retry decision is made from.
     mutating func fail(
-        _ thrown: any Error, deadline: Duration?, at moment: Timepiece.Moment, on timeline: Timeline = .none,
-        of progress: Locked<RequestProgress>? = nil
+        _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Timepiece.Moment,
+        on timeline: Timeline = .none, of progress: Locked<RequestProgress>? = nil
     ) -> AttemptFailure {
         // Out of another stage it is an error like any other.
         let transfer = stage.isOfTransfer ? thrown as? TransferFailure : nil
@@ -284,15 +286,14 @@ struct RequestProgress: Sendable {
         }
         known.body = known.bodyPrefix
         var error = transfer?.error ?? thrown
-        if var ours = error as? RequestError {
-            ours.head = ours.head ?? known.head
-            if ours.bodyPrefix.isEmpty { ours.bodyPrefix = known.body }
-            error = ours
+        if let ours = error as? RequestError {
+            error = ours.completed(by: known).about(request, id)
         } else if transfer == nil, stage == .transfer, let urlError = error as? URLError {
             // A transport throws it as it is; in its failure it stands for what code of the user's threw.
-            error = RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError).completed(
-                by: known)
+            error = RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
+                .completed(by: known).about(request, id)
         }
+        boxedNotRetried = nil
         let elapsed = elapsed(at: moment)
         endAttempt(error, at: moment)
         // It may have ended beside another attempt, before all was known of the error.
@@ -304,14 +305,14 @@ struct RequestProgress: Sendable {
         if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
         if known.wasRefused { refusals += 1 }
         return AttemptFailure(
-            error, attempt: leader, request: known.request ?? original.value, stage: stage, head: known.head,
+            error, attempt: leader, request: request, stage: stage, head: known.head,
             requestMayHaveBeenProcessed: known.wasRedirected
                 || transfer?.requestMayHaveBeenProcessed
                     ?? stage.isAfterSending,
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
             timeLeft: deadline.map { $0 - elapsed }, date: Date(),
             uncounted: refusals + leader - (attemptCount - hedgeCount), redirect: attempts[leading].redirects.last,
-            wasRefused: known.wasRefused, timeline: timeline, progress: progress)
+            wasRefused: known.wasRefused, timeline: timeline, isOfDecoder: known.decoderThrew, progress: progress)
     }
 
     mutating func restartBackoff() {
@@ -344,7 +345,8 @@ struct RequestProgress: Sendable {
     /// Ends an attempt as failed while others run beside it; `nil` if it does not run any more. Nothing is decided upon
     /// that, so the backoff stays where it is.
     mutating func failBeside(
-        _ attempt: Int, _ thrown: any Error, deadline: Duration?, at moment: Timepiece.Moment, on timeline: Timeline
+        _ attempt: Int, _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Timepiece.Moment,
+        on timeline: Timeline
     ) -> AttemptFailure? {
         let (step, refused, failed) = (backoffStep, refusals, failedAttempt)
         let (spent, isSpent) = (draw, isDrawSpent)
@@ -352,10 +354,10 @@ struct RequestProgress: Sendable {
             (backoffStep, refusals, failedAttempt) = (step, refused, failed)
             (draw, isDrawSpent) = (spent, isSpent)
         }
-        guard !runs(attempt) else { return fail(thrown, deadline: deadline, at: moment, on: timeline) }
+        guard !runs(attempt) else { return fail(thrown, of: id, deadline: deadline, at: moment, on: timeline) }
         var failure: AttemptFailure?
         _ = beside(attempt) { progress in
-            failure = progress.failBeside(attempt, thrown, deadline: deadline, at: moment, on: timeline)
+            failure = progress.failBeside(attempt, thrown, of: id, deadline: deadline, at: moment, on: timeline)
             return true
         }
         return failure

@@ -111,14 +111,14 @@ extension RequestRunner {
         let moment = timepiece.moment
         var copy = progress.withLock { $0 }
         return copy.failBeside(
-            attempt, error, deadline: configuration.deadline, at: moment, on: timeline)
+            attempt, error, of: id, deadline: configuration.deadline, at: moment, on: timeline)
     }
 
     /// Ends an attempt as failed while others run beside it, or were decided for.
     func failBeside(_ error: any Error, of attempt: Int) {
         let moment = timepiece.moment
         let failure = progress.withLock {
-            $0.failBeside(attempt, error, deadline: configuration.deadline, at: moment, on: timeline)
+            $0.failBeside(attempt, error, of: id, deadline: configuration.deadline, at: moment, on: timeline)
         }
         if let failure { tell(failure) }
     }

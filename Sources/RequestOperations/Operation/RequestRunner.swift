@@ -62,19 +62,6 @@ final class RequestRunner: IdempotencyKeySource {
         if !progress.withLock({ $0.keep(alarm) }) { alarm.cancel() }
     }
 
-    private func passed(_ deadline: Duration) -> RequestError {
-        let moment = timepiece.moment
-        return progress.withLock { progress in
-            let timedOut = RequestError(.timedOut, stage: progress.stage, reason: "the deadline of \(deadline) passed")
-            return progress.finalError(timedOut, stage: progress.stage, endingAttemptAt: moment)
-        }
-    }
-
-    /// The error that the request ends with.
-    func ending(_ error: any Error, in stage: RequestError.Stage) -> any Error {
-        error.meansCancellation ? CancellationError() : progress.withLock { $0.finalError(error, stage: stage) }
-    }
-
     func stop() {
         let (wait, body) = progress.withLock { progress in
             progress.stop()
@@ -147,7 +134,7 @@ final class RequestRunner: IdempotencyKeySource {
         let (isNews, failure, release) = progress.withLock {
             (
                 $0.isRunning,
-                $0.fail(error, deadline: configuration.deadline, at: moment, on: timeline, of: progress),
+                $0.fail(error, of: id, deadline: configuration.deadline, at: moment, on: timeline, of: progress),
                 $0.takeRelease()
             )
         }
@@ -169,7 +156,7 @@ final class RequestRunner: IdempotencyKeySource {
         emit(.decided(decision))
         switch decision {
         case .stop: throw ending(failure.error, in: failure.stage)
-        case .fail(let error): throw ending(error, in: failure.stage)
+        case .fail(let error): throw ending(error, in: failure.stage, isOfAttempt: false)
         case .retry(let delay, let observers, let restartsBackoff, let request):
             progress.withLock { progress in
                 if let request { progress.original.replace(with: request) }

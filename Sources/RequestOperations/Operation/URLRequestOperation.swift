@@ -25,7 +25,8 @@
 /// `process`, `makeTask` and `validate` may be called while another call of theirs runs.
 ///
 /// A stage that throws fails the attempt; a `CancellationError` ends the operation as cancelled. The result's failure is
-/// always a ``RequestError`` or a `CancellationError`.
+/// always a ``RequestError`` or a `CancellationError`. An error of another type, out of any stage of yours, is the
+/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``, but for one that says that a value cannot be decoded.
 // Unchecked as its superclass is: all state of this class is in `runner`.
 open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let runner: RequestRunner
@@ -108,9 +109,14 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     /// Makes the value from an accepted response. Called when the slot has been given back.
     open func decode(_ response: TransportResponse) async throws -> Value {
-        // The other function would be a further call that may suspend.
-        if let decode = decoder.synchronous { return try decode(response) }
-        return try await decoder.decode(response)
+        do {
+            // The other function would be a further call that may suspend.
+            if let decode = decoder.synchronous { return try decode(response) }
+            return try await decoder.decode(response)
+        } catch {
+            runner.noteDecoderThrew()
+            throw error
+        }
     }
 
     /// Decides what follows a failed attempt. Not called for a cancelled one.
@@ -185,7 +191,11 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             if try !runner.entersHere(.decode) {
                 try await keepDecodedApart(response)
             } else if let decode = plainDecode {
-                keep(try decode(response))
+                // Whatever it throws is an error of the decoder.
+                do { keep(try decode(response)) } catch {
+                    runner.noteDecoderThrew()
+                    throw error
+                }
             } else {
                 keep(try await decode(response))
             }
@@ -240,7 +250,8 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
                 ? await retryDecision(after: failure)
                 : await runner.apart(.retryDecision) { await self.retryDecision(after: failure) }
         } catch {
-            throw Task.isCancelled ? CancellationError() : runner.ending(error, in: .retryDecision)
+            throw Task.isCancelled
+                ? CancellationError() : runner.ending(error, in: .retryDecision, notRetried: .noDecision)
         }
     }
 

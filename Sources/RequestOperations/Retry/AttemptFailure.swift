@@ -102,7 +102,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
         timeLeft: Duration?, date: Date, uncounted: Int, redirect: URL?, wasRefused: Bool,
-        timeline: Timeline, progress: Locked<RequestProgress>? = nil
+        timeline: Timeline, isOfDecoder: Bool = true, progress: Locked<RequestProgress>? = nil
     ) {
         values = Box(
             Values(
@@ -110,19 +110,27 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 head: head ?? (error as? RequestError)?.head,
                 requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
-                uncounted: uncounted, redirect: redirect, wasRefused: wasRefused, timeline: timeline,
-                progress: progress))
+                uncounted: uncounted, redirect: redirect, wasRefused: wasRefused, isOfDecoder: isOfDecoder,
+                timeline: timeline, progress: progress))
     }
 
-    /// The code of the error; for one that is not ours ``RequestError/Code/undecodable`` if the decoder threw it, else
-    /// ``RequestError/Code/stageFailed``.
-    public var code: RequestError.Code {
-        RequestError(wrapping: error, stage: stage).code
+    /// Notes why the policy wants no further attempt, for the error with which the request ends.
+    func note(_ reason: NotRetried) {
+        values.value.progress?.withLock { $0.note(reason) }
+    }
+
+    /// The code of the error; for one that is not ours ``RequestError/Code/undecodable`` if the decoder threw it, or if it is
+    /// a `DecodingError` out of the stage `decode`, else ``RequestError/Code/stageFailed``.
+    public var code: RequestError.Code { wrapped.code }
+
+    private var wrapped: RequestError {
+        RequestError(wrapping: error, stage: stage, isOfDecoder: values.value.isOfDecoder)
     }
 
     /// One line: the number of the attempt, the method, the location of the URL, and the error.
     public var description: String {
-        "attempt \(attempt), \(Redaction.line(of: request)): \(RequestError(wrapping: error, stage: stage))"
+        let told = wrapped.subject == nil ? wrapped.about(request, nil) : wrapped
+        return "attempt \(attempt): \(told)"
     }
 
     private struct Values: Sendable {
@@ -141,6 +149,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         /// The last one.
         let redirect: URL?
         let wasRefused: Bool
+        /// Whether the decoder threw the error, and not an override of the stage `decode`.
+        let isOfDecoder: Bool
         let timeline: Timeline
         /// That of the request; `nil` in a failure that a test made.
         let progress: Locked<RequestProgress>?

@@ -96,12 +96,17 @@ public struct RetryPolicy: Sendable {
     ///   - failure: The failed attempt.
     ///   - random: Where the jitter comes from.
     public func decision(after failure: AttemptFailure, using random: RandomSource) -> RetryDecision {
-        guard maximumRetries > 0, failure.attempt - failure.uncounted <= maximumRetries else { return .stop }
+        let counted = failure.attempt - failure.uncounted
+        guard maximumRetries > 0, counted <= maximumRetries else {
+            return failure.stop(.attempts(counted, of: max(maximumRetries, 0) + 1))
+        }
         let left = timeLeft(after: failure)
-        guard left > .zero else { return .stop }
-        guard isTransient(failure) else { return .stop }
+        guard left > .zero else { return failure.stop(endOfTime(after: failure)) }
+        guard isTransient(failure) else { return failure.stop(.notPassing) }
         // What surely did not reach the server can be sent again whatever the method.
-        guard !failure.requestMayHaveBeenProcessed || isIdempotent(failure.request) else { return .stop }
+        guard !failure.requestMayHaveBeenProcessed || isIdempotent(failure.request) else {
+            return failure.stop(.notRepeatable(method: failure.request.httpMethod ?? "GET"))
+        }
         // Only now, lest the reason hide that of a failure which would not be retried anyway.
         guard failure.bodyIsReplayable else {
             return .fail(
@@ -124,7 +129,7 @@ public struct RetryPolicy: Sendable {
                     failure.wasRefused && open == .zero ? Self.probeTime(using: random) : .zero)
             }
         // An attempt that would begin after the last moment is not waited for.
-        guard delay < left else { return .stop }
+        guard delay < left else { return failure.stop(endOfTime(after: failure)) }
         let others = timeLeftAlone(failure)
         // Who was told itself need not be spread among those who were not.
         let held = asked == nil ? RetryAfterTable.spread(others, using: random) : others
@@ -205,6 +210,14 @@ public struct RetryPolicy: Sendable {
         timeLeft(elapsed: failure.elapsed, untilDeadline: failure.timeLeft)
     }
 
+    /// Which of the two ends that time.
+    private func endOfTime(after failure: AttemptFailure) -> NotRetried {
+        guard let elapsedLimit, elapsedLimit - failure.elapsed <= failure.timeLeft ?? .seconds(Int64.max) else {
+            return .deadline
+        }
+        return .elapsedLimit(elapsedLimit)
+    }
+
     func timeLeft(elapsed: Duration, untilDeadline: Duration?) -> Duration {
         let untilLimit = elapsedLimit.map { $0 - elapsed } ?? .seconds(Int64.max)
         return min(untilLimit, untilDeadline ?? .seconds(Int64.max))
@@ -281,9 +294,10 @@ extension AttemptFailure {
         }
     }
 
-    /// An error that takes the place of this failure's and keeps it as its cause.
+    /// An error that takes the place of this failure's and keeps it as its cause. It says why there is no retry.
     fileprivate func error(_ code: RequestError.Code, reason: String) -> RequestError {
-        RequestError(code, stage: stage, underlying: error, head: head, reason: reason)
+        note(.said(reason))
+        return RequestError(code, stage: stage, underlying: error, head: head, reason: reason)
     }
 
     /// Whether it is what a response said, and not what befell the transfer of one that was accepted.

@@ -6,6 +6,7 @@ extension Error {
         case let error as RequestError: error.description
         case let failure as TransferFailure: failure.description
         case let refusal as Hedging.Refusal: refusal.description
+        case let error as DecodingError: "DecodingError, \(error.phrase)"
         case is CancellationError: "cancelled"
         case let error as any CustomNSError: "\(type(of: self)) \(error.errorCode)"
         default: "\(type(of: self))"

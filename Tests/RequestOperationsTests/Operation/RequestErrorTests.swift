@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RequestErrorTests {
     // A literal that is a URL.
-    private static let url = URL(string: "https://user:secret@a.example:8443/path/secret?token=secret#secret")!
+    private static let url = URL(string: "https://user:secret@a.example:8443/path?token=secret#secret")!
 
     private static let head = ResponseHead(
         status: 503, url: url, fields: [("Set-Cookie", "secret"), ("Content-Type", "text/secret")])
@@ -15,10 +15,32 @@ import Testing
 
     // MARK: Description
 
-    @Test func theDescriptionIsOneLineOfCodeStageStatusHostAndReason() {
+    @Test func theDescriptionIsOneLineOfCodeStageLocationStatusAndReason() {
         let error = RequestError(.unacceptableStatus, stage: .validate, head: Self.head, reason: "because")
-        #expect(error.description == "unacceptableStatus in validate, status 503, a.example: because")
-        #expect(error.localizedDescription == error.description)
+        #expect(
+            error.description == "unacceptableStatus in validate, https://a.example:8443/path, status 503: because")
+    }
+
+    @Test func theDescriptionNamesTheRequestAndWhyItWasNotRetried() {
+        let id = RequestID()
+        var request = URLRequest(url: Self.url)
+        request.httpMethod = "POST"
+        let error = RequestError(.connectionLost, stage: .transfer, reason: "because")
+            .about(request, id, notRetried: .notRepeatable(method: "POST"))
+        #expect(
+            error.description == "connectionLost in transfer, POST https://a.example:8443/path: because"
+                + " (request \(id); not retried: POST, no idempotency key)")
+    }
+
+    @Test func aReasonThatSaysWhyThereWasNoRetryStandsOnceInTheDescription() {
+        let error = RequestError(
+            .retryBudgetExhausted, stage: .transfer, underlying: RequestError(.connectionLost, stage: .transfer),
+            reason: "no room"
+        ).about(URLRequest(url: Self.url), nil, notRetried: .said("no room"))
+        #expect(
+            error.description
+                == "retryBudgetExhausted in transfer, GET https://a.example:8443/path: no room, after connectionLost")
+        #expect(error.notRetried == "no room")
     }
 
     @Test func theDescriptionHasNoQueryFieldValueBodyOrCause() throws {

@@ -1,0 +1,32 @@
+/// The errors with which a request ends.
+extension RequestRunner {
+    /// The error of a request whose deadline has passed.
+    func passed(_ deadline: Duration) -> RequestError {
+        let moment = timepiece.moment
+        return progress.withLock { progress in
+            let timedOut = RequestError(.timedOut, stage: progress.stage, reason: "the deadline of \(deadline) passed")
+            return progress.finalError(
+                timedOut, stage: progress.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
+        }
+    }
+
+    /// The error that the request ends with.
+    ///
+    /// - Parameters:
+    ///   - notRetried: Why no further attempt follows; by default what was noted when that was decided.
+    ///   - isOfAttempt: Whether it is the error of the attempt, and not one that a decision puts in its place.
+    func ending(
+        _ error: any Error, in stage: RequestError.Stage, notRetried: NotRetried? = nil, isOfAttempt: Bool = true
+    ) -> any Error {
+        guard !error.meansCancellation else { return CancellationError() }
+        return progress.withLock { progress in
+            progress.finalError(
+                error, stage: stage, of: id, notRetried: notRetried ?? progress.notRetried, isOfAttempt: isOfAttempt)
+        }
+    }
+
+    /// Notes that it was the decoder that threw, and not an override of the stage `decode`.
+    func noteDecoderThrew() {
+        progress.withLock { $0.known.decoderThrew = true }
+    }
+}

@@ -1,0 +1,53 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct DecodingErrorPhraseTests {
+    private enum Kind: String, Codable {
+        case known
+    }
+
+    private struct User: Codable {
+        var name: String
+        var kind: Kind?
+    }
+
+    private struct Page: Codable, Sendable {
+        var users: [User]
+        var count: Int?
+    }
+
+    @Test(arguments: [
+        (#"["s3cr3t"]"#, "another type than Dictionary<String, Any> at the top"),
+        (#"{}"#, "no value for 'users' at the top"),
+        (#"{"users": "s3cr3t"}"#, "another type than Array<Any> at users"),
+        (#"{"users": [{"name": "a"}, {}]}"#, "no value for 'name' at users[1]"),
+        (#"{"users": [{"name": 1}]}"#, "another type than String at users[0].name"),
+        (#"{"users": [{"name": null}]}"#, "null in place of String at users[0].name"),
+        (#"{"users": [{"name": "a", "kind": "s3cr3t"}]}"#, "a value that is not valid at users[0].kind"),
+        (#"{"users": [], "count": "s3cr3t"}"#, "another type than Int at count"),
+        (#"{"users": [s3cr3t"#, "the body is not in its format"),
+        ("<html>s3cr3t", "the body is not in its format"),
+    ])
+    func theErrorOfAnUndecodableBodyHasTheCodingPathAndNoValue(body: String, reason: String) async throws {
+        let configuration = RequestConfiguration.scripted([.body(Data(body.utf8))])
+        let operation = URLRequestOperation(anyRequest, decoder: .json(Page.self), configuration: configuration)
+        let error = try #require(await failure(of: operation) as? RequestError)
+        #expect(error.code == .undecodable && error.reason == reason)
+        #expect(error.description.contains(": \(reason) (") && !error.description.contains("s3cr3t"))
+    }
+
+    @Test func ofALongPathTheEndIsShown() throws {
+        struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init?(intValue: Int) { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+        }
+        let path = (0..<100).map { Key(stringValue: "key\($0)") }
+        let error = DecodingError.typeMismatch(
+            Int.self, DecodingError.Context(codingPath: path, debugDescription: "s3cr3t"))
+        #expect(error.phrase.count < 250 && error.phrase.hasSuffix(".key99"))
+    }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct RequestErrorSentenceTests {
+    // A literal that is a URL.
+    private static let url = URL(string: "https://user:secret@a.example:8443/secret?token=secret")!
+
+    private static func error(_ code: RequestError.Code, status: Int = 418) -> RequestError {
+        RequestError(
+            code, stage: .validate, head: ResponseHead(status: status, url: url), reason: "CURLE_SECRET: secret")
+    }
+
+    private struct Refusal: Error, LocalizedError {
+        let errorDescription: String?
+    }
+
+    @Test(arguments: RequestErrorCodeTests.all + [RequestError.Code("mine")])
+    func everyCodeHasASentenceForPeople(code: RequestError.Code) {
+        let sentence = Self.error(code).localizedDescription
+        #expect(sentence.hasSuffix(".") && sentence.first?.isUppercase == true)
+        #expect(!sentence.contains(code.description) && !sentence.contains("secret"))
+        #expect(sentence.wholeMatch(of: /[A-Za-z0-9 .,()\-]+/) != nil)
+    }
+
+    @Test(arguments: [
+        (401, "The server a.example asks for a sign-in (status 401)."),
+        (404, "The server a.example has nothing at this address (status 404)."),
+        (418, "The server a.example did not accept the request (status 418)."),
+        (429, "The server a.example was sent too many requests (status 429)."),
+        (503, "The server a.example is not able to answer at the moment (status 503)."),
+    ])
+    func aRefusedStatusIsPutIntoWords(status: Int, sentence: String) {
+        #expect(Self.error(.unacceptableStatus, status: status).localizedDescription == sentence)
+    }
+
+    @Test func theHostIsThatOfTheRequestWhereNoResponseCame() {
+        let error = RequestError(.cannotConnect, stage: .transfer).about(URLRequest(url: Self.url), nil)
+        #expect(error.localizedDescription == "No connection to the server a.example could be made.")
+        #expect(
+            RequestError(.cannotConnect, stage: .transfer).localizedDescription
+                == "No connection to the server could be made.")
+    }
+
+    @Test func anErrorOfYourOwnSpeaksForItself() {
+        let error = RequestError(wrapping: Refusal(errorDescription: "You are signed out."), stage: .process)
+        #expect(error.localizedDescription == "You are signed out.")
+        let silent = RequestError(wrapping: Refusal(errorDescription: nil), stage: .process)
+        #expect(silent.localizedDescription == "The request to the server failed.")
+    }
+}
