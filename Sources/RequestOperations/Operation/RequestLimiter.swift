@@ -9,6 +9,7 @@ public final class RequestLimiter: Sendable {
 
     private let state: Locked<SlotTable>
     private let stopwatch: Stopwatch
+    private let clock: any Clock<Duration>
 
     /// Makes a limiter. A bound of zero or less is a programmer's error.
     ///
@@ -17,17 +18,43 @@ public final class RequestLimiter: Sendable {
     ///   - perHost: How many of them to one scheme, host and port. `nil`, the default, is no bound.
     ///   - maximumWaiting: How many attempts wait at most, 0 for none; one more fails as
     ///     ``RequestError/Code/slotRejected``. `nil`, the default, is no bound.
-    public convenience init(total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil) {
-        self.init(total: total, perHost: perHost, maximumWaiting: maximumWaiting, clock: ContinuousClock())
-    }
-
-    /// Makes a limiter that measures the head start of a priority on a clock.
-    init(total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil, clock: any Clock<Duration>) {
+    ///   - rate: How many attempts begin in a time. `nil`, the default, is no bound.
+    ///   - scope: Whether the rate bounds the attempts to each host or all together. ``RateScope/host`` by default.
+    ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets a rate of its own: what it accepted in the
+    ///     last second. The rate grows by 10 % a second while no other 429 comes, and is forgotten after a minute without one.
+    ///     Responses below 500 other than 429 count as accepted. Only the limiter of a configuration hears of responses, not
+    ///     that of a ``RequestQueue``. `false` by default.
+    ///   - clock: The clock of the rate and of the priorities: that of the configurations which use the limiter. The continuous
+    ///     one by default.
+    public init(
+        total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil, rate: Rate? = nil,
+        per scope: RateScope = .host, adaptsToTooManyRequests: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.clock = clock
+        self.scope = scope
+        self.adaptsToTooManyRequests = adaptsToTooManyRequests
         stopwatch = Stopwatch(clock)
         state = Locked(
             SlotTable(
                 total: Self.bound(total), perHost: Self.bound(perHost),
-                maximumWaiting: Self.lineBound(maximumWaiting)))
+                maximumWaiting: Self.lineBound(maximumWaiting),
+                pacing: Pacing(rate: rate, scope: scope, adapts: adaptsToTooManyRequests)))
+    }
+
+    /// Whether the ``rate`` bounds the attempts to each host or all together.
+    public let scope: RateScope
+
+    /// Whether a host that answers 429 gets a rate of its own.
+    public let adaptsToTooManyRequests: Bool
+
+    /// How many attempts begin in a time; `nil` is no bound. A new rate holds from the next attempt on.
+    public var rate: Rate? {
+        get { state.withLock { $0.pacing?.rate } }
+        set {
+            let pacing = Pacing(rate: newValue, scope: scope, adapts: adaptsToTooManyRequests)
+            change { $0.setPacing(pacing) }
+        }
     }
 
     /// How many attempts are in flight at most; `nil` is no bound, zero or less a programmer's error. Raising it admits those
@@ -66,6 +93,9 @@ public final class RequestLimiter: Sendable {
     /// How much is kept: hosts, and entries of all lines.
     var keptCounts: (hosts: Int, entries: Int) { state.withLock { ($0.hostCount, $0.entryCount) } }
 
+    /// How many hosts have a pace of their own.
+    var pacedHostCount: Int { state.withLock { $0.pacing?.hostCount ?? 0 } }
+
     private static func bound(_ limit: Int?) -> Int {
         precondition(limit ?? 1 > 0, "A limiter that admits nothing would hold its requests for ever.")
         return limit ?? .max
@@ -78,15 +108,41 @@ public final class RequestLimiter: Sendable {
     private func change(
         telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable) -> Void
     ) {
-        for waiter in waitersAdmitted(by: edit) { tell(waiter) }
+        for waiter in waitersAdmitted(at: stopwatch.nanoseconds, by: edit) { tell(waiter) }
     }
 
     /// Those who are admitted by a change; they are to be told.
-    private func waitersAdmitted(by edit: (inout SlotTable) -> Void) -> [any SlotWaiter] {
-        state.withLock { state in
+    private func waitersAdmitted(at now: Int64, by edit: (inout SlotTable) -> Void) -> [any SlotWaiter] {
+        let (admitted, alarm) = state.withLock { state in
             edit(&state)
-            return state.admit()
+            return (state.admit(now: now), state.alarmToSet(now: now))
         }
+        if let alarm { setAlarm(for: alarm, now: now) }
+        return admitted
+    }
+
+    /// Has the table looked through at a time at which the pace lets somebody go.
+    private func setAlarm(for time: Int64, now: Int64) {
+        // Never cancelled: one that is not needed any more finds nothing to do.
+        _ = Alarm(after: .nanoseconds(time - now), on: clock) { [weak self] in
+            self?.change(telling: Self.tellElsewhere) { $0.alarmRang(for: time) }
+        }
+    }
+
+    /// Tells somebody without waiting for code of the user's, which is reached on another thread.
+    private static func tellElsewhere(_ waiter: any SlotWaiter) {
+        if waiter.reachesUserCode {
+            DispatchQueue.global().async { waiter.wasAdmitted() }
+        } else {
+            waiter.wasAdmitted()
+        }
+    }
+
+    /// A response of a host came. Called once for each head, also for that of a redirect.
+    func heard(_ status: Int, from url: URL?) {
+        guard adaptsToTooManyRequests else { return }
+        let now = stopwatch.nanoseconds
+        change { $0.heard(status, from: Origin(url), now: now) }
     }
 
     /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
@@ -111,12 +167,12 @@ public final class RequestLimiter: Sendable {
         let taken = place
         let now = stopwatch.nanoseconds
         let (mine, isFree) = state.withLock { state in
-            (taken ?? state.newPlace(priority, now: now), state.take(origin))
+            (taken ?? state.newPlace(priority, now: now), state.take(origin, now: now))
         }
         place = mine
         if isFree { return Slot(of: self, for: origin) }
         let answer = Answer<Void>()
-        switch state.withLock({ $0.enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil) }) {
+        switch enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil) {
         case .admitted:
             break
         case .rejected:
@@ -135,7 +191,8 @@ public final class RequestLimiter: Sendable {
     ///
     /// - Parameter partner: The slot of another limiter that goes with it.
     func slotAtOnce(for origin: Origin, with partner: Slot? = nil) -> Slot? {
-        state.withLock { $0.take(origin) } ? Slot(of: self, for: origin, with: partner) : nil
+        let now = stopwatch.nanoseconds
+        return state.withLock { $0.take(origin, now: now) } ? Slot(of: self, for: origin, with: partner) : nil
     }
 
     // MARK: For those who wait without a Task
@@ -149,7 +206,16 @@ public final class RequestLimiter: Sendable {
     func enter(
         _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool = false
     ) -> SlotTable.Entry {
-        state.withLock { $0.enter(origin, at: place, waiter, mayBeRejected: mayBeRejected) }
+        let now = stopwatch.nanoseconds
+        let (entry, admitted, alarm) = state.withLock { state in
+            let entry = state.enter(origin, at: place, waiter, mayBeRejected: mayBeRejected, now: now)
+            // Without a pace, who has to wait changes nothing for the others.
+            guard state.pacing != nil, case .waits = entry else { return (entry, [any SlotWaiter](), Int64?.none) }
+            return (entry, state.admit(now: now), state.alarmToSet(now: now))
+        }
+        if let alarm { setAlarm(for: alarm, now: now) }
+        for waiter in admitted { Self.tellElsewhere(waiter) }
+        return entry
     }
 
     /// Leaves the line; whether there was anybody at the place.
@@ -161,16 +227,10 @@ public final class RequestLimiter: Sendable {
         change { $0.release(origin) }
     }
 
-    /// Gives a slot back for somebody who must not wait for the user's code: it is reached on another thread.
+    /// Gives back a slot that was not used, for somebody who must not wait for the user's code.
     func giveBackAtOnce(_ origin: Origin?) {
-        let tell = { (waiter: any SlotWaiter) in
-            if waiter.reachesUserCode {
-                DispatchQueue.global().async { waiter.wasAdmitted() }
-            } else {
-                waiter.wasAdmitted()
-            }
-        }
-        change(telling: tell) { $0.release(origin) }
+        let now = stopwatch.nanoseconds
+        change(telling: Self.tellElsewhere) { $0.release(origin, isUnused: true, now: now) }
     }
 
     /// The right to be in flight, given back once: by ``release()``, or when nobody holds it any longer.
@@ -202,7 +262,7 @@ public final class RequestLimiter: Sendable {
                 return isHeld
             }
             guard wasHeld else { return [] }
-            let admitted = limiter.waitersAdmitted { $0.release(origin) }
+            let admitted = limiter.waitersAdmitted(at: limiter.stopwatch.nanoseconds) { $0.release(origin) }
             return partner.map { admitted + $0.giveUp() } ?? admitted
         }
     }

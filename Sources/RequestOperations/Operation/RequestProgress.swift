@@ -18,6 +18,8 @@ struct RequestProgress: Sendable {
     @Compact private var backoffStep = 0
     /// The attempts that a circuit breaker refused.
     @Compact private var refusals = 0
+    /// The attempts that were answered 429 with a `Retry-After`.
+    @Compact private var tooManyRequests = 0
     /// What the running attempt holds.
     private var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
@@ -304,6 +306,7 @@ struct RequestProgress: Sendable {
         // The retry that may follow has drawn nothing yet.
         if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
         if known.wasRefused { refusals += 1 }
+        if known.head?.status == 429, known.head?.field("Retry-After") != nil { tooManyRequests += 1 }
         return AttemptFailure(
             error, attempt: leader, request: request, stage: stage, head: known.head,
             requestMayHaveBeenProcessed: known.wasRedirected
@@ -311,8 +314,9 @@ struct RequestProgress: Sendable {
                     ?? stage.isAfterSending,
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
             timeLeft: deadline.map { $0 - elapsed }, date: Date(),
-            uncounted: refusals + leader - (attemptCount - hedgeCount), redirect: attempts[leading].redirects.last,
-            wasRefused: known.wasRefused, timeline: timeline, isOfDecoder: known.decoderThrew, progress: progress)
+            uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
+            redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused, timeline: timeline,
+            isOfDecoder: known.decoderThrew, progress: progress)
     }
 
     mutating func restartBackoff() {

@@ -48,8 +48,15 @@ struct SlotTable {
     /// up.
     private var candidates = Heap<Candidate>()
     private var lastNumber: UInt64 = 0
+    /// How fast attempts may follow each other; `nil` is no bound.
+    var pacing: Pacing?
+    /// The hosts whose first waiter may go at a time to come.
+    private var paced = Heap<PacedHost>()
+    /// The time for which an alarm is set.
+    private var alarm = Int64.max
 
-    init(total: Int, perHost: Int, maximumWaiting: Int) {
+    init(total: Int, perHost: Int, maximumWaiting: Int, pacing: Pacing? = nil) {
+        self.pacing = pacing
         self.total = total
         self.perHost = perHost
         self.maximumWaiting = maximumWaiting
@@ -67,6 +74,15 @@ struct SlotTable {
         var line = Heap<Place>()
         /// The place of this host that is among the candidates.
         var candidate: Place?
+        /// Whether it stands among the hosts whose time is to come, and has no candidate therefore.
+        var isPaced = false
+    }
+
+    private struct PacedHost: Comparable {
+        let time: Int64
+        let origin: Origin?
+
+        static func < (first: PacedHost, second: PacedHost) -> Bool { first.time < second.time }
     }
 
     private struct Candidate: Comparable {
@@ -94,9 +110,9 @@ struct SlotTable {
 
     /// Whoever finds a free place may take it: nobody who could use it waits, since every change admits all who can run.
     mutating func enter(
-        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool, now: Int64 = 0
     ) -> Entry {
-        if take(origin) { return .admitted }
+        if take(origin, now: now) { return .admitted }
         guard !mayBeRejected || waiters.count < maximumWaiting else { return .rejected }
         waiters[place] = Waiter(origin: origin, waiter: waiter)
         hosts[origin, default: Host()].line.push(place)
@@ -106,11 +122,21 @@ struct SlotTable {
     }
 
     /// Takes a slot if there is one; for whoever would not wait. Nobody is overtaken: see ``enter(_:at:_:mayBeRejected:)``.
-    mutating func take(_ origin: Origin?) -> Bool {
-        guard inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin) else { return false }
+    mutating func take(_ origin: Origin?, now: Int64 = 0) -> Bool {
+        guard inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now) else {
+            return false
+        }
+        pacing?.take(origin, at: now)
         inFlight += 1
         hosts[origin, default: Host()].inFlight += 1
         return true
+    }
+
+    /// Whether the pace lets an attempt begin now. Those who wait for their time come first.
+    private func isOnTime(_ origin: Origin?, _ now: Int64) -> Bool {
+        guard let pacing else { return true }
+        let isFirst = pacing.scope == .all ? waiters.isEmpty : hosts[origin]?.waiting ?? 0 == 0
+        return isFirst && pacing.nextTime(for: origin, at: now) <= now
     }
 
     mutating func leave(_ place: Place) -> Bool {
@@ -120,21 +146,37 @@ struct SlotTable {
         return true
     }
 
-    mutating func release(_ origin: Origin?) {
+    /// - Parameter isUnused: Whether nothing was sent, so that the pace is as it was.
+    mutating func release(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
+        if isUnused { pacing?.giveBack(origin, at: now) }
         inFlight -= 1
         hosts[origin]?.inFlight -= 1
         nominate(origin)
     }
 
     /// Admits all who can run, in the order of their places.
-    mutating func admit() -> [any SlotWaiter] {
+    mutating func admit(now: Int64 = 0) -> [any SlotWaiter] {
         var admitted: [any SlotWaiter] = []
-        while inFlight < total, let candidate = candidates.popFirst() {
+        while let next = paced.first, next.time <= now {
+            _ = paced.popFirst()
+            hosts[next.origin]?.isPaced = false
+            nominate(next.origin)
+        }
+        while inFlight < total, pacing.map({ $0.nextTime(at: now) <= now }) ?? true,
+            let candidate = candidates.popFirst()
+        {
             guard hosts[candidate.origin]?.candidate == candidate.place else { continue }
             hosts[candidate.origin]?.candidate = nil
             guard hosts[candidate.origin]?.inFlight ?? 0 < bound(for: candidate.origin),
-                let waiter = waiters.removeValue(forKey: candidate.place)
+                let waiter = waiters[candidate.place]
             else { continue }
+            if let time = pacing?.nextTime(for: candidate.origin, at: now), time > now {
+                hosts[candidate.origin]?.isPaced = true
+                paced.push(PacedHost(time: time, origin: candidate.origin))
+                continue
+            }
+            pacing?.take(candidate.origin, at: now)
+            waiters[candidate.place] = nil
             inFlight += 1
             hosts[candidate.origin]?.inFlight += 1
             hosts[candidate.origin]?.waiting -= 1
@@ -150,7 +192,7 @@ struct SlotTable {
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
         while let first = host.line.first, waiters[first] == nil { _ = host.line.popFirst() }
         if host.line.count > 2 * host.waiting + 16 { host.line.removeAll { waiters[$0] == nil } }
-        if let first = host.line.first, host.inFlight < bound(for: origin), host.candidate != first {
+        if let first = host.line.first, !host.isPaced, host.inFlight < bound(for: origin), host.candidate != first {
             host.candidate = first
             candidates.push(Candidate(place: first, origin: origin))
         }
@@ -163,5 +205,36 @@ struct SlotTable {
     /// After a change of the bound for each host, every one may have a free place.
     mutating func nominateAll() {
         for origin in Array(hosts.keys) { nominate(origin) }
+    }
+
+    // MARK: Pace
+
+    /// When ``admit(now:)`` is to be called because of nothing but time, if that is earlier than was told before.
+    mutating func alarmToSet(now: Int64) -> Int64? {
+        guard let pacing else { return nil }
+        var next = paced.first?.time ?? .max
+        if inFlight < total, candidates.first != nil { next = min(next, pacing.nextTime(at: now)) }
+        guard next < alarm else { return nil }
+        alarm = next
+        return next
+    }
+
+    /// The alarm for a time rang.
+    mutating func alarmRang(for time: Int64) {
+        if alarm == time { alarm = .max }
+    }
+
+    /// After a change of the pace, every host may have another time.
+    mutating func setPacing(_ next: Pacing?) {
+        pacing = next
+        while let host = paced.popFirst() {
+            hosts[host.origin]?.isPaced = false
+            nominate(host.origin)
+        }
+    }
+
+    /// A host answered with a status.
+    mutating func heard(_ status: Int, from origin: Origin, now: Int64) {
+        pacing?.heard(status, from: origin, at: now)
     }
 }

@@ -42,6 +42,9 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// counts for those that ran beside each other.
     var uncounted: Int { values.value.uncounted }
 
+    /// How many attempts, up to this one, were answered 429 with a `Retry-After`.
+    var tooManyRequests: Int { values.value.tooManyRequests }
+
     /// Whether a response of the attempt redirected: the server acted on the request, and what failed is another one.
     var wasRedirected: Bool { values.value.redirect != nil }
 
@@ -101,7 +104,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     init(
         _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
-        timeLeft: Duration?, date: Date, uncounted: Int, redirect: URL?, wasRefused: Bool,
+        timeLeft: Duration?, date: Date, uncounted: Int, tooManyRequests: Int = 0, redirect: URL?, wasRefused: Bool,
         timeline: Timeline, isOfDecoder: Bool = true, progress: Locked<RequestProgress>? = nil
     ) {
         values = Box(
@@ -110,8 +113,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 head: head ?? (error as? RequestError)?.head,
                 requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
-                uncounted: uncounted, redirect: redirect, wasRefused: wasRefused, isOfDecoder: isOfDecoder,
-                timeline: timeline, progress: progress))
+                uncounted: uncounted, tooManyRequests: tooManyRequests, redirect: redirect, wasRefused: wasRefused,
+                isOfDecoder: isOfDecoder, timeline: timeline, progress: progress))
     }
 
     /// Notes why the policy wants no further attempt, for the error with which the request ends.
@@ -146,6 +149,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         let timeLeft: Duration?
         let date: Date
         let uncounted: Int
+        let tooManyRequests: Int
         /// The last one.
         let redirect: URL?
         let wasRefused: Bool

@@ -7,6 +7,9 @@ public struct RetryPolicy: Sendable {
     /// ``circuitBreaker`` refused do not count, nor do hedges (``RequestConfiguration/hedging``).
     public var maximumRetries: Int
 
+    /// How many responses 429 (Too Many Requests) with a `Retry-After` do not count for ``maximumRetries``. 0 by default.
+    public var uncountedTooManyRequests = 0
+
     /// The delays. ``Backoff/exponential(initial:factor:maximum:jitter:)`` with its defaults by default.
     public var backoff: Backoff
 
@@ -96,7 +99,8 @@ public struct RetryPolicy: Sendable {
     ///   - failure: The failed attempt.
     ///   - random: Where the jitter comes from.
     public func decision(after failure: AttemptFailure, using random: RandomSource) -> RetryDecision {
-        let counted = failure.attempt - failure.uncounted
+        let uncounted = failure.uncounted + min(failure.tooManyRequests, max(uncountedTooManyRequests, 0))
+        let counted = failure.attempt - uncounted
         guard maximumRetries > 0, counted <= maximumRetries else {
             return failure.stop(.attempts(counted, of: max(maximumRetries, 0) + 1))
         }

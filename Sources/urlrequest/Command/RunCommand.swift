@@ -26,6 +26,10 @@
                 failure is a passing one: a time-out, a lost connection, status 408, 425, 429, 500, 502, 503 or 504. A \
                 Retry-After of more than 300 seconds, or beyond the deadline, fails the request at once.
 
+                What a host asks for with 503 or 429 holds for all requests to it. After a 429 the host is sent as many \
+                attempts a second as it accepted in the last one, and 10 % more each second until the next 429. A pause that \
+                a 429 asks for uses up no retry.
+
                 A saved body is named after its URL; of several with one name, the later ones get a number. As many as \
                 four files are written at a time.
 
@@ -56,6 +60,13 @@
             help: "The largest number of attempts in flight to one scheme, host and port. (default: no limit)",
             transform: { try OptionValue.count($0, in: 1...100_000) })
         var perHost: Int?
+
+        @Option(
+            help: ArgumentHelp(
+                "The largest number of attempts a second to one scheme, host and port. (default: no limit)",
+                valueName: "n"),
+            transform: OptionValue.rate)
+        var rate: Double?
 
         @Option(
             help: "How many retries may follow the first attempt of a request. (default: 3)",
@@ -124,6 +135,7 @@
             settings.input = try input.map(LineSource.init)
             settings.concurrency = concurrency
             settings.perHost = perHost
+            settings.rate = rate
             settings.retries = retries
             settings.timeout = timeout
             settings.deadline = deadline

@@ -19,6 +19,15 @@ enum OptionValue {
         return value
     }
 
+    /// A number of attempts a second, which may have a fraction.
+    static func rate(_ text: String) throws -> Double {
+        let digits = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
+        guard digits, let value = Double(text), value >= 0.001, value <= 1_000_000 else {
+            throw UnusableInput("it is a number of attempts a second, from 0.001 to 1000000")
+        }
+        return value
+    }
+
     /// A method.
     static func method(_ text: String) throws -> String {
         guard RequestPreflight.isToken(text) else { throw UnusableInput("a method is a token (RFC 9110)") }

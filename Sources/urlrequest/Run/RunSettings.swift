@@ -14,6 +14,9 @@ struct RunSettings: Sendable {
     /// How many of them to one scheme, host and port.
     var perHost: Int?
 
+    /// How many attempts a second begin to one scheme, host and port at most.
+    var rate: Double?
+
     /// How many retries follow a first attempt at most.
     var retries = 3
 
@@ -44,19 +47,23 @@ struct RunSettings: Sendable {
     /// Whether progress is shown on standard error.
     var showsProgress = true
 
+    /// The longest delay of the default backoff.
+    private static let longestBackoff = Duration.seconds(20)
+
     /// The configuration of every request's operation.
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()
         configuration.transport = transport.transport(forConnections: concurrency, usingProxy: usesProxy)
-        configuration.limiter = RequestLimiter(total: concurrency, perHost: perHost)
+        configuration.limiter = RequestLimiter(
+            total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
+            adaptsToTooManyRequests: true)
         configuration.retryPolicy.maximumRetries = retries
-        // The tool's own limits are the ones that were asked for: attempts, the time of one, and the deadline. How long a
-        // server may ask to wait has a bound all the same, lest one host keep the whole run waiting.
-        configuration.retryPolicy.elapsedLimit = nil
-        // As many retries as were asked for: none is held back for the sake of others, and no request for what its host
-        // asked another one.
-        configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.retryAfterTable = nil
+        // The retries that were asked for have the time that they may take, and a server may ask for a pause besides.
+        let retryTime = (timeout + Self.longestBackoff) * min(retries, 100_000)
+        configuration.retryPolicy.elapsedLimit = retryTime + configuration.retryPolicy.maximumRetryAfter
+        // All requests of a run come from one client, so a 429 concerns all of them. It asks for a slower pace, which the
+        // limiter keeps, and uses up no retry.
+        configuration.retryPolicy.uncountedTooManyRequests = .max
         configuration.attemptTimeLimit = timeout
         configuration.connectTimeLimit = timeout
         configuration.idleTimeLimit = nil

@@ -20,13 +20,23 @@ import Testing
         #expect(delay(asked: 60, timeLeft: .seconds(60)) == nil)
     }
 
-    @Test func `A server is waited for however long the request has taken already`() {
-        #expect(delay(asked: 60, elapsed: .seconds(86_400)) == .seconds(60))
+    @Test(arguments: [(0, 30, 300), (3, 30, 450), (100, 600, 62_300)])
+    func `The retries that were asked for have the time that they may take`(retries: Int, timeout: Int, seconds: Int) {
+        var settings = RunSettings()
+        (settings.retries, settings.timeout) = (retries, .seconds(timeout))
+        #expect(settings.configuration.retryPolicy.elapsedLimit == .seconds(seconds))
     }
 
-    @Test func `As many retries are made as were asked for, whatever other requests do`() {
+    @Test func `Requests share what a host asks for, and the budget of retries`() {
         let policy = RunSettings().configuration.retryPolicy
-        #expect(policy.budget == nil && policy.retryAfterTable == nil && policy.circuitBreaker == nil)
+        #expect(policy.budget != nil && policy.retryAfterTable != nil)
+    }
+
+    @Test func `The rate is that of each host`() {
+        var settings = RunSettings()
+        settings.rate = 2.5
+        let limiter = settings.configuration.limiter
+        #expect(limiter?.rate == .perSecond(2.5) && limiter?.scope == .host)
     }
 
     /// The delay before the next attempt if a server asks for one; `nil` if there is none.
