@@ -7,10 +7,10 @@ import RequestOperations
 final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     /// Hears of the steps of an operation.
     protocol Observer: AnyObject, Sendable {
-        /// The operation begins to wait for its next attempt.
+        /// The operation begins to wait: for its next attempt, or until its host is not to be left alone any longer.
         func beganWaiting(_ input: InputRequest)
 
-        /// The operation wants to make an attempt.
+        /// The operation begins an attempt, or goes on with one that waited.
         func beganAttempt(_ input: InputRequest)
 
         /// The operation may send its request once more.
@@ -61,7 +61,11 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         var configuration = configuration
         configuration.onEvent = { event in
             switch event.step {
-            case .attemptBegan(let number): state.withLock { $0.attempt = number }
+            case .attemptBegan(let number):
+                state.withLock { $0.attempt = number }
+                observer.beganAttempt(input)
+            case .waits: observer.beganWaiting(input)
+            case .woke: observer.beganAttempt(input)
             case .gotSlot: if state.withLock({ $0.gotSlot() }) { observer.beganRetry() }
             case .ended:
                 state.withLock { $0.end = .now }
@@ -94,10 +98,9 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         file?.discard()
     }
 
-    /// The original request; tells the observer that an attempt begins.
+    /// The original request. A new attempt has received nothing yet.
     override func process(_ request: URLRequest) async throws -> URLRequest {
         state.withLock { $0.received = 0 }
-        observer.beganAttempt(input)
         return try await super.process(request)
     }
 
@@ -120,11 +123,9 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         return try await super.decode(response)
     }
 
-    /// The policy's decision; a retry begins a wait.
+    /// The policy's decision. What the attempt saved goes.
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         discardFile()
-        let decision = await super.retryDecision(after: failure)
-        if case .retry = decision { observer.beganWaiting(input) }
-        return decision
+        return await super.retryDecision(after: failure)
     }
 }

@@ -63,6 +63,7 @@ struct RunSettings: Sendable {
         configuration.retryPolicy.elapsedLimit = retryTime + configuration.retryPolicy.maximumRetryAfter
         // All requests of a run come from one client, so a 429 concerns all of them. It asks for a slower pace, which the
         // limiter keeps, and uses up no retry.
+        configuration.retryPolicy.sharesTooManyRequests = true
         configuration.retryPolicy.uncountedTooManyRequests = .max
         configuration.attemptTimeLimit = timeout
         configuration.connectTimeLimit = timeout

@@ -29,7 +29,7 @@ import Testing
 
     @Test func `Requests share what a host asks for, and the budget of retries`() {
         let policy = RunSettings().configuration.retryPolicy
-        #expect(policy.budget != nil && policy.retryAfterTable != nil)
+        #expect(policy.budget != nil && policy.retryAfterTable != nil && policy.sharesTooManyRequests)
     }
 
     @Test func `The rate is that of each host`() {

@@ -15,11 +15,10 @@
         }
 
         @Test func `Requests that wait for their next attempt do not keep the input waiting`() async throws {
-            let server = try await LoopbackServer.start { request in
-                request.path.hasPrefix("/busy") ? .status(503, fields: ["Retry-After": "60"]) : .text("")
-            }
+            let busy = try await LoopbackServer.start { _ in .status(503, fields: ["Retry-After": "60"]) }
+            let ready = try await LoopbackServer.start { _ in .text("") }
             let tool = try RunningTool(["run", "--input", "-", "--concurrency", "2"])
-            try tool.write((1...500).map { "\(server.url("/busy/\($0)"))\n" }.joined() + "\(server.url("/ready"))\n")
+            try tool.write((1...500).map { "\(busy.url("/\($0)"))\n" }.joined() + "\(ready.url("/ready"))\n")
             #expect(await tool.output(lines: 1).contains("/ready "))
             tool.send(SIGINT)
             #expect(try await tool.end().status == 130)
