@@ -47,11 +47,14 @@ import Testing
 
     @Test func theLargestNumbersDoNotOverflow() {
         var quota = RetryQuota(capacity: .max)
-        quota.refund(.max)
-        #expect(quota.isFull)
-        #expect(quota.withdraw(.max) && quota.tokens == 0 && !quota.withdraw(1))
-        quota.refund(.max)
-        quota.refund(1)
-        #expect(quota.tokens == .max)
+        quota.refund(.max, at: 0)
+        #expect(quota.isFull(at: 0))
+        let isGranted = quota.withdraw(.max, at: 0)
+        #expect(isGranted && quota.tokens(at: 0) == 0)
+        let isGrantedMore = quota.withdraw(1, at: 0)
+        #expect(!isGrantedMore)
+        quota.refund(.max, at: 0)
+        quota.refund(1, at: 0)
+        #expect(quota.tokens(at: 0) == .max)
     }
 }
