@@ -1,6 +1,6 @@
 extension RequestEvent: CustomStringConvertible, CustomReflectable {
-    /// One line: the id of the request and the step.
-    public var description: String { "request \(id): \(step)" }
+    /// One line: the id of the request, the step, and of a wait the reason.
+    public var description: String { "request \(id): \(step)" + (waitReason.map { " (\($0))" } ?? "") }
 
     /// No children, so that `dump` shows the same line.
     public var customMirror: Mirror { Mirror(opaque: self) }
@@ -33,6 +33,18 @@ extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
 
     /// No children, so that `dump` shows the same line.
     public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension WaitReason: CustomStringConvertible {
+    /// `backoff`, `budget`, `Retry-After` or `circuit`.
+    public var description: String {
+        switch self {
+        case .backoff: "backoff"
+        case .budget: "budget"
+        case .retryAfter: "Retry-After"
+        case .circuit: "circuit"
+        }
+    }
 }
 
 extension WakeReason: CustomStringConvertible {

@@ -24,6 +24,6 @@ import Testing
         configuration.retryPolicy.budget = nil
         let operation = URLRequestOperation(URL(string: "http://example.com/")!, configuration: configuration)
         OperationQueue().addOperation(operation)
-        await #expect { try await operation.value } throws: { "\($0)".contains("(151 attempts)") }
+        await #expect { try await operation.value } throws: { "\($0)".contains("; 151 attempts; ") }
     }
 }

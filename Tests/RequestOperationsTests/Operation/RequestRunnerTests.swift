@@ -20,7 +20,7 @@ import Testing
 
     private func hearing(_ steps: Collector<String>) -> RequestConfiguration {
         var configuration = RequestConfiguration()
-        configuration.onEvent = { steps.append(String("\($0.step)".prefix { $0 != "(" })) }
+        configuration.onEvent = { steps.append($0.step.name) }
         return configuration
     }
 

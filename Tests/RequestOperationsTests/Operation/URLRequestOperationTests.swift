@@ -155,7 +155,7 @@ import Testing
         ])
         configuration.retryPolicy.backoff = .constant(.zero)
         configuration.limiter = RequestLimiter(total: 1)
-        configuration.onEvent = { events.append(String("\($0.step)".prefix { $0 != "(" })) }
+        configuration.onEvent = { events.append($0.step.name) }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
         #expect(
             events.elements == [
@@ -170,7 +170,7 @@ import Testing
             .status(302, fields: [("Location", "http://other.invalid/")]), .body(Data("x".utf8)),
         ])
         configuration.limiter = RequestLimiter(total: 1)
-        configuration.onEvent = { events.append(String("\($0.step)".prefix { $0 != "(" })) }
+        configuration.onEvent = { events.append($0.step.name) }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
         #expect(
             events.elements == [
@@ -184,7 +184,7 @@ import Testing
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
         configuration.limiter = RequestLimiter(total: 1)
         configuration.freshness = .seconds(-1)
-        configuration.onEvent = { events.append(String("\($0.step)".prefix { $0 != "(" })) }
+        configuration.onEvent = { events.append($0.step.name) }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
         #expect(
             events.elements == [

@@ -21,7 +21,7 @@ import Testing
             await failure(of: URLRequestOperation(request, configuration: configuration)) as? RequestError)
     }
 
-    @Test(arguments: ["POST", "PATCH", "post"])
+    @Test(arguments: ["POST", "PATCH", "LOCK"])
     func aMethodThatIsNotIdempotentHasNoKey(method: String) async throws {
         let error = try await Self.error(Self.configuration([.status(503)])) { $0.httpMethod = method }
         #expect(error.notRetried == "\(method), no idempotency key")

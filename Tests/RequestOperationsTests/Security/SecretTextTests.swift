@@ -211,6 +211,12 @@ import Testing
         }
     }
 
+    @Test func anEventOfAWaitSaysWhyItWaits() {
+        var event = RequestEvent(id: RequestID(), step: .waits(.seconds(1)))
+        event.waitReason = .retryAfter
+        #expect(event.description == "request \(event.id): waits 1.0 seconds (Retry-After)")
+    }
+
     @Test func anAttemptSaysWhatBecameOfIt() {
         #expect(
             Self.attempt.description.hasPrefix(

@@ -61,7 +61,7 @@ struct HedgedRequest {
 
     /// Why there was no hedge.
     func refusal() async -> String {
-        await step { if case .notHedged(let refusal) = $0 { String("\(refusal)".prefix { $0 != "(" }) } else { nil } }
+        await step { if case .notHedged(let refusal) = $0 { refusal.name } else { nil } }
     }
 
     func hedgeBegan() async -> Int {
@@ -73,7 +73,7 @@ struct HedgedRequest {
     }
 
     /// The names of the steps so far.
-    var steps: [String] { events.elements.map { String("\($0)".prefix { $0 != "(" }) } }
+    var steps: [String] { events.elements.map(\.name) }
 }
 
 extension ScriptedTransport.Answer {

@@ -112,7 +112,7 @@ final class CancellationScene: Sendable {
         configuration.retryPolicy.budget = nil
         if cell.point == .wait { configuration.retryPolicy.earlyRetryObservers = [StagedObserver(stage: stage)] }
         configuration.onEvent = { [steps, waitsForSlot] event in
-            steps.append(String("\(event.step)".prefix { $0 != "(" }))
+            steps.append(event.step.name)
             if case .waitsForSlot = event.step { waitsForSlot.open() }
         }
         let operation = StagedOperation(site.url("/work"), stage, cell.point, configuration)

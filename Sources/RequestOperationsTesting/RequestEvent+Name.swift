@@ -1,0 +1,40 @@
+import RequestOperations
+
+extension RequestEvent.Step {
+    /// The name of the case, without what comes with it: for tests of the order of steps.
+    package var name: String {
+        switch self {
+        case .began: "began"
+        case .attemptBegan: "attemptBegan"
+        case .hedgeBegan: "hedgeBegan"
+        case .notHedged: "notHedged"
+        case .hedgeDecided: "hedgeDecided"
+        case .waitsForSlot: "waitsForSlot"
+        case .gotSlot: "gotSlot"
+        case .redirected: "redirected"
+        case .head: "head"
+        case .attemptFailed: "attemptFailed"
+        case .decided: "decided"
+        case .waitsForConnectivity: "waitsForConnectivity"
+        case .waits: "waits"
+        case .woke: "woke"
+        case .abandoned: "abandoned"
+        case .ended: "ended"
+        }
+    }
+}
+
+extension Hedging.Refusal {
+    /// The name of the case, without what comes with it.
+    package var name: String {
+        switch self {
+        case .notRepeatable: "notRepeatable"
+        case .tooLate: "tooLate"
+        case .hostLeftAlone: "hostLeftAlone"
+        case .noSlot: "noSlot"
+        case .circuitOpen: "circuitOpen"
+        case .budgetExhausted: "budgetExhausted"
+        case .failed: "failed"
+        }
+    }
+}
