@@ -21,7 +21,6 @@ extension RequestRunner {
     }
 
     /// An attempt that was released has failed.
-    @inline(never)
     func settle(_ release: Release, by error: any Error) {
         let isFault = configuration.retryPolicy.outcome(of: error) == .failed
         release.settle(isFault ? .failed : .passesOn, on: configuration.clock)

@@ -174,7 +174,8 @@ final class RequestRunner: IdempotencyKeySource {
         fileprivate let knownEnd: Int64
     }
 
-    /// Begins a wait before another attempt, or, without a failure, in one that has not been sent; ``outcome(of:)`` is owed.
+    /// Begins a wait before another attempt, or, without a failure, in one that has not been sent. Each call is followed by one
+    /// of ``outcome(of:)``.
     ///
     /// - Parameters:
     ///   - step: How it is told.

@@ -93,6 +93,12 @@ import Testing
         #expect(wait == Wait(delay: .seconds(6), reason: .circuit))
     }
 
+    @Test func theTextOfTheEventSaysIt() {
+        var event = RequestEvent(id: RequestID(), step: .waits(.seconds(9)))
+        event.waitReason = .retryAfter
+        #expect(event.description == "request \(event.id): waits 9.0 seconds (Retry-After)")
+    }
+
     @Test func aDecisionOfOnesOwnCountsAsABackoff() async throws {
         let wait = try await wait([.status(503, fields: [("Retry-After", "9")])]) {
             $0.retryDeciders = [RetryDecider { _, _ in .retry(after: .seconds(7)) }]
