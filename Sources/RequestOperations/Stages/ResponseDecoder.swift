@@ -198,6 +198,6 @@ extension String {
     /// Whether a charset stands in this value of a `Content-Type`, outside of quoted strings, readable or not.
     fileprivate var mentionsCharset: Bool {
         replacing(/"(?:[^"\\]|\\.)*"/.matchingSemantics(.unicodeScalar), with: "\"\"")
-            .contains(/(?i)(?:^|[^\w\-])charset\s*=\s*[^\s;]/.matchingSemantics(.unicodeScalar))
+            .contains(/(?i)(?:^|[^\w\-])charset\s*=\s*[^\s;,]/.matchingSemantics(.unicodeScalar))
     }
 }

@@ -91,25 +91,6 @@ import Testing
         }
     }
 
-    @Test(arguments: durations) func anOperationWaitsForEveryBackoffUntilItIsCancelled(delay: Duration) async throws {
-        let transport = ScriptedTransport([.status(503), .status(503), .status(503), .status(503)])
-        var configuration = RequestConfiguration.over(transport)
-        configuration.clock = clock
-        configuration.retryPolicy = RetryPolicy(backoff: .constant(delay))
-        configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.elapsedLimit = nil
-        configuration.deadline = .seconds(Int64.max)
-        let operation = URLRequestOperation(anyRequest, configuration: configuration)
-        OperationQueue().addOperation(operation)
-        if delay > .zero {
-            await clock.sleepers(2)
-            operation.cancel()
-            await #expect(throws: CancellationError.self) { try await operation.value }
-        } else {
-            await #expect(throws: RequestError.self) { try await operation.value }
-        }
-    }
-
     // MARK: Limiters
 
     @Test(arguments: numbers) func aLimiterTakesEveryNumber(number: Int) {
