@@ -23,12 +23,14 @@ struct Admission: Sendable {
         waited > freshness && !wasProcessedAgain
     }
 
+    /// Notes what ended a wait that was not for a slot.
+    mutating func note(_ wake: Wake) {
+        self.wake = wake
+    }
+
     /// The request is processed again.
-    ///
-    /// - Parameter wake: What ended a wait that was not for a slot.
-    mutating func processAgain(after wake: Wake? = nil) {
+    mutating func processAgain() {
         wasProcessedAgain = true
-        self.wake = wake ?? self.wake
     }
 
     /// What an attempt is sent with.

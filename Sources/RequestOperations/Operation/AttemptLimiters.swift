@@ -32,20 +32,16 @@ struct AttemptLimiters: Sendable {
         }
         let wait = JointWait(for: origin, of: first, second, priority: priority, places: places)
         places = wait.places
-        wait.begin()
-        try await withTaskCancellationHandler {
-            try await wait.answer.value
-        } onCancel: {
-            wait.cancel()
-        }
-        return RequestLimiter.Slot(of: first, for: origin, with: RequestLimiter.Slot(of: second, for: origin))
+        try await wait.outcome()
+        let slotOfSecond = RequestLimiter.Slot(of: second, for: origin, at: places.second)
+        return RequestLimiter.Slot(of: first, for: origin, at: places.first, with: slotOfSecond)
     }
 
     /// Takes a slot of each if there is one of each now; otherwise none is held.
-    func slotAtOnce(for origin: Origin) -> RequestLimiter.Slot? {
-        guard let second else { return first.slotAtOnce(for: origin) }
-        guard let slotOfSecond = second.slotAtOnce(for: origin) else { return nil }
-        guard let both = first.slotAtOnce(for: origin, with: slotOfSecond) else {
+    func slotAtOnce(for origin: Origin, priority: Operation.QueuePriority) -> RequestLimiter.Slot? {
+        guard let second else { return first.slotAtOnce(for: origin, priority: priority) }
+        guard let slotOfSecond = second.slotAtOnce(for: origin, priority: priority) else { return nil }
+        guard let both = first.slotAtOnce(for: origin, with: slotOfSecond, priority: priority) else {
             slotOfSecond.release()
             return nil
         }

@@ -31,7 +31,8 @@ final class AttemptTransfer: Sendable {
             ticket.slot?.release()
             throw error
         }
-        let isFirst = runner.progress.withLock { [held] in $0.beginSending(with: held) }
+        let moment = runner.timepiece.moment
+        let isFirst = runner.progress.withLock { [held] in $0.beginSending(with: held, at: moment) }
         if isFirst { configuration.retryBudget?.countRequest(to: url, on: runner.timeline) }
     }
 
@@ -50,12 +51,7 @@ final class AttemptTransfer: Sendable {
     /// Carries the transfer out, within the time limit of an attempt, and gives back what it holds.
     func run() async throws -> TransportResponse {
         do {
-            let response =
-                if let limit = runner.configuration.attemptTimeLimit {
-                    try await follow(within: limit)
-                } else {
-                    try await follow()
-                }
+            let response = try await follow(within: runner.configuration.attemptTimeLimit)
             held.giveBack(.succeeded)
             return response
         } catch {
@@ -64,26 +60,35 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    @inline(never)
-    private func follow(within limit: Duration) async throws -> TransportResponse {
-        try await runner.stageRunner.run(.transfer, limit: limit) { try await self.follow() }
-    }
-
     /// Sends the request, and what redirects make of it.
+    ///
+    /// - Parameter limit: The time that all hops have together. While a redirect waits for a place of another host, it stands still.
     @inline(__always)
-    private func follow() async throws -> TransportResponse {
+    private func follow(within limit: Duration?) async throws -> TransportResponse {
         var task = first
         var visited: [RedirectPolicy.Hop] = []
+        var left = limit
         while true {
             try enter(.transfer)
             do {
-                return try await send(task)
+                return if left == nil { try await send(task) } else { try await send(task, within: &left) }
             } catch {
                 task = try self.task(following: error, after: task, &visited)
             }
+            settlePermit(before: task)
             try await exchangeSlot(for: task)
-            try exchangePermit(for: task)
+            try admitToCircuit(task)
         }
+    }
+
+    /// One hop, in the time that the hops before it have left.
+    @inline(never)
+    private func send(_ task: TransportTask, within left: inout Duration?) async throws -> TransportResponse {
+        let (limit, stopwatch) = (left, Stopwatch(runner.configuration.clock))
+        defer { left = limit.map { max($0 - stopwatch.elapsed, .zero) } }
+        return try await runner.stageRunner.run(
+            .transfer, limit: limit, of: runner.configuration.attemptTimeLimit
+        ) { try await self.send(task) }
     }
 
     /// The task of the next hop, if the error of this one is a redirect; otherwise throws the error.
@@ -140,7 +145,13 @@ final class AttemptTransfer: Sendable {
         head.answersHEAD = isHEAD
         try runner.advance { $0.receive(head, in: attempt) }
         runner.emit(.head(head))
-        try validate(head)
+        do {
+            try validate(head)
+        } catch {
+            // Before the slot is given back: who gets it asks whether the host is to be left alone.
+            runner.noteRetryAfter(of: head)
+            throw error
+        }
         try enter(.transfer)
         hostAnswered()
     }
@@ -174,26 +185,36 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// A redirect to another host gives its slot back before it waits for the next: it never holds two.
+    /// A redirect to another host gives the place of its host back before it waits for the next, and keeps that of the total.
     private func exchangeSlot(for task: TransportTask) async throws {
         // An attempt that was left behind holds none.
-        guard let slot = held.slot, let limiters = runner.limiters, let present = slot.right,
-            present.origin != Origin(task.request.url)
+        guard let held = self.held.slot, let present = held.right, !present.isFor(Origin(task.request.url)),
+            let slot = held.take()
         else { return }
-        slot.take()?.release()
-        var places = AttemptLimiters.Places()
-        let (next, _) = try await runner.slot(of: limiters, for: task, in: attempt, at: &places)
-        slot.hold(next)?.release()
+        do {
+            try await runner.exchange(slot, for: task, in: attempt)
+        } catch {
+            slot.release()
+            throw error
+        }
+        held.hold(slot)?.release()
     }
 
-    /// A redirect to another host shows that the one which sent it works, and asks for the other's circuit.
+    /// A redirect to another host shows that the one which sent it works. That is told before the wait for the other host, which
+    /// is no fault of the first.
     @inline(never)
-    private func exchangePermit(for task: TransportTask) throws {
-        guard let permit = held.permit, let breaker = runner.configuration.circuitBreaker else { return }
-        let url = task.request.url
-        guard let present = permit.right, Origin(present.url) != Origin(url) else { return }
+    private func settlePermit(before task: TransportTask) {
+        guard let permit = held.permit, let present = permit.right, Origin(present.url) != Origin(task.request.url)
+        else { return }
         permit.take()?.settle(.succeeded)
-        permit.hold(try breaker.admit(url))?.settle(.cancelled)
+    }
+
+    /// Asks for the circuit of a redirect's host, unless that of the same host is held.
+    @inline(never)
+    private func admitToCircuit(_ task: TransportTask) throws {
+        guard let permit = held.permit, permit.right == nil, let breaker = runner.configuration.circuitBreaker
+        else { return }
+        permit.hold(try breaker.admit(task.request.url))?.settle(.cancelled)
     }
 
     /// The host answered as it should, whatever becomes of the rest of its response.

@@ -3,6 +3,8 @@
 /// It stands in one line at a time, that of a limiter that has no slot for it. When it is admitted there it asks the other
 /// limiter. If that has none, the slot goes on to whoever comes next, and the wait goes on in the line of the other, at the
 /// place that it took in the beginning.
+///
+/// For an attempt that was redirected, which holds a place of each total, a slot is a place of its new host only.
 final class JointWait: SlotWaiter {
     private enum Side {
         case first
@@ -27,25 +29,44 @@ final class JointWait: SlotWaiter {
     private let second: RequestLimiter
     private let firstPlace: RequestLimiter.Place
     private let secondPlace: RequestLimiter.Place
+    /// Whether it holds a place of the total of each, and needs those of the host only.
+    private let holdTotals: Bool
     private let state: Locked<State>
 
     /// Makes a wait.
     ///
-    /// - Parameter places: The places of an earlier wait, which no full line rejects; where there is none, one is taken at the
-    ///   end of the line.
+    /// - Parameters:
+    ///   - places: The places of an earlier wait, which no full line rejects; where there is none, one is taken at the end of the
+    ///     line.
+    ///   - holdTotals: Whether a place of the total of each is held, so that those of the host are all that is needed.
     init(
         for origin: Origin, of first: RequestLimiter, _ second: RequestLimiter, priority: Operation.QueuePriority,
-        places: AttemptLimiters.Places
+        places: AttemptLimiters.Places, holdTotals: Bool = false
     ) {
         self.origin = origin
         self.first = first
         self.second = second
+        self.holdTotals = holdTotals
         firstPlace = places.first ?? first.newPlace(priority)
         secondPlace = places.second ?? second.newPlace(priority)
         self.places = AttemptLimiters.Places(first: firstPlace, second: secondPlace)
         state = Locked(
             State(
                 hasPlaceInFirst: places.first != nil && !places.isFirstNew, hasPlaceInSecond: places.second != nil))
+    }
+
+    /// Begins the wait, and awaits its end.
+    ///
+    /// Returns with both slots even if the Task was cancelled, if they were given before that was seen: check afterwards.
+    ///
+    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if a line is full.
+    func outcome() async throws {
+        begin()
+        try await withTaskCancellationHandler {
+            try await answer.value
+        } onCancel: {
+            cancel()
+        }
     }
 
     func begin() {
@@ -73,7 +94,8 @@ final class JointWait: SlotWaiter {
     ///
     /// The last that came is the next. Whoever does not find the other slot stands in the line of the other limiter, so the
     /// line of the slot that it gives on only becomes shorter, until somebody keeps that slot or it is free; only then comes the
-    /// step below. A slot given back admits one at most, so of themselves the steps never become more. In the order in which
+    /// step below. (A slot given back admits two at most: one by its place of the total, and one who holds such a place by that
+    /// of the host. Both stood in the line that becomes shorter.) So of themselves the steps come to an end. In the order in which
     /// they come, three waits could pass two slots round among themselves for ever. (Of those that others add meanwhile, on
     /// their threads, the last is the next as well.)
     private struct Steps {
@@ -117,15 +139,19 @@ final class JointWait: SlotWaiter {
                 .failure(RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")),
                 givingBack: held)
         case .waits:
-            if let held { limiter(held).giveBackAtOnce(origin) }
+            giveBack(held)
             // A cancel that came before there was anything to leave.
             if state.withLock({ $0.isCancelled }), leave(next) { answer.resume(with: .failure(CancellationError())) }
         }
     }
 
     private func end(_ result: Result<Void, any Error>, givingBack held: Side?) {
-        if let held { limiter(held).giveBackAtOnce(origin) }
+        giveBack(held)
         answer.resume(with: result)
+    }
+
+    private func giveBack(_ held: Side?) {
+        if let held { limiter(held).giveBackAtOnce(origin, keepsTotal: holdTotals) }
     }
 
     private func enter(_ side: Side) -> SlotTable.Entry {
@@ -134,7 +160,8 @@ final class JointWait: SlotWaiter {
             defer { if isFirst { state.hasPlaceInFirst = true } else { state.hasPlaceInSecond = true } }
             return isFirst ? state.hasPlaceInFirst : state.hasPlaceInSecond
         }
-        return limiter(side).enter(origin, at: place(side), self, mayBeRejected: !hasPlace)
+        return limiter(side).enter(
+            origin, at: place(side), self, mayBeRejected: !hasPlace && !holdTotals, holdsTotal: holdTotals)
     }
 
     private func leave(_ side: Side) -> Bool {

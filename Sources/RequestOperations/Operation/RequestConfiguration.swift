@@ -90,8 +90,8 @@ public struct RequestConfiguration: Sendable {
     /// It waits before ``URLRequestOperation/process(_:)``, so whichever host it is for, and without a slot. It goes on within
     /// half a second after there is a network, spread so that those who wait do not come all at once, or when
     /// ``URLRequestOperation/retryNow()`` says so.
-    /// The wait counts for the ``deadline`` and for the policy's ``RetryPolicy/elapsedLimit``: a request for which that ends
-    /// first fails as ``RequestError/Code/notConnected``.
+    /// Only the ``deadline`` bounds the wait: a request for which that passes first fails as ``RequestError/Code/timedOut``. The
+    /// policy's ``RetryPolicy/elapsedLimit`` does not run yet, since nothing was sent.
     public var waitsForConnectivity: Bool {
         get { values.value.waitsForConnectivity }
         set { values.edit { $0.waitsForConnectivity = newValue } }
@@ -140,7 +140,8 @@ public struct RequestConfiguration: Sendable {
     }
 
     /// The longest time of an attempt, from its slot to the last byte, redirects included; the attempt then fails as
-    /// ``RequestError/Code/timedOut`` and can be retried. `nil`, none, by default.
+    /// ``RequestError/Code/timedOut`` and can be retried. `nil`, none, by default. While a redirect waits for a slot of another
+    /// host, the time stands still.
     public var attemptTimeLimit: Duration? {
         get { values.value.attemptTimeLimit }
         set { values.edit { $0.attemptTimeLimit = newValue } }

@@ -170,29 +170,41 @@ public final class RequestLimiter: Sendable {
             (taken ?? state.newPlace(priority, now: now), state.take(origin, now: now))
         }
         place = mine
-        if isFree { return Slot(of: self, for: origin) }
+        if isFree { return Slot(of: self, for: origin, at: mine) }
         let answer = Answer<Void>()
         switch enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil) {
-        case .admitted:
-            break
-        case .rejected:
-            throw RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")
-        case .waits:
-            try await withTaskCancellationHandler {
-                try await answer.value
-            } onCancel: {
-                if leave(mine) { answer.resume(with: .failure(CancellationError())) }
-            }
+        case .admitted: break
+        case .rejected: throw RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")
+        case .waits: try await wait(for: answer, at: mine)
         }
-        return Slot(of: self, for: origin)
+        return Slot(of: self, for: origin, at: mine)
+    }
+
+    /// Waits for a place of a host, for who holds one of the total. No full line rejects it.
+    fileprivate func placeOfHost(_ origin: Origin, at place: Place) async throws {
+        let answer = Answer<Void>()
+        if case .waits = enter(origin, at: place, answer, holdsTotal: true) { try await wait(for: answer, at: place) }
+    }
+
+    private func wait(for answer: Answer<Void>, at place: Place) async throws {
+        try await withTaskCancellationHandler {
+            try await answer.value
+        } onCancel: {
+            if leave(place) { answer.resume(with: .failure(CancellationError())) }
+        }
     }
 
     /// Takes a slot if one is free now; it overtakes nobody.
     ///
-    /// - Parameter partner: The slot of another limiter that goes with it.
-    func slotAtOnce(for origin: Origin, with partner: Slot? = nil) -> Slot? {
+    /// - Parameters:
+    ///   - partner: The slot of another limiter that goes with it.
+    ///   - priority: The operation's priority, for its place in the line of another host, to which it may be redirected.
+    func slotAtOnce(
+        for origin: Origin, with partner: Slot? = nil, priority: Operation.QueuePriority = .normal
+    ) -> Slot? {
         let now = stopwatch.nanoseconds
-        return state.withLock { $0.take(origin, now: now) } ? Slot(of: self, for: origin, with: partner) : nil
+        guard state.withLock({ $0.take(origin, now: now) }) else { return nil }
+        return Slot(of: self, for: origin, at: newPlace(priority), with: partner)
     }
 
     // MARK: For those who wait without a Task
@@ -203,12 +215,16 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Takes a slot, which then has to be given back, or a place in the line, if there is one.
+    ///
+    /// - Parameter holdsTotal: Whether the waiter holds a place of the total already, and needs one of the host only.
     func enter(
-        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool = false
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool = false,
+        holdsTotal: Bool = false
     ) -> SlotTable.Entry {
         let now = stopwatch.nanoseconds
         let (entry, admitted, alarm) = state.withLock { state in
-            let entry = state.enter(origin, at: place, waiter, mayBeRejected: mayBeRejected, now: now)
+            let entry = state.enter(
+                origin, at: place, waiter, mayBeRejected: mayBeRejected, holdsTotal: holdsTotal, now: now)
             // Without a pace, who has to wait changes nothing for the others.
             guard state.pacing != nil, case .waits = entry else { return (entry, [any SlotWaiter](), Int64?.none) }
             return (entry, state.admit(now: now), state.alarmToSet(now: now))
@@ -228,42 +244,110 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Gives back a slot that was not used, for somebody who must not wait for the user's code.
-    func giveBackAtOnce(_ origin: Origin?) {
+    ///
+    /// - Parameter keepsTotal: Whether only the place of the host is given back.
+    func giveBackAtOnce(_ origin: Origin?, keepsTotal: Bool = false) {
         let now = stopwatch.nanoseconds
-        change(telling: Self.tellElsewhere) { $0.release(origin, isUnused: true, now: now) }
+        change(telling: Self.tellElsewhere) { table in
+            if keepsTotal {
+                table.releaseHost(origin, isUnused: true, now: now)
+            } else {
+                table.release(origin, isUnused: true, now: now)
+            }
+        }
     }
 
     /// The right to be in flight, given back once: by ``release()``, or when nobody holds it any longer.
     final class Slot: Sendable {
+        private enum Holding {
+            case slot(for: Origin?)
+            /// A place of the total, while it waits for one of another host.
+            case total
+            case nothing
+        }
+
         private let limiter: RequestLimiter
-        let origin: Origin?
+        /// The place in the line at which it was taken; `nil` for what is never redirected.
+        private let place: Place?
         /// The slot of a second limiter that was taken with this one.
         private let partner: Slot?
-        private let isHeld = Locked(true)
+        private let holding: Locked<Holding>
 
         /// Makes the slot that was taken of a limiter.
-        init(of limiter: RequestLimiter, for origin: Origin?, with partner: Slot? = nil) {
+        init(of limiter: RequestLimiter, for origin: Origin?, at place: Place? = nil, with partner: Slot? = nil) {
             self.limiter = limiter
-            self.origin = origin
+            self.place = place
             self.partner = partner
+            holding = Locked(.slot(for: origin))
+        }
+
+        /// Whether it is one for attempts to this origin.
+        func isFor(_ origin: Origin) -> Bool {
+            holding.withLock { if case .slot(let present) = $0 { present == origin } else { false } }
+        }
+
+        /// Exchanges the place of its host for one of another host, at the attempt's old place in the line; the place of the total
+        /// is kept. With a second limiter it does so in both: it gets both places, or it holds neither.
+        ///
+        /// For one at a time, and for who alone can release it. After an error it holds the place of the total until it is
+        /// released.
+        ///
+        /// - Parameter priority: For a place at the end of the line, should it have none.
+        /// - Throws: `CancellationError`.
+        func exchange(for origin: Origin, priority: Operation.QueuePriority) async throws {
+            for waiter in giveUpHosts() { waiter.wasAdmitted() }
+            let place = place ?? limiter.newPlace(priority)
+            guard let partner else {
+                try await limiter.placeOfHost(origin, at: place)
+                return hold(origin)
+            }
+            let places = AttemptLimiters.Places(first: place, second: partner.place)
+            let wait = JointWait(
+                for: origin, of: limiter, partner.limiter, priority: priority, places: places, holdTotals: true)
+            try await wait.outcome()
+            partner.hold(origin)
+            hold(origin)
+        }
+
+        private func hold(_ origin: Origin) {
+            holding.withLock { $0 = .slot(for: origin) }
+        }
+
+        /// Gives back the places of its hosts before anybody is told of either.
+        private func giveUpHosts() -> [any SlotWaiter] {
+            let former = holding.withLock { holding in
+                defer { if case .slot = holding { holding = .total } }
+                return holding
+            }
+            guard case .slot(let origin) = former else { return [] }
+            let admitted = limiter.waitersAdmitted(at: limiter.stopwatch.nanoseconds) { $0.releaseHost(origin) }
+            return partner.map { admitted + $0.giveUpHosts() } ?? admitted
         }
 
         deinit { release() }
 
         /// Gives the slot back, and that which was taken with it; a second call does nothing.
-        func release() {
-            for waiter in giveUp() { waiter.wasAdmitted() }
+        ///
+        /// - Parameter isUnused: Whether nothing was sent, so that it counts for no rate.
+        func release(isUnused: Bool = false) {
+            for waiter in giveUp(isUnused: isUnused) { waiter.wasAdmitted() }
         }
 
         /// Gives back both before anybody is told of either: who needs both finds both.
-        private func giveUp() -> [any SlotWaiter] {
-            let wasHeld = isHeld.withLock { isHeld in
-                defer { isHeld = false }
-                return isHeld
+        private func giveUp(isUnused: Bool) -> [any SlotWaiter] {
+            let former = holding.withLock { holding in
+                defer { holding = .nothing }
+                return holding
             }
-            guard wasHeld else { return [] }
-            let admitted = limiter.waitersAdmitted(at: limiter.stopwatch.nanoseconds) { $0.release(origin) }
-            return partner.map { admitted + $0.giveUp() } ?? admitted
+            let now = limiter.stopwatch.nanoseconds
+            let admitted =
+                switch former {
+                case .slot(let origin):
+                    limiter.waitersAdmitted(at: now) { $0.release(origin, isUnused: isUnused, now: now) }
+                case .total: limiter.waitersAdmitted(at: now) { $0.releaseTotal() }
+                case .nothing: [] as [any SlotWaiter]
+                }
+            return partner.map { admitted + $0.giveUp(isUnused: isUnused) } ?? admitted
         }
     }
 }

@@ -41,15 +41,15 @@ struct RequestProgress: Sendable {
     /// The stage that runs now.
     private(set) var stage = RequestError.Stage.process
     /// When the operation became ready, on the request's timepiece.
-    private var readySince: Duration?
+    private(set) var readySince: Duration?
     /// Whether the request was cancelled, its deadline passed or it has its result: it enters no stage any more.
     private var isStopped = false
     /// Whether it was told, since the request was stopped, that a stage was left behind.
     private var isLeftBehind = false
     /// Whether the retry for which something was drawn was sent, or is about to be.
     private var isDrawSpent = false
-    /// Whether an attempt was sent, or was about to be.
-    private var wasSent = false
+    /// When the first attempt was handed to the transport, on the request's timepiece.
+    private(set) var firstSent: Duration?
     /// Rings at the deadline.
     private var alarm: Alarm?
 
@@ -70,11 +70,6 @@ struct RequestProgress: Sendable {
 
     /// The place of the leading attempt; those that were begun beside it follow.
     private var leading: Int { attempts.count - 1 - (attemptCount - leader) }
-
-    /// The time since the operation became ready.
-    func elapsed(at moment: Timepiece.Moment) -> Duration {
-        readySince.map { moment.time - $0 } ?? .zero
-    }
 
     mutating func becameReady(at moment: Timepiece.Moment) {
         if readySince == nil { readySince = moment.time }
@@ -216,11 +211,12 @@ struct RequestProgress: Sendable {
     }
 
     /// The running attempt is about to be sent; whether it is the first one that is.
-    mutating func beginSending(with held: HeldByAttempt) -> Bool {
+    mutating func beginSending(with held: HeldByAttempt, at moment: Timepiece.Moment) -> Bool {
         self.held = held
         isDrawSpent = true
-        defer { wasSent = true }
-        return !wasSent
+        guard firstSent == nil else { return false }
+        firstSent = moment.time
+        return true
     }
 
     /// The circuit breaker does not let the running attempt pass.
@@ -296,7 +292,7 @@ struct RequestProgress: Sendable {
                 .completed(by: known).about(request, id)
         }
         boxedNotRetried = nil
-        let elapsed = elapsed(at: moment)
+        let (elapsed, sinceSending) = (elapsed(at: moment), elapsedSinceSending(at: moment))
         endAttempt(error, at: moment)
         // It may have ended beside another attempt, before all was known of the error.
         attempts[leading].error = error
@@ -312,11 +308,11 @@ struct RequestProgress: Sendable {
             requestMayHaveBeenProcessed: known.wasRedirected
                 || transfer?.requestMayHaveBeenProcessed
                     ?? stage.isAfterSending,
-            bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: elapsed,
+            bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: sinceSending ?? .zero,
             timeLeft: deadline.map { $0 - elapsed }, date: Date(),
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
-            redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused, timeline: timeline,
-            isOfDecoder: known.decoderThrew, progress: progress)
+            redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
+            wasSent: sinceSending != nil, timeline: timeline, isOfDecoder: known.decoderThrew, progress: progress)
     }
 
     mutating func restartBackoff() {

@@ -67,7 +67,8 @@ extension RequestRunner {
             throw .hostLeftAlone
         }
         let limiters = limiters
-        let slot = limiters?.slotAtOnce(for: Origin(url)).map(Held.init)
+        let priority = progress.withLock { $0.priority }
+        let slot = limiters?.slotAtOnce(for: Origin(url), priority: priority).map(Held.init)
         guard limiters == nil || slot != nil else { throw .noSlot }
         do {
             return HeldByAttempt(

@@ -44,11 +44,11 @@ extension RequestRunner {
     }
 
     /// Keeps what a response said about its host, for other requests to it.
-    func noteRetryAfter(of failure: AttemptFailure) {
-        guard let table = configuration.retryAfterTable, let head = failure.head else { return }
+    func noteRetryAfter(of head: ResponseHead, at date: Date = Date()) {
+        guard let table = configuration.retryAfterTable else { return }
         let policy = configuration.retryPolicy
-        guard policy.sharesRetryAfter(of: head.status), let asked = failure.retryAfter else { return }
-        table.note(asked, for: head.url, on: failure.timeline, keeping: policy.maximumRetryAfter)
+        guard policy.sharesRetryAfter(of: head.status), let asked = head.retryAfter(at: date) else { return }
+        table.note(asked, for: head.url, on: timeline, keeping: policy.maximumRetryAfter)
     }
 
     /// Until when a failed request's host is to be left alone, as far as that is known now.
@@ -57,29 +57,34 @@ extension RequestRunner {
         return table.end(for: failure.request.url, on: failure.timeline)
     }
 
-    /// Waits before an attempt as long as the host asked others to.
+    /// The table that asks an attempt to wait now, since its host is to be left alone; `nil` if it may go.
     ///
-    /// - Parameter wake: What ended the wait before the attempt. What was known before that wait was part of the decision.
-    /// - Returns: What ended that, and how long it was; `nil` if it asked nobody.
-    /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
+    /// - Parameter wake: What ended the last wait of the attempt. `retryNow()` counts more than any table, and what was known
+    ///   before that wait was part of the decision.
     @inline(__always)
-    func leaveAlone(_ task: TransportTask, after wake: Wake?) async throws -> Wake? {
+    func tableThatAsksToWait(_ task: TransportTask, after wake: Wake?) -> RetryAfterTable? {
         guard let table = configuration.retryAfterTable, wake?.reason != .retryNow else { return nil }
-        let end = table.end(for: task.request.url, on: timeline)
-        return end > wake?.knownEnd ?? 0 ? try await leaveAlone(task, by: table) : nil
+        return table.end(for: task.request.url, on: timeline) > wake?.knownEnd ?? 0 ? table : nil
     }
 
+    /// Waits before an attempt as long as the host asked others to.
+    ///
+    /// - Returns: What ended that, and how long it was.
+    /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
     @inline(never)
-    private func leaveAlone(_ task: TransportTask, by table: RetryAfterTable) async throws -> Wake {
+    func leaveAlone(_ task: TransportTask, by table: RetryAfterTable) async throws -> Wake {
         let policy = configuration.retryPolicy
+        let wasSent = progress.withLock { $0.wasSent }
         var waited = Duration.zero
         // Meanwhile another response may have asked for longer.
         var reason = WakeReason.backoff
         while reason != .retryNow {
-            let asked = table.timeLeft(for: task.request.url, on: timeline)
+            let asked = table.timeLeft(for: task.request.url, afterSending: wasSent, on: timeline)
             guard asked > .zero else { break }
-            let next = RetryAfterTable.spread(asked, using: configuration.randomSource)
-            guard asked <= policy.maximumRetryAfter, next < timeLeft(by: policy) else {
+            let left = timeLeft(by: policy)
+            let next = RetryAfterTable.spread(asked, within: left, using: configuration.randomSource)
+            // What was never sent is only delayed by what another one was told.
+            guard asked <= policy.maximumRetryAfter || !wasSent, next < left else {
                 throw RequestError(
                     .retryAfterTooLong, stage: .wait,
                     reason: "the host asked another request to wait for \(asked) more")
@@ -94,13 +99,13 @@ extension RequestRunner {
     /// The time in which the next attempt must begin.
     func timeLeft(by policy: RetryPolicy) -> Duration {
         let moment = timepiece.moment
-        let elapsed = progress.withLock { $0.elapsed(at: moment) }
-        return policy.timeLeft(elapsed: elapsed, untilDeadline: configuration.deadline.map { $0 - elapsed })
+        let (elapsed, sinceSending) = progress.withLock { ($0.elapsed(at: moment), $0.elapsedSinceSending(at: moment)) }
+        return policy.timeLeft(elapsed: sinceSending, untilDeadline: configuration.deadline.map { $0 - elapsed })
     }
 
-    /// Waits before a first attempt for a network, if the configuration says so.
+    /// Waits before a first attempt for a network, if the configuration says so. Only the deadline ends that wait.
     ///
-    /// - Throws: ``RequestError/Code/notConnected``, `CancellationError`.
+    /// - Throws: `CancellationError`.
     @inline(__always)
     func awaitConnectivity() async throws {
         if configuration.waitsForConnectivity { try await awaitNetwork() }
@@ -109,22 +114,11 @@ extension RequestRunner {
     @inline(never)
     private func awaitNetwork() async throws {
         let path = configuration.networkPath
-        let limit = configuration.retryPolicy.elapsedLimit ?? .seconds(Int64.max)
         while !path.isConnected {
-            let moment = timepiece.moment
-            // The deadline has an alarm of its own.
-            let left = limit - progress.withLock { $0.elapsed(at: moment) }
             let observer = ReachabilityObserver(path: path, countsWhatIs: true)
-            let reason =
-                left > .zero
-                ? try await outcome(of: beginWait(left, or: [observer], as: .waitsForConnectivity)).reason : .backoff
-            switch reason {
-            case .observer: continue
-            case .retryNow: return
-            case .backoff:
-                throw RequestError(
-                    .notConnected, stage: .wait, reason: "there was no network in the elapsed limit of \(limit)")
-            }
+            let wait = try beginWait(.seconds(Int64.max), or: [observer], as: .waitsForConnectivity)
+            // The deadline has an alarm of its own. A wait without end is over only if the clock cannot sleep.
+            guard case .observer = try await outcome(of: wait).reason else { return }
         }
     }
 }

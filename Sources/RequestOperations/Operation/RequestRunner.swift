@@ -144,7 +144,8 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     func tell(_ failure: AttemptFailure) {
-        noteRetryAfter(of: failure)
+        // That of a response whose head was rejected was noted then, before its slot was given back.
+        if failure.stage != .validate, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
         emit(.attemptFailed(failure))
     }
 
@@ -293,73 +294,6 @@ final class RequestRunner: IdempotencyKeySource {
         var event = RequestEvent(id: id, step: step)
         if case .waits = step { event.waitReason = reason }
         events?.tell(event)
-    }
-
-    // MARK: Admission
-
-    /// Lets an attempt in: waits until its host is not to be left alone any longer, and for a slot.
-    ///
-    /// - Parameters:
-    ///   - task: What it is to send, completed from the configuration.
-    ///   - admission: The attempt on its way.
-    /// - Returns: `nil` if that took so long that the request is to be processed again. It keeps its place in the line.
-    func admit(_ task: TransportTask, _ admission: inout Admission) async throws -> Admission.Ticket? {
-        let (attempt, freshness) = (admission.attempt, configuration.freshness)
-        try advance { $0.note(task) }
-        if let woken = try await leaveAlone(task, after: admission.wake),
-            admission.isStale(after: woken.waited, freshness: freshness)
-        {
-            admission.processAgain(after: woken)
-            return nil
-        }
-        var slot: RequestLimiter.Slot?
-        if let limiters = admission.limiters {
-            let (free, waited) = try await self.slot(of: limiters, for: task, in: attempt, at: &admission.places)
-            guard !admission.isStale(after: waited, freshness: freshness) else {
-                free.release()
-                admission.processAgain()
-                return nil
-            }
-            slot = free
-        }
-        return Admission.Ticket(attempt: attempt, task: task, slot: slot)
-    }
-
-    /// The limiters that every attempt has to pass.
-    var limiters: AttemptLimiters? {
-        AttemptLimiters(ofQueue: progress.withLock { $0.limiterOfQueue }, ofConfiguration: configuration.limiter)
-    }
-
-    /// Has the attempts that begin from now on hold the places of a queue. The place of the first in the line is taken now,
-    /// since threads may begin requests in another order than the queue has them.
-    func join(_ limiter: RequestLimiter, priority: Operation.QueuePriority) {
-        let place = limiter.newPlace(priority)
-        progress.withLock { progress in
-            progress.limiterOfQueue = limiter
-            progress.firstPlaceInQueue = place
-        }
-    }
-
-    func slot(
-        of limiters: AttemptLimiters, for task: TransportTask, in attempt: Int,
-        at places: inout AttemptLimiters.Places
-    ) async throws -> (RequestLimiter.Slot, waited: Duration) {
-        try advance { $0.enter(.slot, in: attempt) }
-        let stopwatch = Stopwatch(configuration.clock)
-        emit(.waitsForSlot)
-        let slot = try await limiters.slot(
-            for: Origin(task.request.url), priority: progress.withLock { $0.priority }, places: &places)
-        do {
-            // The slot may have been given in the moment of the cancel.
-            try advance { $0.enter(.slot, in: attempt) }
-            try Task.checkCancellation()
-        } catch {
-            slot.release()
-            throw error
-        }
-        let waited = stopwatch.elapsed
-        emit(.gotSlot(waited: waited))
-        return (slot, waited)
     }
 
     // MARK: Transfer

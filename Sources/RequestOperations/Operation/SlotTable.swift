@@ -20,6 +20,11 @@ extension Answer: SlotWaiter where Value == Void {
 /// the lock is released.
 ///
 /// What has no origin goes to no host, and is bounded by the total only.
+///
+/// An attempt that is redirected to another host keeps its place of the total, gives back that of its host, and then waits for
+/// one of the other host. Two that are redirected to each other's hosts cannot block each other: a place of a host is held only
+/// by who waits for nothing here. Nor can all places of the total be held by those who wait behind others that need one: while
+/// the total is full, who holds a place of it is admitted before who does not, and otherwise by their places in the line.
 struct SlotTable {
     /// A place in the line: who comes first.
     struct Place: Comparable, Hashable, Sendable {
@@ -45,8 +50,9 @@ struct SlotTable {
     private(set) var waiters: [Place: Waiter] = [:]
     private var hosts: [Origin?: Host] = [:]
     /// The first waiter of each host that has a free place, and some that are so no longer: each is checked when it comes
-    /// up.
+    /// up. Those who hold a place of the total are apart.
     private var candidates = Heap<Candidate>()
+    private var holders = Heap<Candidate>()
     private var lastNumber: UInt64 = 0
     /// How fast attempts may follow each other; `nil` is no bound.
     var pacing: Pacing?
@@ -65,17 +71,38 @@ struct SlotTable {
     struct Waiter {
         let origin: Origin?
         let waiter: any SlotWaiter
+        /// Whether it holds a place of the total, and waits for one of its host only.
+        let holdsTotal: Bool
     }
 
     private struct Host {
         var inFlight = 0
-        var waiting = 0
-        /// The waiters' places; those that left stay until they come up or are the most.
-        var line = Heap<Place>()
-        /// The place of this host that is among the candidates.
-        var candidate: Place?
+        var line = Line()
+        /// That of those who hold a place of the total.
+        var lineOfHolders = Line()
         /// Whether it stands among the hosts whose time is to come, and has no candidate therefore.
         var isPaced = false
+
+        var waiting: Int { line.waiting + lineOfHolders.waiting }
+
+        subscript(holdsTotal: Bool) -> Line {
+            get { holdsTotal ? lineOfHolders : line }
+            _modify { if holdsTotal { yield &lineOfHolders } else { yield &line } }
+        }
+    }
+
+    private struct Line {
+        var waiting = 0
+        /// The waiters' places; those that left stay until they come up or are the most.
+        var places = Heap<Place>()
+        /// The place of this line that is among the candidates.
+        var candidate: Place?
+
+        /// Forgets who left.
+        mutating func clear(_ isWaiting: (Place) -> Bool) {
+            while let first = places.first, !isWaiting(first) { _ = places.popFirst() }
+            if places.count > 2 * waiting + 16 { places.removeAll { !isWaiting($0) } }
+        }
     }
 
     private struct PacedHost: Comparable {
@@ -88,13 +115,18 @@ struct SlotTable {
     private struct Candidate: Comparable {
         let place: Place
         let origin: Origin?
+        let holdsTotal: Bool
 
         static func < (first: Candidate, second: Candidate) -> Bool { first.place < second.place }
     }
 
     var hostCount: Int { hosts.count }
 
-    var entryCount: Int { hosts.values.reduce(candidates.count) { $0 + $1.line.count } }
+    var entryCount: Int {
+        hosts.values.reduce(candidates.count + holders.count) {
+            $0 + $1.line.places.count + $1.lineOfHolders.places.count
+        }
+    }
 
     mutating func newPlace(_ priority: Operation.QueuePriority, now: Int64) -> Place {
         lastNumber += 1
@@ -109,25 +141,28 @@ struct SlotTable {
     }
 
     /// Whoever finds a free place may take it: nobody who could use it waits, since every change admits all who can run.
+    ///
+    /// - Parameter holdsTotal: Whether the waiter holds a place of the total already, and needs one of the host only.
     mutating func enter(
-        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool, now: Int64 = 0
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool, holdsTotal: Bool = false,
+        now: Int64 = 0
     ) -> Entry {
-        if take(origin, now: now) { return .admitted }
+        if take(origin, holdsTotal: holdsTotal, now: now) { return .admitted }
         guard !mayBeRejected || waiters.count < maximumWaiting else { return .rejected }
-        waiters[place] = Waiter(origin: origin, waiter: waiter)
-        hosts[origin, default: Host()].line.push(place)
-        hosts[origin]?.waiting += 1
+        waiters[place] = Waiter(origin: origin, waiter: waiter, holdsTotal: holdsTotal)
+        hosts[origin, default: Host()][holdsTotal].places.push(place)
+        hosts[origin]?[holdsTotal].waiting += 1
         nominate(origin)
         return .waits
     }
 
-    /// Takes a slot if there is one; for whoever would not wait. Nobody is overtaken: see ``enter(_:at:_:mayBeRejected:)``.
-    mutating func take(_ origin: Origin?, now: Int64 = 0) -> Bool {
-        guard inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now) else {
-            return false
-        }
+    /// Takes a slot if there is one; for whoever would not wait. Nobody is overtaken: see
+    /// ``enter(_:at:_:mayBeRejected:holdsTotal:now:)``.
+    mutating func take(_ origin: Origin?, holdsTotal: Bool = false, now: Int64 = 0) -> Bool {
+        guard holdsTotal || inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now)
+        else { return false }
         pacing?.take(origin, at: now)
-        inFlight += 1
+        if !holdsTotal { inFlight += 1 }
         hosts[origin, default: Host()].inFlight += 1
         return true
     }
@@ -141,15 +176,27 @@ struct SlotTable {
 
     mutating func leave(_ place: Place) -> Bool {
         guard let waiter = waiters.removeValue(forKey: place) else { return false }
-        hosts[waiter.origin]?.waiting -= 1
+        hosts[waiter.origin]?[waiter.holdsTotal].waiting -= 1
         nominate(waiter.origin)
         return true
     }
 
     /// - Parameter isUnused: Whether nothing was sent, so that the pace is as it was.
     mutating func release(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
-        if isUnused { pacing?.giveBack(origin, at: now) }
+        releaseTotal()
+        releaseHost(origin, isUnused: isUnused, now: now)
+    }
+
+    /// Gives back a place of the total; that of the host was given back before.
+    mutating func releaseTotal() {
         inFlight -= 1
+    }
+
+    /// Gives back a place of a host, and keeps that of the total.
+    ///
+    /// - Parameter isUnused: Whether nothing was sent there, so that the pace is as it was.
+    mutating func releaseHost(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
+        if isUnused { pacing?.giveBack(origin, at: now) }
         hosts[origin]?.inFlight -= 1
         nominate(origin)
     }
@@ -162,43 +209,57 @@ struct SlotTable {
             hosts[next.origin]?.isPaced = false
             nominate(next.origin)
         }
-        while inFlight < total, pacing.map({ $0.nextTime(at: now) <= now }) ?? true,
-            let candidate = candidates.popFirst()
-        {
-            guard hosts[candidate.origin]?.candidate == candidate.place else { continue }
-            hosts[candidate.origin]?.candidate = nil
-            guard hosts[candidate.origin]?.inFlight ?? 0 < bound(for: candidate.origin),
-                let waiter = waiters[candidate.place]
-            else { continue }
-            if let time = pacing?.nextTime(for: candidate.origin, at: now), time > now {
-                hosts[candidate.origin]?.isPaced = true
-                paced.push(PacedHost(time: time, origin: candidate.origin))
+        while let candidate = popCandidate(now: now) {
+            let (origin, holdsTotal) = (candidate.origin, candidate.holdsTotal)
+            guard hosts[origin]?[holdsTotal].candidate == candidate.place else { continue }
+            hosts[origin]?[holdsTotal].candidate = nil
+            guard hosts[origin]?.inFlight ?? 0 < bound(for: origin), let waiter = waiters[candidate.place] else {
                 continue
             }
-            pacing?.take(candidate.origin, at: now)
+            if let time = pacing?.nextTime(for: origin, at: now), time > now {
+                if hosts[origin]?.isPaced == false { paced.push(PacedHost(time: time, origin: origin)) }
+                hosts[origin]?.isPaced = true
+                continue
+            }
+            pacing?.take(origin, at: now)
             waiters[candidate.place] = nil
-            inFlight += 1
-            hosts[candidate.origin]?.inFlight += 1
-            hosts[candidate.origin]?.waiting -= 1
+            if !holdsTotal { inFlight += 1 }
+            hosts[origin]?.inFlight += 1
+            hosts[origin]?[holdsTotal].waiting -= 1
             admitted.append(waiter.waiter)
-            nominate(candidate.origin)
+            nominate(origin)
         }
         return admitted
     }
 
-    /// Makes the first waiter of a host its candidate, if the host has a free place; forgets a host without anybody.
+    /// The first who may run as far as the total and the pace of all are concerned.
+    private mutating func popCandidate(now: Int64) -> Candidate? {
+        if let pacing, pacing.nextTime(at: now) > now { return nil }
+        guard inFlight < total, let first = candidates.first else { return holders.popFirst() }
+        if let holder = holders.first, holder < first { return holders.popFirst() }
+        return candidates.popFirst()
+    }
+
+    /// Makes the first waiters of a host its candidates, if the host has a free place; forgets a host without anybody.
     private mutating func nominate(_ origin: Origin?) {
-        // Taken out, so that its line is not copied.
+        // Taken out, so that its lines are not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
-        while let first = host.line.first, waiters[first] == nil { _ = host.line.popFirst() }
-        if host.line.count > 2 * host.waiting + 16 { host.line.removeAll { waiters[$0] == nil } }
-        if let first = host.line.first, !host.isPaced, host.inFlight < bound(for: origin), host.candidate != first {
-            host.candidate = first
-            candidates.push(Candidate(place: first, origin: origin))
+        let isFree = !host.isPaced && host.inFlight < bound(for: origin)
+        for holdsTotal in [false, true] {
+            host[holdsTotal].clear { waiters[$0] != nil }
+            guard isFree, let first = host[holdsTotal].places.first, host[holdsTotal].candidate != first else {
+                continue
+            }
+            host[holdsTotal].candidate = first
+            let candidate = Candidate(place: first, origin: origin, holdsTotal: holdsTotal)
+            if holdsTotal { holders.push(candidate) } else { candidates.push(candidate) }
         }
         hosts[origin] = host
         if candidates.count > 2 * hosts.count + 16 {
-            candidates.removeAll { hosts[$0.origin]?.candidate != $0.place }
+            candidates.removeAll { hosts[$0.origin]?.line.candidate != $0.place }
+        }
+        if holders.count > 2 * hosts.count + 16 {
+            holders.removeAll { hosts[$0.origin]?.lineOfHolders.candidate != $0.place }
         }
     }
 
@@ -213,7 +274,8 @@ struct SlotTable {
     mutating func alarmToSet(now: Int64) -> Int64? {
         guard let pacing else { return nil }
         var next = paced.first?.time ?? .max
-        if inFlight < total, candidates.first != nil { next = min(next, pacing.nextTime(at: now)) }
+        let mayGo = inFlight < total && candidates.first != nil || holders.first != nil
+        if mayGo { next = min(next, pacing.nextTime(at: now)) }
         guard next < alarm else { return nil }
         alarm = next
         return next

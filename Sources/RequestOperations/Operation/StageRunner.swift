@@ -9,23 +9,28 @@ struct StageRunner: Sendable {
     /// Hears of a stage that was left behind: it was told to stop, and had not returned when its grace was over.
     let onAbandoned: @Sendable (RequestError.Stage) -> Void
 
+    /// Runs a stage.
+    ///
+    /// - Parameter whole: The limit that an error tells, if this is only what is left of it.
     func run<Value: Sendable>(
-        _ stage: RequestError.Stage, on queue: OperationQueue? = nil, limit: Duration?,
+        _ stage: RequestError.Stage, on queue: OperationQueue? = nil, limit: Duration?, of whole: Duration? = nil,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let queue else { return try await run(stage, limit: limit, body) }
-        return try await run(stage, limit: limit) { try await queue.run(body) }
+        guard let queue else { return try await run(stage, limit: limit, whole: whole, body) }
+        return try await run(stage, limit: limit, whole: whole) { try await queue.run(body) }
     }
 
     private func run<Value: Sendable>(
-        _ stage: RequestError.Stage, limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
+        _ stage: RequestError.Stage, limit: Duration?, whole: Duration?,
+        _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit else { return try await body() }
         let race = Race<Value>(grace: grace, onAbandoned: { onAbandoned(stage) })
         race.start(body)
         let alarm = Alarm(after: limit, on: clock) {
             race.stop(
-                with: RequestError(.timedOut, stage: stage, reason: "\(stage.rawValue) took longer than \(limit)"))
+                with: RequestError(
+                    .timedOut, stage: stage, reason: "\(stage.rawValue) took longer than \(whole ?? limit)"))
         }
         defer { alarm.cancel() }
         return try await withTaskCancellationHandler {

@@ -29,7 +29,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// for the backoff.
     public var backoffStep: Int { values.value.backoffStep }
 
-    /// The time since the operation became ready.
+    /// The time since the request's first attempt was handed to the transport; zero if none was.
     public var elapsed: Duration { values.value.elapsed }
 
     /// The time left until the operation's deadline, if it has one.
@@ -50,6 +50,9 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
 
     /// Whether the circuit breaker did not let the attempt pass, so that nothing was sent.
     var wasRefused: Bool { values.value.wasRefused }
+
+    /// Whether an attempt of the request was handed to the transport, this one or an earlier one.
+    var wasSent: Bool { values.value.wasSent }
 
     /// Where the attempt went last: to the request's own URL, or where a redirect led.
     var lastURL: URL? { values.value.redirect ?? request.url }
@@ -85,7 +88,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     ///   - requestMayHaveBeenProcessed: Whether the server may have acted. `true` by default.
     ///   - bodyIsReplayable: Whether the body can be sent again. `true` by default.
     ///   - backoffStep: The number of the coming retry for the backoff. `attempt` by default.
-    ///   - elapsed: The time since the operation became ready. Zero by default.
+    ///   - elapsed: The time since the first attempt was handed to the transport. Zero by default.
     ///   - timeLeft: The time left until the deadline. `nil` by default.
     ///   - date: When the failure was seen. Now by default.
     public init(
@@ -105,7 +108,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
         timeLeft: Duration?, date: Date, uncounted: Int, tooManyRequests: Int = 0, redirect: URL?, wasRefused: Bool,
-        timeline: Timeline, isOfDecoder: Bool = true, progress: Locked<RequestProgress>? = nil
+        wasSent: Bool = true, timeline: Timeline, isOfDecoder: Bool = true, progress: Locked<RequestProgress>? = nil
     ) {
         values = Box(
             Values(
@@ -114,7 +117,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
                 uncounted: uncounted, tooManyRequests: tooManyRequests, redirect: redirect, wasRefused: wasRefused,
-                isOfDecoder: isOfDecoder, timeline: timeline, progress: progress))
+                wasSent: wasSent, isOfDecoder: isOfDecoder, timeline: timeline, progress: progress))
     }
 
     /// Notes why the policy wants no further attempt, for the error with which the request ends.
@@ -153,6 +156,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         /// The last one.
         let redirect: URL?
         let wasRefused: Bool
+        let wasSent: Bool
         /// Whether the decoder threw the error, and not an override of the stage `decode`.
         let isOfDecoder: Bool
         let timeline: Timeline

@@ -8,9 +8,12 @@
 ///
 /// Until that time is over, no other request that has the table sends its first attempt there, and none its next: they wait
 /// without a slot, each for up to a tenth longer but at most three seconds, so that they do not come all at once; how many are
-/// in flight then is the business of a ``RequestLimiter``. One for which
-/// that is longer than its ``RetryPolicy/maximumRetryAfter``, or than its deadline or elapsed limit leaves, fails at once as
-/// ``RequestError/Code/retryAfterTooLong``. ``URLRequestOperation/retryNow()`` ends a wait here as any other; a decision of
+/// in flight then is the business of a ``RequestLimiter``. One that stands in a limiter's line already asks again when it has
+/// got its slot: if the host is to be left alone, it gives the slot back, waits, and lines up again at its old place.
+///
+/// A retry for which that is longer than its ``RetryPolicy/maximumRetryAfter``, or than its deadline or elapsed limit leaves,
+/// fails at once as ``RequestError/Code/retryAfterTooLong``. A request of which nothing was sent yet is only delayed: it fails so
+/// only if its own deadline comes first. ``URLRequestOperation/retryNow()`` ends a wait here as any other; a decision of
 /// your own to retry sooner than the request itself was told counts as well. So does a redirect: a request that another host
 /// sends on to this one is under way already, and goes on. A success changes nothing, since it may answer what was sent before
 /// the host asked.
@@ -96,14 +99,27 @@ public final class RetryAfterTable: Sendable {
         part(of: timeline)?.ownTimeLeft(for: url) ?? .zero
     }
 
+    /// How long a request has to leave a host alone. One that was never sent waits no longer than the table remembers.
+    func timeLeft(for url: URL?, afterSending wasSent: Bool, on timeline: Timeline) -> Duration {
+        guard let table = part(of: timeline) else { return .zero }
+        guard !wasSent else { return table.ownTimeLeft(for: url) }
+        return table.timeLeft(until: table.ownWait(for: url)?.keptUntil)
+    }
+
     /// When a host is not to be left alone any longer, on the table's clock; in the past, or zero, if it is not now.
     func end(for url: @autoclosure () -> URL?, on timeline: Timeline) -> Int64 {
-        part(of: timeline)?.ownEnd(for: url()) ?? 0
+        part(of: timeline)?.ownWait(for: url())?.end ?? 0
     }
 
     /// How long a request waits that was not told itself, where the host is to be left alone for so long.
-    static func spread(_ left: Duration, using random: RandomSource) -> Duration {
-        left > .zero ? left + .rounded(seconds: min(left.inSeconds / 10, 3) * random.next()) : .zero
+    ///
+    /// - Parameter limit: The time in which the attempt must begin. Where there is time for the wait, there is for the spread.
+    static func spread(
+        _ left: Duration, within limit: Duration = .seconds(Int64.max), using random: RandomSource
+    ) -> Duration {
+        guard left > .zero else { return .zero }
+        let room = max((limit.inSeconds - left.inSeconds) / 2, 0)
+        return left + .rounded(seconds: min(left.inSeconds / 10, 3, room) * random.next())
     }
 
     /// The table that holds in a time.
@@ -135,13 +151,17 @@ public final class RetryAfterTable: Sendable {
     }
 
     private func ownTimeLeft(for url: URL?) -> Duration {
-        let end = ownEnd(for: url)
-        return end > 0 ? .nanoseconds(max(end - stopwatch.nanoseconds, 0)) : .zero
+        timeLeft(until: ownWait(for: url)?.end)
     }
 
-    private func ownEnd(for url: @autoclosure () -> URL?) -> Int64 {
+    private func timeLeft(until end: Int64?) -> Duration {
+        end.map { Duration.nanoseconds(max($0 - stopwatch.nanoseconds, 0)) } ?? .zero
+    }
+
+    /// What a host asked for, if that is not over and not forgotten.
+    private func ownWait(for url: @autoclosure () -> URL?) -> Wait? {
         // Every request asks, and mostly there is nothing: the clock need not be read for that.
-        guard state.withLock({ $0.latestEnd > 0 }) else { return 0 }
+        guard state.withLock({ $0.latestEnd > 0 }) else { return nil }
         let (now, url) = (stopwatch.nanoseconds, url())
         return state.withLock { state in
             if state.latestEnd <= now {
@@ -149,8 +169,8 @@ public final class RetryAfterTable: Sendable {
                 state.latestEnd = 0
                 state.waits = OriginTable()
             }
-            guard state.latestEnd > 0, let wait = state.waits.entry(of: url), wait.keptUntil > now else { return 0 }
-            return wait.end
+            guard state.latestEnd > 0, let wait = state.waits.entry(of: url), wait.keptUntil > now else { return nil }
+            return wait
         }
     }
 }

@@ -13,9 +13,12 @@ public struct RetryPolicy: Sendable {
     /// The delays. ``Backoff/exponential(initial:factor:maximum:jitter:)`` with its defaults by default.
     public var backoff: Backoff
 
-    /// The time from when the operation became ready within which its last attempt must begin; `nil` is none. 300 s by default.
-    /// It bounds the waits; an attempt that then waits for its slot may be sent later. A
-    /// ``RequestConfiguration/deadline`` bounds that as well.
+    /// The time within which the last attempt must begin, counted from when the first attempt is handed to the transport. `nil`
+    /// is none. 300 s by default.
+    ///
+    /// It runs on through all waits. An attempt that begins in time and then waits for its slot may be sent later. A request of
+    /// which nothing was sent yet has no such limit, however long it waits in a queue, for a network, for a host that asked to be
+    /// left alone, or behind an open circuit. A ``RequestConfiguration/deadline`` bounds all of that.
     public var elapsedLimit: Duration? = .seconds(300)
 
     /// The methods that may be sent again although the server may have acted on them already (RFC 9110, section 9.2.2,
@@ -55,9 +58,12 @@ public struct RetryPolicy: Sendable {
     /// believed after the first failure; at those that follow the backoff counts.
     public var honoursRetryAfter = true
 
-    /// The longest `Retry-After` that is waited for, be it this request or another one that was told; a longer one, or one
+    /// The longest `Retry-After` that a retry waits for, be it this request or another one that was told. A longer one, or one
     /// beyond the deadline or the ``elapsedLimit``, fails the request at once with ``RequestError/Code/retryAfterTooLong``.
     /// 300 s by default.
+    ///
+    /// A request of which nothing was sent yet is only delayed by what another one was told: until that is over, or until the
+    /// ``retryAfterTable`` forgets it, after the `maximumRetryAfter` of the request that was told. Only its own deadline fails it.
     public var maximumRetryAfter: Duration = .seconds(300)
 
     /// Where the `Retry-After` of each host is kept, for other requests to the same host: that of a 503, and that of a 429 if
@@ -136,8 +142,9 @@ public struct RetryPolicy: Sendable {
         guard delay < left else { return failure.stop(endOfTime(after: failure)) }
         let others = timeLeftAlone(failure)
         // Who was told itself need not be spread among those who were not.
-        let held = asked == nil ? RetryAfterTable.spread(others, using: random) : others
-        guard others <= maximumRetryAfter, held < left else {
+        let held = asked == nil ? RetryAfterTable.spread(others, within: left, using: random) : others
+        // What was never sent is only delayed by what another one was told.
+        guard others <= maximumRetryAfter || !failure.wasSent, held < left else {
             return .fail(
                 failure.error(.retryAfterTooLong, reason: "the host asked another request to wait for \(others) more"))
         }
@@ -201,7 +208,7 @@ public struct RetryPolicy: Sendable {
     /// How long the host is to be left alone because of what it asked others.
     private func timeLeftAlone(_ failure: AttemptFailure) -> Duration {
         guard honoursRetryAfter, let retryAfterTable else { return .zero }
-        return retryAfterTable.timeLeft(for: failure.request.url, on: failure.timeline)
+        return retryAfterTable.timeLeft(for: failure.request.url, afterSending: failure.wasSent, on: failure.timeline)
     }
 
     /// Whether the `Retry-After` of a response with this status is about the host, and not only about the request.
@@ -211,19 +218,24 @@ public struct RetryPolicy: Sendable {
 
     /// The time in which the next attempt must begin.
     private func timeLeft(after failure: AttemptFailure) -> Duration {
-        timeLeft(elapsed: failure.elapsed, untilDeadline: failure.timeLeft)
+        timeLeft(elapsed: failure.wasSent ? failure.elapsed : nil, untilDeadline: failure.timeLeft)
     }
 
     /// Which of the two ends that time.
     private func endOfTime(after failure: AttemptFailure) -> NotRetried {
-        guard let elapsedLimit, elapsedLimit - failure.elapsed <= failure.timeLeft ?? .seconds(Int64.max) else {
+        guard failure.wasSent, let elapsedLimit,
+            elapsedLimit - failure.elapsed <= failure.timeLeft ?? .seconds(Int64.max)
+        else {
             return .deadline
         }
         return .elapsedLimit(elapsedLimit)
     }
 
-    func timeLeft(elapsed: Duration, untilDeadline: Duration?) -> Duration {
-        let untilLimit = elapsedLimit.map { $0 - elapsed } ?? .seconds(Int64.max)
+    /// The time in which the next attempt must begin.
+    ///
+    /// - Parameter elapsed: The time since the first attempt was handed to the transport; `nil` if none was.
+    func timeLeft(elapsed: Duration?, untilDeadline: Duration?) -> Duration {
+        let untilLimit = elapsed.flatMap { elapsed in elapsedLimit.map { $0 - elapsed } } ?? .seconds(Int64.max)
         return min(untilLimit, untilDeadline ?? .seconds(Int64.max))
     }
 
@@ -310,7 +322,16 @@ extension AttemptFailure {
     /// The delay that the response's `Retry-After` asks for, if it has a usable one. A date counts from that of the response
     /// itself, if it has a `Date`: the server's clock need not be ours.
     public var retryAfter: Duration? {
-        guard let head, let value = head.field("Retry-After") else { return nil }
-        return RetryAfter.delay(value, now: head.field("Date").flatMap { HTTPDate.parse($0, now: date) } ?? date)
+        head?.retryAfter(at: date)
+    }
+}
+
+extension ResponseHead {
+    /// The delay that its `Retry-After` asks for, if it has a usable one.
+    ///
+    /// - Parameter date: When the response was seen. Its own `Date` takes the place of that.
+    func retryAfter(at date: Date) -> Duration? {
+        guard let value = field("Retry-After") else { return nil }
+        return RetryAfter.delay(value, now: field("Date").flatMap { HTTPDate.parse($0, now: date) } ?? date)
     }
 }

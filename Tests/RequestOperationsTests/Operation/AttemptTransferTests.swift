@@ -32,9 +32,127 @@ import Testing
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
         OperationQueue().addOperation(operation)
         await waits.count(2)
-        #expect(limiter.inFlightCount == 1 && transport.requests.count == 1)
+        await eventually { limiter.waitingCount == 1 }
+        // It keeps its place of the total.
+        #expect(limiter.inFlightCount == 2 && transport.requests.count == 1)
         occupied.release()
         _ = try await operation.value
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test func aRedirectToAnotherHostIsNotOvertakenByWhoWaitsForAPlaceOfTheTotal() async throws {
+        let limiter = RequestLimiter(total: 1)
+        let door = Door()
+        let transport = ScriptedTransport([
+            .behind(door, .status(302, fields: [("Location", "http://other.invalid/")])), .body(Data()), .body(Data()),
+        ])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.limiter = limiter
+        let first = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(first)
+        await transport.requests(atLeast: 1)
+        let second = URLRequestOperation(
+            try #require(URL(string: "http://second.invalid/")), configuration: configuration)
+        OperationQueue().addOperation(second)
+        await eventually { limiter.waitingCount == 1 }
+        door.open()
+        _ = try await first.value
+        _ = try await second.value
+        #expect(transport.requests.map { $0.url?.host } == ["example.invalid", "other.invalid", "second.invalid"])
+        #expect(limiter.inFlightCount == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func redirectsToEachOthersHostsDoNotBlockEachOther(inAQueueToo: Bool) async throws {
+        let limiter = RequestLimiter(total: 2, perHost: 1)
+        let (here, there) = ("http://here.invalid/", "http://there.invalid/")
+        let arrived = Collector<Void>()
+        let redirects = (0..<2).map { _ in
+            ScriptedTransport.Answer.dynamic { request in
+                // Both hold the place of their hosts, until both are redirected.
+                arrived.append(())
+                await arrived.count(2)
+                return .status(302, fields: [("Location", request.url?.absoluteString == here ? there : here)])
+            }
+        }
+        let transport = ScriptedTransport(redirects + [.body(Data()), .body(Data())])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.limiter = limiter
+        let queue = RequestQueue()
+        queue.maxConcurrentOperationCount = 2
+        if inAQueueToo { queue.limiter.perHost = 1 }
+        let operations = try [here, there].map { text in
+            URLRequestOperation(try #require(URL(string: text)), configuration: configuration)
+        }
+        let line: OperationQueue = inAQueueToo ? queue : OperationQueue()
+        for operation in operations { line.addOperation(operation) }
+        for operation in operations { _ = try await operation.value }
+        #expect(transport.requests.count == 4)
+        await eventually { limiter.inFlightCount == 0 && queue.limiter.inFlightCount == 0 }
+    }
+
+    @Test func theWaitForAnotherHostCountsNeitherForTheAttemptNorAgainstTheFirstHost() async throws {
+        let clock = ManualClock()
+        let limiter = RequestLimiter(perHost: 1)
+        let other = Origin(URL(string: "http://other.invalid/"))
+        let occupied = limiter.slotAtOnce(for: other)
+        var (configuration, transport) = redirecting(limiter, to: "http://other.invalid/")
+        configuration.clock = clock
+        configuration.attemptTimeLimit = .seconds(3)
+        configuration.retryPolicy.maximumRetries = 0
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(100), clock: clock)
+        configuration.retryPolicy.circuitBreaker = breaker
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await eventually { limiter.waitingCount == 1 }
+        clock.advance(by: .seconds(60))
+        occupied?.release()
+        _ = try await operation.value
+        #expect(transport.requests.count == 2 && breaker.timeLeft(for: anyRequest.url) == .zero)
+    }
+
+    @Test func theTimeLimitOfAnAttemptCountsForAllHopsTogether() async throws {
+        let clock = ManualClock()
+        let door = Door()
+        let limiter = RequestLimiter(perHost: 1)
+        let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
+        let transport = ScriptedTransport([
+            .behind(door, .status(302, fields: [("Location", "http://other.invalid/")])), .stall,
+        ])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.limiter = limiter
+        configuration.attemptTimeLimit = .seconds(3)
+        configuration.retryPolicy = .none
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await transport.requests(atLeast: 1)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(2))
+        door.open()
+        // The alarm of the first hop is gone, and that of the second is not there yet.
+        await eventually { limiter.waitingCount == 1 && clock.sleeperCount == 0 }
+        occupied?.release()
+        await transport.requests(atLeast: 2)
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(999))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .milliseconds(1))
+        let error = await #expect(throws: RequestError.self) { try await operation.value }
+        #expect(error?.code == .timedOut && error?.reason?.contains("3.0 seconds") == true)
+    }
+
+    @Test func aCancelInTheLineOfAnotherHostGivesThePlaceOfTheTotalBack() async throws {
+        let limiter = RequestLimiter(perHost: 1)
+        let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
+        let (configuration, _) = redirecting(limiter, to: "http://other.invalid/")
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await eventually { limiter.waitingCount == 1 }
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        await eventually { limiter.inFlightCount == 1 && limiter.waitingCount == 0 }
+        occupied?.release()
         #expect(limiter.inFlightCount == 0)
     }
 

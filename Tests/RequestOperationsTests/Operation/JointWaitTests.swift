@@ -270,6 +270,41 @@ import Testing
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
     }
 
+    @Test func aRedirectExchangesThePlacesOfBothHostsAndKeepsBothTotals() async throws {
+        let (one, other) = (RequestLimiter(total: 1, perHost: 1), RequestLimiter(total: 2, perHost: 1))
+        let slot = try await Self.slot(of: one, other, host: 1)
+        let occupied = try await Self.slot(of: other, host: 2)
+        let next = Task { try await Self.slot(of: one, other, host: 1).release() }
+        await eventually { one.waitingCount == 1 }
+        let exchange = Task { try await slot.exchange(for: Self.origin(2), priority: .normal) }
+        await eventually { other.waitingCount == 1 }
+        #expect(one.inFlightCount == 1 && other.inFlightCount == 2)
+        #expect(!slot.isFor(Self.origin(1)) && !slot.isFor(Self.origin(2)))
+        occupied.release()
+        try await exchange.value
+        #expect(slot.isFor(Self.origin(2)) && one.inFlightCount == 1 && other.inFlightCount == 1)
+        slot.release()
+        try await next.value
+        #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func aRedirectThatIsCancelledHoldsTheTotalUntilItIsReleased(ofBoth: Bool) async throws {
+        let (one, other) = (RequestLimiter(perHost: 1), RequestLimiter(perHost: 1))
+        let slot = ofBoth ? try await Self.slot(of: one, other, host: 1) : try await Self.slot(of: one, host: 1)
+        let occupied = try await Self.slot(of: one, host: 2)
+        let exchange = Task { try await slot.exchange(for: Self.origin(2), priority: .normal) }
+        await eventually { one.waitingCount == 1 }
+        exchange.cancel()
+        await #expect(throws: CancellationError.self) { try await exchange.value }
+        #expect(one.inFlightCount == 2 && one.waitingCount == 0 && other.inFlightCount == (ofBoth ? 1 : 0))
+        slot.release()
+        slot.release()
+        #expect(one.inFlightCount == 1 && other.inFlightCount == 0)
+        occupied.release()
+        #expect(one.keptCounts.hosts == 0 && other.keptCounts.hosts == 0)
+    }
+
     @Test func noSlotIsLostAndNoBoundBrokenByTenThousandRandomSteps() async {
         let (one, other) = (RequestLimiter(total: 4), RequestLimiter(total: 3, perHost: 1))
         await withTaskGroup { group in
@@ -287,6 +322,11 @@ import Testing
                             #expect(one.inFlightCount <= 4 && other.inFlightCount <= 3)
                             // Gives others the chance to take a slot beside this one, up to the bounds and beyond.
                             await Task.yield()
+                            // Some are redirected, to a host that is often full.
+                            for hop in 0..<step % 4 {
+                                try await slot.exchange(for: Self.origin((host + hop) % 5), priority: .normal)
+                                await Task.yield()
+                            }
                             slot.release()
                         }
                         if Bool.random() { attempt.cancel() }

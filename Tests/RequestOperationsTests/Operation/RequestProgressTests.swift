@@ -124,7 +124,21 @@ import Testing
         clock.advance(by: .seconds(3))
         let failure = progress.fail(Problem(), deadline: .seconds(10), at: now)
         #expect(failure.error is Problem && failure.attempt == 1 && failure.stage == .decode)
-        #expect(failure.elapsed == .seconds(3) && failure.timeLeft == .seconds(7))
+        #expect(failure.elapsed == .zero && !failure.wasSent && failure.timeLeft == .seconds(7))
+    }
+
+    @Test func theTimeOfAFailureRunsFromTheFirstSending() {
+        var progress = inAttempt()
+        clock.advance(by: .seconds(400))
+        #expect(progress.elapsedSinceSending(at: now) == nil)
+        #expect(progress.beginSending(with: HeldByAttempt(), at: now) == true)
+        clock.advance(by: .seconds(3))
+        let first = progress.fail(Problem(), deadline: .seconds(1000), at: now)
+        #expect(first.elapsed == .seconds(3) && first.wasSent && first.timeLeft == .seconds(597))
+        _ = progress.beginAttempt(after: nil, at: now)
+        #expect(progress.beginSending(with: HeldByAttempt(), at: now) == false)
+        clock.advance(by: .seconds(2))
+        #expect(progress.fail(Problem(), deadline: nil, at: now).elapsed == .seconds(5))
     }
 
     @Test func theRequestOfAFailureIsTheProcessedOneIfThereIsOne() {

@@ -18,12 +18,14 @@ import Testing
         @discardableResult
         mutating func enter(
             _ name: String, _ host: Int = 0, _ priority: Operation.QueuePriority = .normal,
-            at place: SlotTable.Place? = nil
+            at place: SlotTable.Place? = nil, holdsTotal: Bool = false
         ) -> (entry: SlotTable.Entry, place: SlotTable.Place) {
             let answer = Answer<Void>()
             names[ObjectIdentifier(answer)] = (name, answer)
             let mine = place ?? table.newPlace(priority, now: now)
-            return (table.enter(origin(host), at: mine, answer, mayBeRejected: place == nil), mine)
+            return (
+                table.enter(origin(host), at: mine, answer, mayBeRejected: place == nil, holdsTotal: holdsTotal), mine
+            )
         }
 
         /// Gives slots of hosts back, one after another; the names of those who were admitted, in order.
@@ -32,6 +34,15 @@ import Testing
                 table.release(origin(host))
                 return admit()
             }.joined()
+        }
+
+        /// Redirects whoever has a place to another host; the names of those who were admitted by what it gave back.
+        mutating func redirect(
+            _ name: String, at place: SlotTable.Place, from host: Int, to other: Int
+        ) -> (admitted: String, entry: SlotTable.Entry) {
+            table.releaseHost(origin(host))
+            let admitted = admit()
+            return (admitted, enter(name, other, at: place, holdsTotal: true).entry)
         }
 
         mutating func admit() -> String {
@@ -299,6 +310,76 @@ import Testing
             #expect(table.waiters.count == model.waiting.count)
             #expect(table.inFlight == model.inFlight.values.reduce(0, +))
         }
+    }
+
+    // MARK: Redirects
+
+    @Test func whoIsRedirectedKeepsItsPlaceOfTheTotal() {
+        var line = Line(total: 1, perHost: 1)
+        let (_, place) = line.enter("a", 0)
+        line.enter("b", 1)
+        let (admitted, entry) = line.redirect("a", at: place, from: 0, to: 2)
+        #expect(admitted.isEmpty && entry == .admitted && line.table.inFlight == 1)
+        #expect(line.release(2) == "b")
+    }
+
+    @Test func whoIsRedirectedGivesThePlaceOfItsHostToTheNext() {
+        var line = Line(total: 3, perHost: 1)
+        let (_, place) = line.enter("a", 0)
+        line.enter("b", 1)
+        line.enter("c", 0)
+        let (admitted, entry) = line.redirect("a", at: place, from: 0, to: 1)
+        #expect(admitted == "c" && entry == .waits && line.table.inFlight == 3)
+        #expect(line.release(1) == "a")
+        #expect(line.table.inFlight == 2)
+    }
+
+    @Test func whoIsRedirectedStandsAtItsOldPlace() {
+        var line = Line(total: 9, perHost: 1)
+        line.enter("x", 1)
+        line.enter("b", 1)
+        let (_, place) = line.enter("c", 0)
+        line.enter("d", 1)
+        #expect(line.redirect("c", at: place, from: 0, to: 1).entry == .waits)
+        #expect(line.release(1, 1, 1) == "bcd")
+    }
+
+    @Test func redirectsToEachOthersHostsDoNotBlockEachOther() {
+        var line = Line(total: 2, perHost: 1)
+        let (_, place) = line.enter("a", 0)
+        let (_, other) = line.enter("b", 1)
+        #expect(line.redirect("a", at: place, from: 0, to: 1).entry == .waits)
+        let (admitted, entry) = line.redirect("b", at: other, from: 1, to: 0)
+        #expect(admitted == "a" && entry == .admitted)
+    }
+
+    @Test func whoIsRedirectedIsNotHeldUpByWhoNeedsAPlaceOfTheTotal() {
+        var line = Line(total: 2, perHost: 1)
+        line.enter("x", 1)
+        line.enter("b", 1)
+        let (_, place) = line.enter("c", 0)
+        #expect(line.redirect("c", at: place, from: 0, to: 1).entry == .waits)
+        // A redirect from host 1 gives back no place of the total, so the one who came first cannot go.
+        line.table.releaseHost(Self.origin(1))
+        #expect(line.admit() == "c")
+        line.table.releaseTotal()
+        #expect(line.admit() == "")
+        #expect(line.release(1) == "b")
+    }
+
+    @Test func whoLeavesInTheLineOfAnotherHostHoldsThePlaceOfTheTotalUntilItGivesItBack() {
+        var line = Line(total: 2, perHost: 1)
+        line.enter("x", 1)
+        let (_, place) = line.enter("a", 0)
+        line.enter("b", 2)
+        #expect(line.redirect("a", at: place, from: 0, to: 1).entry == .waits)
+        #expect(line.table.leave(place) == true)
+        #expect(line.admit() == "")
+        #expect(line.table.inFlight == 2)
+        line.table.releaseTotal()
+        #expect(line.admit() == "b")
+        #expect(line.release(1, 2) == "")
+        #expect(line.table.hostCount == 0)
     }
 
     // MARK: Cost

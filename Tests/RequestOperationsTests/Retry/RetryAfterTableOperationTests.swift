@@ -134,15 +134,30 @@ import Testing
         #expect(table.counts.hosts == 0)
     }
 
-    @Test func aWaitThatIsTooLongFailsTheOthersAtOnceAndSaysSo() async {
+    @Test func aWaitThatIsTooLongDelaysWhatWasNeverSentUntilItIsForgotten() async throws {
         let table = RetryAfterTable(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
         let configuration = configuration(transport, table)
-        for _ in 1...2 {
-            let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
-            #expect(error?.code == .retryAfterTooLong)
-        }
+        let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
+        #expect(error?.code == .retryAfterTooLong)
+        let untold = started(other, configuration)
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(299_999))
         #expect(transport.requests.count == 1)
+        clock.advance(by: .milliseconds(3_001))
+        _ = try await untold.value
+        #expect(untold.attempts.count == 1)
+    }
+
+    @Test func aWaitThatIsTooLongFailsARetryAtOnceAndSaysSo() async {
+        let table = RetryAfterTable(clock: clock)
+        let transport = ScriptedTransport([.status(503), .body(Data())])
+        let operation = started(url, configuration(transport, table))
+        await clock.sleepers(1)
+        table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(300))
+        clock.advance(by: .seconds(1))
+        let error = await #expect(throws: RequestError.self) { try await operation.value }
+        #expect(error?.code == .retryAfterTooLong && transport.requests.count == 1)
     }
 
     @Test func aWaitThatIsTooLongIsForgottenAfterTheLongestOneThatIsKept() async throws {
@@ -174,19 +189,31 @@ import Testing
         }
     }
 
-    @Test func aPolicyWaitsNoLongerForAnothersSakeThanForItsOwn() async {
+    @Test func aRetryWaitsNoLongerForAnothersSakeThanForItsOwn() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(100), for: url, on: .none)
+        var policy = configuration(ScriptedTransport([]), table).retryPolicy
+        policy.maximumRetryAfter = .seconds(99)
+        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
+        guard case .fail = policy.decision(after: failure, using: .system) else {
+            Issue.record("it goes on")
+            return
+        }
+    }
+
+    @Test func whatWasNeverSentIsOnlyDelayedHoweverLittleItsPolicyWaits() async throws {
         let table = RetryAfterTable(clock: clock)
         table.note(.seconds(100), for: url, on: .none)
         let transport = ScriptedTransport([.body(Data())])
         var configuration = configuration(transport, table)
-        configuration.retryPolicy.maximumRetryAfter = .seconds(99)
-        let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
-        #expect(error?.code == .retryAfterTooLong && transport.requests.isEmpty)
-        let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
-        guard case .fail = configuration.retryPolicy.decision(after: failure, using: .system) else {
-            Issue.record("it goes on")
-            return
-        }
+        configuration.retryPolicy.maximumRetryAfter = .seconds(1)
+        configuration.retryPolicy.elapsedLimit = .seconds(1)
+        let operation = started(url, configuration)
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(99_999))
+        #expect(transport.requests.isEmpty)
+        clock.advance(by: .milliseconds(3_001))
+        _ = try await operation.value
     }
 
     @Test func aRetryThatWaitsAlreadyKeepsToWhatAnotherRequestIsToldMeanwhile() async throws {

@@ -63,6 +63,15 @@ import Testing
         #expect(waits.contains { $0 < seconds + spread * 0.1 } && waits.contains { $0 > seconds + spread * 0.9 })
     }
 
+    @Test func noDeadlineIsMissedByTheSpread() {
+        let random = RandomSource(seed: 4)
+        let waits = (0..<200).map { _ in
+            RetryAfterTable.spread(.seconds(100), within: .milliseconds(100_200), using: random)
+        }
+        #expect(waits.allSatisfy { $0 >= .seconds(100) && $0 < .milliseconds(100_200) })
+        #expect(RetryAfterTable.spread(.seconds(100), within: .seconds(50), using: random) == .seconds(100))
+    }
+
     @Test func whereNobodyAskedNobodyWaits() {
         let table = RetryAfterTable(clock: clock)
         table.note(.seconds(7), for: url, on: .none)
@@ -142,6 +151,38 @@ import Testing
             return
         }
         #expect(error.code == .retryAfterTooLong && (error.underlying as? RequestError)?.code == .timedOut)
+    }
+
+    /// The failure of an attempt that was not sent.
+    private func neverSent(timeLeft: Duration? = nil) -> AttemptFailure {
+        AttemptFailure(
+            RequestError(.timedOut, stage: .process), attempt: 1, request: URLRequest(url: url), stage: .process,
+            head: nil, requestMayHaveBeenProcessed: false, bodyIsReplayable: true, backoffStep: 1, elapsed: .zero,
+            timeLeft: timeLeft, date: Date(), uncounted: 0, redirect: nil, wasRefused: false, wasSent: false,
+            timeline: .none)
+    }
+
+    @Test func whatWasNeverSentIsOnlyDelayedUntilTheTableForgets() {
+        let table = RetryAfterTable(clock: clock)
+        table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(200))
+        var policy = RetryPolicy(backoff: .constant(.seconds(1)))
+        policy.retryAfterTable = table
+        policy.budget = nil
+        policy.maximumRetryAfter = .seconds(5)
+        policy.elapsedLimit = .seconds(5)
+        guard case .retry(let delay, _, _, _) = policy.decision(after: neverSent(), using: .system) else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(delay >= .seconds(200) && delay <= .seconds(203))
+        guard
+            case .fail(let error as RequestError) = policy.decision(
+                after: neverSent(timeLeft: .seconds(199)), using: .system)
+        else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(error.code == .retryAfterTooLong)
     }
 
     @Test func aWaitThatIsTooLongToBeKeptGivesWayToTheLastWordOfTheHost() {
