@@ -44,9 +44,15 @@
 
         private func failure(_ code: CURLcode) -> RequestError {
             let message = easy?.message ?? String(cString: curl_easy_strerror(code))
+            let diagnosis =
+                switch code {
+                case CURLE_SSL_CERTPROBLEM: driver.configuration.trust.clientCertificate?.diagnosis(for: message)
+                case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
+                default: String?.none
+                }
             return RequestError(
                 meaning(of: code, message), stage: .transfer, underlying: CurlError(code),
-                reason: Redaction.message(message))
+                reason: diagnosis ?? Redaction.message(message))
         }
 
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {

@@ -240,7 +240,8 @@
                 handle.set(CURLOPT_SSLCERTTYPE, "PEM")
                 handle.set(rocurl_option_key, identity.key.bytes)
                 handle.set(CURLOPT_SSLKEYTYPE, "PEM")
-                handle.set(CURLOPT_KEYPASSWD, trust.clientCertificate?.passphrase)
+                // Without a passphrase, libcurl before 8.13 reads from a null pointer when the key turns out to be encrypted.
+                handle.set(CURLOPT_KEYPASSWD, trust.clientCertificate?.passphrase ?? "")
             }
         }
 

@@ -161,6 +161,8 @@
             sign good localhost "DNS:localhost,IP:127.0.0.1"
             sign other other.example "DNS:other.example"
             sign client somebody "DNS:client.example"
+            openssl pkey -in client.key -aes256 -passout pass:secret -out encrypted.key
+            openssl ec -in client.key -aes256 -passout pass:secret -out encrypted-older.key
             openssl ecparam -genkey -name prime256v1 -noout -out stranger.key
             openssl req -x509 -new -key stranger.key -subj "/CN=Stranger" -days 30 -out stranger.pem
             openssl pkey -in good.key -pubout -outform der | openssl dgst -sha256 -binary | openssl base64 -A \\

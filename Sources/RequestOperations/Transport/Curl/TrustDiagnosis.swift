@@ -1,0 +1,84 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Glibc
+
+    // What is wrong with our own side of the trust, where libcurl says only that it could not use it. Asked for after a failure.
+
+    extension TrustPolicy.ClientCertificate {
+        /// What keeps the certificate or its key from being used; `nil` if nothing is known but what libcurl says.
+        func diagnosis(for message: String) -> String? {
+            guard PEMBlock(in: certificate, labelEnding: "CERTIFICATE") != nil else {
+                return "the client certificate has no certificate in PEM"
+            }
+            guard let block = PEMBlock(in: key, labelEnding: "PRIVATE KEY") else {
+                return "the private key of the client certificate is no private key in PEM"
+            }
+            if block.isDamaged { return "the private key of the client certificate is damaged, or of an unknown form" }
+            if message.contains("client certificate") { return "the client certificate cannot be read" }
+            guard message.lowercased().contains("private key") else { return nil }
+            // OpenSSL refuses a key that it cannot read and one of another certificate alike.
+            guard block.isEncrypted else {
+                return "the private key does not belong to the client certificate, or cannot be read"
+            }
+            guard let passphrase, !passphrase.isEmpty else {
+                return "the private key of the client certificate is encrypted, and there is no passphrase"
+            }
+            return "the passphrase does not open the private key, or the key is that of another certificate"
+        }
+    }
+
+    extension TrustPolicy.Roots {
+        /// What keeps the roots from being read; `nil` if nothing is known but what libcurl says.
+        var diagnosis: String? {
+            switch self {
+            case .file(let file):
+                guard access(file.path, R_OK) == 0 else {
+                    let reason = String(cString: strerror(errno))
+                    return "the file of the trusted roots cannot be read: \(file.path): \(reason)"
+                }
+                return "the file of the trusted roots has no certificate that can be read: \(file.path)"
+            case .pem:
+                return "the trusted roots have no certificate in PEM that can be read"
+            case .system, .insecureTrustingEveryServer:
+                return nil
+            }
+        }
+    }
+
+    /// A block of a PEM text (RFC 7468), the first of its kind.
+    struct PEMBlock {
+        /// Whether it takes a passphrase to read it.
+        let isEncrypted: Bool
+        /// What is between the lines that begin and end it, decoded; `nil` if that is not base64.
+        private let content: Data?
+
+        init?(in text: Data, labelEnding ending: String) {
+            let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            let suffix = "\(ending)-----"
+            guard let start = lines.firstIndex(where: { $0.hasPrefix("-----BEGIN ") && $0.hasSuffix(suffix) }) else {
+                return nil
+            }
+            let body = lines[(start + 1)...].prefix { !$0.hasPrefix("-----") }
+            // The older form has fields of RFC 1421 first.
+            let fields = body.prefix { $0.contains(":") }
+            let isOlderForm = fields.contains { $0.hasPrefix("Proc-Type:") && $0.hasSuffix("ENCRYPTED") }
+            isEncrypted = isOlderForm || lines[start].contains(" ENCRYPTED ")
+            let content = Data(base64Encoded: body.dropFirst(fields.count).joined())
+            // What the older form encrypts cannot be looked into.
+            self.content = isOlderForm || content.map(Self.isWhole) == true ? content : nil
+        }
+
+        var isDamaged: Bool { content?.isEmpty ?? true }
+
+        /// Whether the bytes are one sequence of ASN.1 (X.690), by its length.
+        private static func isWhole(_ data: Data) -> Bool {
+            let bytes = [UInt8](data)
+            guard bytes.count > 2, bytes[0] == 0x30 else { return false }
+            guard bytes[1] >= 0x80 else { return bytes.count == 2 + Int(bytes[1]) }
+            let count = Int(bytes[1] & 0x7F)
+            guard (1...4).contains(count), bytes.count > 2 + count else { return false }
+            let length = bytes[2..<(2 + count)].reduce(0) { $0 << 8 | Int($1) }
+            return bytes.count == 2 + count + length
+        }
+    }
+#endif
