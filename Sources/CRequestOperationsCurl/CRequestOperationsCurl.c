@@ -7,6 +7,7 @@
 #if defined(__linux__)
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -477,6 +478,14 @@ long rocurl_system_error(CURL *easy) {
 
 bool rocurl_is_unresolved_behind_proxy(CURL *easy) {
     return long_info(easy, CURLINFO_PROXY_ERROR) == CURLPX_RESOLVE_HOST;
+}
+
+bool rocurl_stores_fields(CURL *easy) {
+    // `curl_easy_nextheader`, which older headers and libraries lack.
+    void *(*next)(CURL *, unsigned int, int, void *);
+    *(void **)&next = dlsym(RTLD_DEFAULT, "curl_easy_nextheader");
+    const unsigned int all_kinds = 31;
+    return !next || next(easy, all_kinds, 0, NULL) || next(easy, all_kinds, -1, NULL);
 }
 
 int64_t rocurl_sent(CURL *easy) {

@@ -201,6 +201,8 @@ int64_t rocurl_content_length(CURL *easy);
 long rocurl_system_error(CURL *easy);
 /// Whether a transfer that failed with `CURLE_PROXY` did so since the host of its request has no address for the proxy.
 bool rocurl_is_unresolved_behind_proxy(CURL *easy);
+/// Whether the library keeps a field of a response for the handle, of whatever kind; true if it does not tell.
+bool rocurl_stores_fields(CURL *easy);
 /// The number of bytes of the body sent so far.
 int64_t rocurl_sent(CURL *easy);
 

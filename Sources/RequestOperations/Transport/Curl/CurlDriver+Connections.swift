@@ -48,6 +48,7 @@
 
         /// Has a transfer that libcurl does not have make a connection, or wait for that which another makes.
         func connectInTurn(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             if newConnections.isMaking(to: transfer) {
                 newConnections.holdBack(transfer)
             } else {

@@ -46,6 +46,8 @@
         @exclusivity(unchecked) var http1Origins = HTTP1Origins()
         /// Those for which libcurl would have made a connection, which they are not to make.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
+        /// Those whose body ends by a length that libcurl may not go by.
+        var framedByLength: [CurlTransfer] = []
         /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
         /// The connections of which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
@@ -165,6 +167,7 @@
                 noticeWaiting()
                 connectTurnedBack(multi)
                 takeFinished(multi)
+                if !framedByLength.isEmpty { endFramed(multi) }
                 if now >= nextSweep { sweep() }
                 retryWaiting(multi)
                 if !unsentResets.isEmpty { sendResets() }
@@ -213,6 +216,7 @@
             // What was held until the end is kept by the driver, and keeps it.
             desk = LookupDesk()
             tried = []
+            framedByLength = []
             retried = []
             turnedBack = []
             newConnections = NewConnections()
@@ -312,7 +316,8 @@
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
-            end(transfer, transfer.outcome ?? .finished(transfer.isAnswered(despite: code) ? CURLE_OK : code))
+            let result = transfer.isAnswered(despite: code) ? CURLE_OK : transfer.result(for: code)
+            end(transfer, transfer.outcome ?? .finished(result))
         }
 
         /// Ends a transfer before libcurl does.

@@ -73,6 +73,11 @@
         /// delivers it to the next transfer of the handle that is paused.
         static let keepsHeldBackBytes = version < Version(8, 1)
 
+        /// Whether the library may write to freed memory when a head of HTTP/1 begins with a folded line: it appends the line to
+        /// the last field of the response before, which it frees when the handle is given to it again (curl issues 11101 and
+        /// 11620). So a handle serves one transfer, and is not given to it again once a field has come.
+        static let remembersFreedFields = version >= Version(7, 83) && version < Version(8, 1)
+
         /// Whether the library remembers how much of a head it had still to send when a request ended, and counts so many bytes of
         /// the handle's next body as a head.
         static let keepsUnsentHeads = version >= Version(8, 7) && version < Version(8, 13)

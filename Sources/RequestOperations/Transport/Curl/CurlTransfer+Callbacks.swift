@@ -146,6 +146,7 @@
                 return true
             case .complete:
                 driver.answers(self)
+                guard takesFraming() else { return false }
                 if let coding = head.contentEncoding, !CurlLibrary.decodes(coding), let easy {
                     // An unknown coding is the business of whoever asked for the body. (From 8.5 on libcurl has decided
                     // that before this is called, and fails.)
@@ -162,8 +163,8 @@
             case .tooLarge:
                 stop(.headTooLarge)
                 return false
-            case .malformed:
-                stop(.headMalformed("the head has no status that answers a request"))
+            case .malformed(let reason):
+                stop(.headMalformed(reason))
                 return false
             }
         }
@@ -184,6 +185,7 @@
 
         /// Takes bytes of the body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
+            let bytes = framedLength == nil ? bytes : cut(bytes)
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return .taken }
             // What was held back for one that has been stopped.
             guard outcome == nil else { return .stopped }

@@ -12,6 +12,7 @@
         let limits: Limits
         /// Whether the request may be sent a second time without asking anybody.
         let isSafe: Bool
+        let isForHead: Bool
         let isSecure: Bool
         let lookupName: String?
         /// Scheme, host and port of its URL.
@@ -82,6 +83,8 @@
         var keptLimit = 0
         /// The length that the head declares for a body that is not compressed, or -1.
         var declaredLength: Int64 = -1
+        /// The length by which the body ends, where libcurl may not go by it; ``ResponseFraming/Verdict/length(_:isCoded:)``.
+        var framedLength: Int64?
         var isReceivingPaused = false
         var wasReceivingPaused = false
         var isSendingPaused = false
@@ -196,6 +199,7 @@
             self.submitted = submitted
             url = request.url
             isSafe = request.isSafe
+            isForHead = request.method == "HEAD"
             isSecure = request.isSecure
             lookupName = request.lookupName
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)

@@ -285,6 +285,10 @@
             isWornOut = true
         }
 
+        /// Whether libcurl must not begin anew with the handle, see ``CurlLibrary/remembersFreedFields``. (A field may be there
+        /// that no callback was told of, as the first one of HTTP/2 is before its head is whole.)
+        var cannotBeginAnew: Bool { CurlLibrary.remembersFreedFields && rocurl_stores_fields(pointer) }
+
         /// What libcurl says of the last failure; it names hosts, never credentials, and here nothing that a server wrote.
         var message: String? {
             errorText.pointee == 0 ? nil : CurlLibrary.withoutQuotations(String(cString: errorText))
@@ -297,6 +301,7 @@
         /// Makes the handle ready for another transfer.
         func recycle() {
             transfer = nil
+            if CurlLibrary.remembersFreedFields { isWornOut = true }
             if isWornOut { return }
             if isSpecial {
                 // Older versions of libcurl lose the names of files for cookies in a reset.

@@ -3,25 +3,30 @@
     ///
     /// Heads of informational responses are left out, and so are trailers, which come after the head like lines of it.
     struct HeadReader {
+        // 101 (Switching Protocols) answers no request of ours either.
+        static let noStatus = "the head has no status that answers a request"
+        static let foldedStart = "the head begins with a line that continues another one"
+
         /// The lines of one head, and of everything before it, may have so many bytes together.
         static let limit = 256 << 10
 
-        enum Line {
+        enum Line: Equatable {
             case more
             case complete
             case tooLarge
-            /// No status, or 101 (Switching Protocols), which nothing here can be an answer to: what follows is not HTTP.
-            case malformed
+            /// What follows is not HTTP that can be read. The text says why.
+            case malformed(String)
         }
 
         private(set) var status = 0
-        private var version: HTTPVersion?
+        private(set) var version: HTTPVersion?
         private var block: [UInt8] = []
         /// How many bytes have come, those of informational heads and trailers included.
         private(set) var size = 0
         private(set) var isComplete = false
         /// The value of `Content-Encoding`, if the head has it; noticed on the way, since it is asked for at every head.
         private(set) var contentEncoding: String?
+        private(set) var framing = ResponseFraming()
 
         /// Whether nothing has come, of an informational response either.
         var isUntouched: Bool { size == 0 }
@@ -42,7 +47,7 @@
             guard !isComplete else { return .more }
             if isAtStart {
                 readStatusLine(line)
-                guard (100...999).contains(status), status != 101 else { return .malformed }
+                guard (100...999).contains(status), status != 101 else { return .malformed(Self.noStatus) }
                 block.reserveCapacity(512)
             } else if line.first == 0x0D || line.first == 0x0A {
                 guard status >= 200 else {
@@ -52,7 +57,10 @@
                 isComplete = true
                 return .complete
             } else {
+                // RFC 9112, section 2.2: nothing can be continued yet.
+                if block.isEmpty, line[0].isSpaceOrTab { return .malformed(Self.foldedStart) }
                 block.append(contentsOf: line)
+                framing.add(line)
                 if line[0] | 0x20 == UInt8(ascii: "c") { noticeContentEncoding(line) }
             }
             return .more
@@ -63,14 +71,13 @@
             status = 0
             block.removeAll(keepingCapacity: true)
             contentEncoding = nil
+            framing = ResponseFraming()
             isComplete = false
         }
 
         private mutating func noticeContentEncoding(_ line: UnsafeRawBufferPointer) {
-            let name: StaticString = "content-encoding:"
-            guard line.count > name.utf8CodeUnitCount else { return }
-            for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return }
-            let value = String(decoding: line[name.utf8CodeUnitCount...], as: UTF8.self)
+            guard line.begins(with: "content-encoding:") else { return }
+            let value = String(decoding: line["content-encoding:".utf8.count...], as: UTF8.self)
             let trimmed = value.trimmingCharacters(in: .whitespacesAndNewlines)
             contentEncoding = contentEncoding.map { "\($0), \(trimmed)" } ?? trimmed
         }
@@ -94,5 +101,21 @@
             }
             status = number
         }
+    }
+
+    extension UnsafeRawBufferPointer {
+        /// Whether the bytes begin with a text in lower case, in whatever case they are.
+        func begins(with text: StaticString) -> Bool {
+            guard count >= text.utf8CodeUnitCount else { return false }
+            for index in 0..<text.utf8CodeUnitCount where self[index] | 0x20 != text.utf8Start[index] | 0x20 {
+                return false
+            }
+            return true
+        }
+    }
+
+    extension UInt8 {
+        /// Whether it is a space or a tab.
+        var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
     }
 #endif

@@ -32,7 +32,20 @@
             "HTTP/1.1 101 Switching Protocols", "HTTP/1.1 2000 OK", "HTTP/1.1 99 Low", "HTTP/1.1 OK", "HTTP/1.1",
         ])
         func `A status that answers nothing is malformed`(line: String) {
-            #expect(read(line).1 == [.malformed])
+            #expect(read(line).1 == [.malformed(HeadReader.noStatus)])
+        }
+
+        @Test(arguments: [" Date: x", "\tDate: x", " ", "\t \t"])
+        func `A first line that continues another one is malformed`(line: String) {
+            let malformed = HeadReader.Line.malformed(HeadReader.foldedStart)
+            #expect(read("HTTP/1.1 200 OK", line).1 == [.more, malformed])
+            #expect(read("HTTP/1.1 103 Early", "A: 1", "", "HTTP/1.1 200 OK", line).1.last == malformed)
+        }
+
+        @Test func `A later line continues the one before it`() {
+            let (reader, results) = read("HTTP/1.1 200 OK", "A: 1", " 2", "")
+            #expect(results == [.more, .more, .more, .complete])
+            #expect(reader.received.block.value(of: "A") == "1 2")
         }
 
         @Test func `Several blanks before the status are skipped`() {

@@ -1,0 +1,58 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// Where the body of a transfer ends, on the driver thread.
+    extension CurlTransfer {
+        /// Judges a head that is complete by the fields that frame its body; `false` ends the transfer and its connection.
+        func takesFraming() -> Bool {
+            switch head.framing.verdict(status: head.status, version: head.version, isForHead: isForHead) {
+            case .usual:
+                return true
+            case .last:
+                easy?.keepConnection(false)
+                return true
+            case .length(let length, let isCoded):
+                easy?.keepConnection(false)
+                // We asked for no transfer coding, and libcurl decodes only some of them.
+                if isCoded { easy?.deliverUndecoded() }
+                framedLength = length
+                driver.framedByLength.append(self)
+                return true
+            case .malformed(let reason):
+                stop(.headMalformed(reason))
+                return false
+            }
+        }
+
+        /// The bytes that belong to a body whose length we count ourselves. (What is decoded ends by itself.)
+        func cut(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            guard let framedLength, head.contentEncoding == nil else { return bytes }
+            return UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: framedLength - received)))
+        }
+
+        /// Whether libcurl has delivered as many bytes as ``framedLength`` says.
+        fileprivate var hasFramedLength: Bool {
+            guard let framedLength, !isReceivingPaused, let easy else { return false }
+            return rocurl_received(easy.pointer) >= framedLength
+        }
+
+        /// What libcurl's result means for a body whose length we count ourselves: libcurl is content with less.
+        func result(for code: CURLcode) -> CURLcode {
+            guard code == CURLE_OK, framedLength != nil, !hasFramedLength else { return code }
+            return CURLE_PARTIAL_FILE
+        }
+    }
+
+    extension CurlDriver {
+        /// Ends the transfers whose bodies have come whole, while libcurl waits for the end of their connections.
+        func endFramed(_ multi: UnsafeMutableRawPointer) {
+            for transfer in framedByLength where transfer.isActive && transfer.hasFramedLength {
+                guard let easy = transfer.easy else { continue }
+                curl_multi_remove_handle(multi, easy.pointer)
+                if transfer.phase != .body { transfer.publishHead() }
+                end(transfer, .finished(CURLE_OK))
+            }
+            framedByLength.removeAll { !$0.isActive }
+        }
+    }
+#endif

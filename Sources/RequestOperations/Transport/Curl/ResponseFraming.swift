@@ -1,0 +1,153 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// Where the body of a response ends, by the fields of its head (RFC 9112, section 6.3).
+    ///
+    /// libcurl reads the beginning of a `Content-Length` that is a number, and the last of several. What it takes for a length
+    /// must be one, or a response ends in the wrong place and the next one begins there.
+    struct ResponseFraming {
+        enum Verdict: Equatable {
+            /// libcurl reads the body right, and the connection can be used again.
+            case usual
+            /// libcurl reads the body right. Another reader might not, so the connection serves no other request.
+            case last
+            /// The body has this length, and the connection serves no other request. libcurl may wait for the connection's end.
+            case length(Int64, isCoded: Bool)
+            /// Nobody can say where the body ends. The text says why.
+            case malformed(String)
+        }
+
+        /// The value of `Content-Length`; `nil` without one.
+        private(set) var length: Int64?
+        /// The names in `Transfer-Encoding`, in order and in lower case; `nil` without the field.
+        private(set) var codings: [String]?
+        private var fault: String?
+        private var lengthFault: String?
+        private var isInFramingField = false
+
+        /// Takes note of a line of the head, without the one of the status and the empty one.
+        mutating func add(_ line: UnsafeRawBufferPointer) {
+            guard let first = line.first else { return }
+            if first.isSpaceOrTab {
+                // A continuation (RFC 9112, section 5.2), which libcurl does not join with the line before.
+                if isInFramingField, !Self.trimmed(line[...]).isEmpty {
+                    fault = "a field that frames the body is continued on another line"
+                }
+                return
+            }
+            isInFramingField = false
+            switch first | 0x20 {
+            case UInt8(ascii: "c"):
+                if let value = value(in: line, of: "content-length") { addLength(value) }
+            case UInt8(ascii: "t"):
+                if let value = value(in: line, of: "transfer-encoding") { addCodings(value) }
+            default:
+                break
+            }
+        }
+
+        /// Judges a head that is complete.
+        ///
+        /// - Parameters:
+        ///   - status: The status, at least 200.
+        ///   - version: The version of HTTP, if it is known.
+        ///   - isForHead: Whether the request was a HEAD.
+        func verdict(status: Int, version: HTTPVersion?, isForHead: Bool) -> Verdict {
+            // There is no body, whatever the fields say.
+            if isForHead || status == 204 || status == 304 { return .usual }
+            if let fault { return .malformed(fault) }
+            guard let codings else { return lengthFault.map { Verdict.malformed($0) } ?? .usual }
+            // HTTP/2 and later know no transfer codings, and libcurl refuses them there.
+            if let version, version.major >= 2 { return .usual }
+            guard !codings.dropLast().contains("chunked"), !codings.contains(where: Self.isChunkedWithParameters) else {
+                return .malformed("Transfer-Encoding does not end with chunked, or gives it parameters")
+            }
+            if codings.last == "chunked" {
+                // It takes the place of a length (RFC 9112, section 6.3), and is not for HTTP/1.0 (section 6.1).
+                return length == nil && lengthFault == nil && version != .http1_0 ? .usual : .last
+            }
+            if let lengthFault { return .malformed(lengthFault) }
+            guard let length else { return .last }
+            return .length(length, isCoded: codings.contains { $0 != "identity" })
+        }
+
+        /// The value of a field that frames the body, if the line has it.
+        private mutating func value(
+            in line: UnsafeRawBufferPointer, of name: StaticString
+        ) -> Slice<UnsafeRawBufferPointer>? {
+            guard line.begins(with: name) else { return nil }
+            let rest = line[name.utf8CodeUnitCount...]
+            guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            guard colon == rest.startIndex else {
+                // RFC 9112, section 5.1. libcurl would not see the field.
+                if Self.trimmed(rest[..<colon]).isEmpty {
+                    fault = "there is a blank after the name of a field that frames the body"
+                }
+                return nil
+            }
+            isInFramingField = true
+            let value = Self.trimmed(rest[(colon + 1)...])
+            // libcurl takes some of them for blanks.
+            if value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+                fault = "a field that frames the body has a control character"
+            }
+            return value
+        }
+
+        /// One number, or a list of equal ones, which count as one (RFC 9110, section 8.6).
+        private mutating func addLength(_ value: Slice<UnsafeRawBufferPointer>) {
+            if length == nil, let number = Self.number(value) {
+                length = number
+                return
+            }
+            var hasNumber = false
+            for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                let digits = Self.trimmed(element)
+                if digits.isEmpty { continue }
+                guard let number = Self.number(digits) else {
+                    lengthFault = "Content-Length is no number"
+                    return
+                }
+                guard length == nil || length == number else {
+                    lengthFault = "Content-Length has two values"
+                    return
+                }
+                length = number
+                hasNumber = true
+            }
+            if !hasNumber { lengthFault = "Content-Length is no number" }
+        }
+
+        private mutating func addCodings(_ value: Slice<UnsafeRawBufferPointer>) {
+            let names = value.split(separator: UInt8(ascii: ",")).map {
+                String(decoding: Self.trimmed($0), as: UTF8.self).lowercased()
+            }
+            codings = (codings ?? []) + names.filter { !$0.isEmpty }
+        }
+
+        private static func isChunkedWithParameters(_ coding: String) -> Bool {
+            guard let end = coding.firstIndex(of: ";") else { return false }
+            return coding[..<end].trimmingCharacters(in: .whitespaces) == "chunked"
+        }
+
+        /// `nil` unless all bytes are digits, and for more than libcurl can count.
+        private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> Int64? {
+            guard !digits.isEmpty else { return nil }
+            var number: Int64 = 0
+            for digit in digits {
+                guard (0x30...0x39).contains(digit) else { return nil }
+                let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+                let (sum, overflows) = tens.addingReportingOverflow(Int64(digit - 0x30))
+                guard !isTooLarge, !overflows else { return nil }
+                number = sum
+            }
+            return number
+        }
+
+        /// Without blanks around, and without the end of the line.
+        private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+            var bytes = bytes
+            while let last = bytes.last, last.isSpaceOrTab || last == 0x0D || last == 0x0A { bytes.removeLast() }
+            while let first = bytes.first, first.isSpaceOrTab { bytes.removeFirst() }
+            return bytes
+        }
+    }
+#endif
