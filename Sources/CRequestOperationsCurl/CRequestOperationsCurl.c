@@ -303,6 +303,80 @@ CURLMcode rocurl_run_all(CURLM *multi) {
 #pragma GCC diagnostic pop
 }
 
+// MARK: Decompression
+
+// What zlib calls `z_stream`, as all versions from 1.0 on have it.
+struct zlib_stream {
+    const unsigned char *input;
+    unsigned int input_count;
+    unsigned long total_input;
+    unsigned char *output;
+    unsigned int output_count;
+    unsigned long total_output;
+    const char *message;
+    void *state, *allocate, *release, *context;
+    int data_type;
+    unsigned long checksum, reserved;
+};
+
+// libcurl needs zlib to decode gzip, so it is loaded. Its headers are in no package that a build needs otherwise.
+static struct {
+    const char *(*version)(void);
+    int (*begin)(struct zlib_stream *, int window_bits, const char *version, int size);
+    int (*again)(struct zlib_stream *, int window_bits);
+    int (*run)(struct zlib_stream *, int flush);
+    int (*end)(struct zlib_stream *);
+} zlib;
+
+static void load_zlib(void) {
+    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    *(void **)&zlib.version = dlsym(library, "zlibVersion");
+    *(void **)&zlib.again = dlsym(library, "inflateReset2");
+    *(void **)&zlib.run = dlsym(library, "inflate");
+    *(void **)&zlib.end = dlsym(library, "inflateEnd");
+    if (zlib.version && zlib.again && zlib.run && zlib.end) *(void **)&zlib.begin = dlsym(library, "inflateInit2_");
+}
+
+// The largest window, with the sum of 16 for gzip alone, or 32 for what its beginning says: also what some call deflate.
+enum { gzip_bits = 15 + 16, any_bits = 15 + 32 };
+
+void *rocurl_inflate_create(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_zlib);
+    if (!zlib.begin) return NULL;
+    struct zlib_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) return NULL;
+    if (zlib.begin(stream, any_bits, zlib.version(), sizeof *stream) == 0) return stream;
+    free(stream);
+    return NULL;
+}
+
+void rocurl_inflate_destroy(void *stream) {
+    zlib.end(stream);
+    free(stream);
+}
+
+bool rocurl_inflate_next_member(void *stream) {
+    return zlib.again(stream, gzip_bits) == 0;
+}
+
+int rocurl_inflate(void *opaque, const void *input, size_t *input_count, void *output, size_t *output_count) {
+    struct zlib_stream *stream = opaque;
+    unsigned int input_limit = *input_count < 1 << 30 ? (unsigned int)*input_count : 1 << 30;
+    unsigned int output_limit = *output_count < 1 << 30 ? (unsigned int)*output_count : 1 << 30;
+    stream->input = input;
+    stream->input_count = input_limit;
+    stream->output = output;
+    stream->output_count = output_limit;
+    const int no_flush = 0, is_whole = 1, needs_room_or_input = -5;
+    int code = zlib.run(stream, no_flush);
+    *input_count = input_limit - stream->input_count;
+    *output_count = output_limit - stream->output_count;
+    if (code == is_whole) return 1;
+    return code == 0 || code == needs_room_or_input ? 0 : -1;
+}
+
 // MARK: Waiting
 
 int rocurl_epoll_create(void) {

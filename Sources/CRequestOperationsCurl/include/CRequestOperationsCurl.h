@@ -136,6 +136,17 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
 /// Lets libcurl look at every transfer.
 CURLMcode rocurl_run_all(CURLM *multi);
 
+// MARK: Decompression
+
+/// Begins to decompress gzip, with the library that libcurl does it with; NULL where there is none.
+void *rocurl_inflate_create(void);
+void rocurl_inflate_destroy(void *stream);
+/// Decompresses from `input` to `output`; the counts are those of the bytes there, and then of those taken and made. Returns 1 at
+/// the end of a member, -1 if the input is broken, and 0 otherwise.
+int rocurl_inflate(void *stream, const void *input, size_t *input_count, void *output, size_t *output_count);
+/// After the end of a member, begins with the next; false without memory.
+bool rocurl_inflate_next_member(void *stream);
+
 // MARK: Waiting
 
 /// Something that happened to a descriptor.

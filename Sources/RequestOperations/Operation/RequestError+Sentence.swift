@@ -30,7 +30,7 @@ extension RequestError: LocalizedError {
         case .clientCertificateRejected: "The certificate with which this side identifies itself was not accepted."
         case .proxyFailed: "No connection could be made through the proxy."
         case .unacceptableStatus: sentence(ofStatus: head?.status ?? 0, server)
-        case .unacceptableContentType, .malformedResponse, .undecodable, .emptyBody:
+        case .unacceptableContentType, .malformedResponse, .undecodableContent, .undecodable, .emptyBody:
             "The answer of the \(server) could not be read."
         case .bodyTooLarge: "The answer of the \(server) is too large."
         case .fileFailed: "The answer of the \(server) could not be saved."

@@ -25,7 +25,7 @@ extension RequestError.Code {
     public static let badURL = Self("badURL")
     /// The transport does not speak the URL's scheme.
     public static let unsupportedScheme = Self("unsupportedScheme")
-    /// A field's name is not a token, or its value has a CR, LF or NUL (RFC 9110, section 5.5).
+    /// A field's name is not a token, its value has a CR, LF or NUL (RFC 9110, section 5.5), or the fields are too large to send.
     public static let invalidField = Self("invalidField")
     /// The body could not be made: an encoder failed, a file or a stream could not be read.
     public static let unencodableBody = Self("unencodableBody")
@@ -48,9 +48,9 @@ extension RequestError.Code {
     public static let connectionLost = Self("connectionLost")
     /// The TLS handshake failed for another reason than the certificate.
     public static let secureConnectionFailed = Self("secureConnectionFailed")
-    /// The server's certificate is not trusted: unknown issuer, wrong host, expired.
+    /// The server's certificate is not trusted: unknown issuer, wrong host, expired, or roots that cannot be read.
     public static let untrustedCertificate = Self("untrustedCertificate")
-    /// The server did not accept the client's certificate, or demanded one.
+    /// The server did not accept the client's certificate, or demanded one, or the certificate or its key cannot be used.
     public static let clientCertificateRejected = Self("clientCertificateRejected")
     /// The server's key is none of the pinned ones.
     public static let pinningFailed = Self("pinningFailed")
@@ -65,9 +65,11 @@ extension RequestError.Code {
     public static let unacceptableContentType = Self("unacceptableContentType")
     /// The body is larger than ``RequestConfiguration/maximumBodySize``.
     public static let bodyTooLarge = Self("bodyTooLarge")
-    /// The body ended before its declared length, or is not framed or compressed as declared.
+    /// The body ended before its declared length or within its content coding, or is not framed as declared.
     public static let truncatedBody = Self("truncatedBody")
-    /// The response is not HTTP that can be read, or is in a coding that the transport does not know.
+    /// The body is not compressed as `Content-Encoding` says, or in a way that the transport does not know.
+    public static let undecodableContent = Self("undecodableContent")
+    /// The response is not HTTP that can be read.
     public static let malformedResponse = Self("malformedResponse")
     /// The body is empty and the value's type has no empty form.
     public static let emptyBody = Self("emptyBody")
@@ -125,7 +127,7 @@ extension RequestError.Code {
             case .httpTooManyRedirects: .tooManyRedirects
             case .dataLengthExceedsMaximum: .bodyTooLarge
             case .badServerResponse, .cannotParseResponse: .malformedResponse
-            case .cannotDecodeRawData, .cannotDecodeContentData: .truncatedBody
+            case .cannotDecodeRawData, .cannotDecodeContentData: .undecodableContent
             case .requestBodyStreamExhausted: .unencodableBody
             case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
                 .cannotMoveFile:

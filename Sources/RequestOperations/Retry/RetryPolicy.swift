@@ -43,7 +43,7 @@ public struct RetryPolicy: Sendable {
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
     /// The codes worth another attempt: by default time-outs, failures of look-up, connection and proxy and an open
-    /// circuit, never those of a certificate, a bad URL or a content type.
+    /// circuit, never those of a certificate, a bad URL, a content type or a broken content coding.
     public var codes: Set<RequestError.Code> = [
         .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
         .circuitOpen,

@@ -81,9 +81,10 @@ extension TransportExpectation {
             trial.server.route("/", .encoded(Data("hello".utf8), "x-rot13"))
             try expect("The body", try await trial.get().body, is: Data("hello".utf8))
         },
-        TransportExpectation("A body that is not in its declared coding is a truncated body", .brokenCodings) { trial in
+        TransportExpectation("A body that is not in its declared coding is undecodableContent", .brokenCodings) {
+            trial in
             trial.server.route("/", .encoded(Data(repeating: 0x2A, count: 500), "gzip"))
-            let failure = try await trial.expectFailure(of: .data(trial.request()), .truncatedBody, in: .body)
+            let failure = try await trial.expectFailure(of: .data(trial.request()), .undecodableContent, in: .body)
             try expect("The status in the failure", failure.head?.status, is: 200)
         },
         TransportExpectation("A coded body that breaks off is a truncated body", .truncatedCodings) { trial in

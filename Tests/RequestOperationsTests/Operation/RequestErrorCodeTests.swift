@@ -7,8 +7,8 @@ import Testing
         .badURL, .unsupportedScheme, .invalidField, .unencodableBody, .bodyNotReplayable, .unsupported, .timedOut,
         .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .secureConnectionFailed,
         .untrustedCertificate, .clientCertificateRejected, .pinningFailed, .proxyFailed, .unacceptableStatus,
-        .unacceptableContentType, .bodyTooLarge, .truncatedBody, .malformedResponse, .emptyBody, .undecodable,
-        .fileFailed, .tooManyRedirects, .redirectLoop, .insecureRedirect, .stageFailed, .slotRejected,
+        .unacceptableContentType, .bodyTooLarge, .truncatedBody, .undecodableContent, .malformedResponse, .emptyBody,
+        .undecodable, .fileFailed, .tooManyRedirects, .redirectLoop, .insecureRedirect, .stageFailed, .slotRejected,
         .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen, .unknown,
     ]
 
@@ -49,8 +49,8 @@ import Testing
             (.clientCertificateRequired, .clientCertificateRejected), (.badURL, .badURL),
             (.unsupportedURL, .unsupportedScheme), (.httpTooManyRedirects, .tooManyRedirects),
             (.dataLengthExceedsMaximum, .bodyTooLarge), (.badServerResponse, .malformedResponse),
-            (.cannotParseResponse, .malformedResponse), (.cannotDecodeRawData, .truncatedBody),
-            (.cannotDecodeContentData, .truncatedBody), (.requestBodyStreamExhausted, .unencodableBody),
+            (.cannotParseResponse, .malformedResponse), (.cannotDecodeRawData, .undecodableContent),
+            (.cannotDecodeContentData, .undecodableContent), (.requestBodyStreamExhausted, .unencodableBody),
             (.cannotCreateFile, .fileFailed), (.cannotOpenFile, .fileFailed), (.cannotCloseFile, .fileFailed),
             (.cannotWriteToFile, .fileFailed), (.cannotRemoveFile, .fileFailed), (.cannotMoveFile, .fileFailed),
             (.unknown, .unknown), (.userAuthenticationRequired, .unknown), (.cancelled, .unknown),

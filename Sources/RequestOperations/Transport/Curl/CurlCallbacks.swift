@@ -15,7 +15,7 @@
             },
             body: { bytes, size, count, context in
                 let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-                return switch with(context, { $0.receive(body: bytes) }) {
+                return switch with(context, { $0.receive(content: bytes) }) {
                 case .taken?: size * count
                 case .paused?: Int(CURL_WRITEFUNC_PAUSE)
                 // Any other number than that of the bytes is an error.

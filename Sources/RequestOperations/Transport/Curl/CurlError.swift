@@ -27,6 +27,7 @@
             case .bodyTooLarge: error(.bodyTooLarge, "the body has more than \(limits.body ?? 0) bytes")
             case .headTooLarge: error(.malformedResponse, "the head has more than \(HeadReader.limit) bytes")
             case .headMalformed(let reason): error(.malformedResponse, reason)
+            case .contentBroken(let reason): error(.undecodableContent, reason)
             case .drained: error(.unknown, "the rest of a rejected response was not read")
             case .sourceFailed(let cause), .sinkFailed(let cause): cause
             case .replayRefused:
@@ -61,7 +62,12 @@
                 .cannotConnect
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
-            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX:
+            // The head of a proxy's answer cannot be read.
+            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect && hasSocket && driver.mayUseProxy,
+                CURLE_WEIRD_SERVER_REPLY where phase == .connect && hasSocket && driver.mayUseProxy:
+                .proxyFailed
+            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX, CURLE_NOT_BUILT_IN,
+                _ where phase == .connect && message.hasPrefix("Unsupported proxy"):
                 .unsupported
             case CURLE_OUT_OF_MEMORY where phase == .head, Self.tooLarge where phase == .head:
                 // A line of the head is longer than libcurl takes.
@@ -69,9 +75,12 @@
             case CURLE_OUT_OF_MEMORY where wasReceivingPaused, Self.tooLarge where wasReceivingPaused:
                 // Decompressed it is more than libcurl keeps for a transfer that is paused.
                 .bodyTooLarge
-            case CURLE_BAD_CONTENT_ENCODING
-            where phase == .head || message.hasPrefix("Unrecognized content encoding"):
+            case CURLE_BAD_CONTENT_ENCODING where easy?.message?.contains("Transfer-Encoding") == true:
                 .malformedResponse
+            // libcurl's decoders fail with either.
+            case CURLE_BAD_CONTENT_ENCODING,
+                CURLE_WRITE_ERROR where head.contentEncoding != nil:
+                .undecodableContent
             case CURLE_URL_MALFORMAT:
                 .badURL
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -81,7 +90,13 @@
             case CURLE_OPERATION_TIMEDOUT:
                 .timedOut
             case CURLE_SSL_CONNECT_ERROR:
-                Self.isAboutClientCertificate(message) ? .clientCertificateRejected : .secureConnectionFailed
+                if Self.isAboutClientCertificate(message) {
+                    .clientCertificateRejected
+                } else if CurlLibrary.tellsLossInHandshake(message) {
+                    .connectionLost
+                } else {
+                    .secureConnectionFailed
+                }
             case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
                 .clientCertificateRejected
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
@@ -104,7 +119,7 @@
                 Self.isAboutClientCertificate(message) ? .clientCertificateRejected : .connectionLost
             case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_FUNCTION_ARGUMENT:
                 .malformedResponse
-            case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR, CURLE_CHUNK_FAILED:
+            case CURLE_PARTIAL_FILE, CURLE_CHUNK_FAILED:
                 .truncatedBody
             default:
                 .unknown
@@ -157,15 +172,19 @@
     /// | 3 | connect | `badURL` | port 99999 |
     /// | 43 | connect | `unsupported` | roots or pins that libcurl does not take |
     /// | 49 | connect | `unsupported` | an entry of `resolve` that is none |
+    /// | 5, 7 | connect | `unsupported` | a proxy's URL that libcurl does not understand, or of a scheme that it does not speak |
+    /// | 4 | connect | `unsupported` | *unproven*: what libcurl was built without |
     /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
     /// | 5, 6 | connect | `cannotConnect` | *unproven*: no thread left for a look-up, with libcurl before 8.20 |
     /// | 7 | connect | `cannotConnect` | a closed port |
     /// | 7 | connect | `notConnected` | addresses without a route |
     /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |
     /// | 28 | connect | `timedOut` | *unproven*: the transport's own limit ends before libcurl's |
-    /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a reset in the handshake, a certificate missed in TLS 1.2 |
+    /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a certificate missed in TLS 1.2 |
+    /// | 35 | connect | `connectionLost` | an end, a reset in the handshake of TLS |
     /// | 35 | connect | `clientCertificateRejected` | a certificate that the server does not trust, in TLS 1.2 |
     /// | 56 | connect | `proxyFailed` | a proxy that refuses the tunnel, or hangs up |
+    /// | 8, 43 | connect | `proxyFailed` | a proxy whose answer has a head that begins with a folded line |
     /// | 58 | connect | `clientCertificateRejected` | a certificate that cannot be read |
     /// | 98 | connect | `clientCertificateRejected` | *unproven*: from other TLS libraries than OpenSSL |
     /// | 60 | connect | `untrustedCertificate` | an unknown issuer, another host, the time; of a server or a proxy |
@@ -184,7 +203,8 @@
     /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a length that is no number |
     /// | 27 | head | `malformedResponse` | a field of more than 100 KiB, with libcurl 7 |
     /// | 100 | head | `malformedResponse` | the same with libcurl 8.14 |
-    /// | 61 | head | `malformedResponse` | more content codings than libcurl takes |
+    /// | 61 | head | `undecodableContent` | more content codings than libcurl takes |
+    /// | 61 | head | `malformedResponse` | a transfer coding that is not chunked, with libcurl 8.14 and later |
     /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
     /// | 18 | head | `connectionLost` | *unproven* |
     /// | 28 | head | `timedOut` | *unproven*: as in `connect`, for the connection over which a request is sent again |
@@ -193,18 +213,21 @@
     /// | 18 | body | `connectionLost` | the same with libcurl 8.1 |
     /// | 56 | body | `connectionLost` | a reset |
     /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
+    /// | 18 | body | `truncatedBody` | an end within a member of gzip, with libcurl before 8.5 |
     /// | 92 | body | `truncatedBody` | an HTTP/2 connection that ends, with libcurl before 7.88 |
     /// | 56 | body | `truncatedBody` | a chunk without a size |
-    /// | 61 | body | `truncatedBody` | a body that is not compressed as declared |
-    /// | 61 | body | `malformedResponse` | an unknown content coding, with libcurl 8.5 and later |
-    /// | 23, 88 | body | `truncatedBody` | *unproven* |
+    /// | 61 | body | `undecodableContent` | a body that is not compressed as declared |
+    /// | 61 | body | `undecodableContent` | an unknown content coding, with libcurl 8.5 and later |
+    /// | 23 | body | `undecodableContent` | more behind a compressed body; of gzip only with libcurl 8.5 and later |
+    /// | 88 | body | `truncatedBody` | *unproven* |
     ///
     /// Newer versions of libcurl report some failures of proxies, heads and HTTP/2 connections with other numbers or none; the
     /// code is the same.
     ///
     /// What the transport ends itself has no number: the limits `timedOut`, the sizes `bodyTooLarge` and
-    /// `malformedResponse`, a request that libcurl would send a second time although it may have been processed (also after an
-    /// HTTP/2 stream was refused) `connectionLost`, a source or a file their own errors. Any other number is `unknown`.
+    /// `malformedResponse`, a length that is none `malformedResponse`, gzip that is none `undecodableContent`. A request that
+    /// libcurl would send a second time although it may have been processed (also after an HTTP/2 stream was refused) is
+    /// `connectionLost`. A source or a file has its own errors. Any other number is `unknown`.
     public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The number: `CURLE_…` in libcurl's documentation.
         public let code: Int

@@ -78,6 +78,10 @@
         /// 11620). So a handle serves one transfer, and is not given to it again once a field has come.
         static let remembersFreedFields = version >= Version(7, 83) && version < Version(8, 1)
 
+        /// Whether the library asks for each piece of a body anew whether it is to decode it, so that we can say no when we know the
+        /// head. Later versions decide at the line with the coding.
+        static let asksLateWhetherToDecode = version < Version(8, 5)
+
         /// Whether the library remembers how much of a head it had still to send when a request ended, and counts so many bytes of
         /// the handle's next body as a head.
         static let keepsUnsentHeads = version >= Version(8, 7) && version < Version(8, 13)
@@ -154,6 +158,14 @@
 
         /// Whether a message says that a look-up was not even begun, as libcurl before 8.20 does.
         static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
+
+        /// Whether a message says of a handshake of TLS that its connection ended, as those over OpenSSL and GnuTLS do.
+        static func tellsLossInHandshake(_ message: String) -> Bool {
+            [
+                "Connection reset by peer", "Broken pipe", "SSL_ERROR_SYSCALL", "unexpected eof",
+                "non-properly terminated", "in the pull function", "in the push function",
+            ].contains { message.contains($0) }
+        }
 
         /// Whether a message says of a stream of HTTP/2 that its connection ended, not it alone, as libcurl up to 7.88 does.
         static func tellsEndOfConnection(_ message: String) -> Bool {

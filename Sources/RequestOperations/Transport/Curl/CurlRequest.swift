@@ -12,8 +12,8 @@
         let method: String
         let fields: Fields
 
-        /// libcurl takes no longer text.
-        private static let longestURL = 8_000_000
+        /// In bytes. libcurl sends no head of more than 1 MiB, with what it adds, and would say that there is no memory.
+        static let largestHead = 900_000
 
         /// Whether the method is safe (RFC 9110, section 9.2.1; QUERY), so that a request may be sent twice unasked.
         var isSafe: Bool {
@@ -28,7 +28,7 @@
             guard let url = request.url else { throw Self.error(.badURL, "there is no URL") }
             self.url = url
             text = url.absoluteString
-            guard text.utf8.count <= Self.longestURL else { throw Self.error(.badURL, "the URL is too long") }
+            guard text.utf8.count <= Self.largestHead else { throw Self.error(.badURL, "the URL is too long") }
             (isSecure, lookupName, targetOffset) = try Self.inspect(text, of: url)
             method = request.httpMethod ?? "GET"
             guard RequestPreflight.isToken(method) else {
@@ -36,6 +36,11 @@
             }
             guard method != "CONNECT" else { throw Self.error(.unsupported, "CONNECT is no request for a resource") }
             fields = try Fields(request.allHTTPHeaderFields ?? [:])
+            let size = fields.lines.reduce(0) { $0 + $1.utf8.count + 2 }
+            guard text.utf8.count + size <= Self.largestHead else {
+                throw size > text.utf8.count
+                    ? Self.error(.invalidField, "the fields are too large") : Self.error(.badURL, "the URL is too long")
+            }
         }
 
         /// The fields of a request.

@@ -147,10 +147,10 @@
             case .complete:
                 driver.answers(self)
                 guard takesFraming() else { return false }
-                if let coding = head.contentEncoding, !CurlLibrary.decodes(coding), let easy {
+                if let coding = head.contentEncoding, easy?.decodesBody == true {
                     // An unknown coding is the business of whoever asked for the body. (From 8.5 on libcurl has decided
                     // that before this is called, and fails.)
-                    easy.deliverUndecoded()
+                    if CurlLibrary.decodes(coding) { beginDecoding(coding) } else { easy?.deliverUndecoded() }
                 }
                 if head.status == 417 {
                     // It is not the answer if libcurl then sends the request again, and announces no body with this handle any
@@ -185,7 +185,6 @@
 
         /// Takes bytes of the body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
-            let bytes = framedLength == nil ? bytes : cut(bytes)
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return .taken }
             // What was held back for one that has been stopped.
             guard outcome == nil else { return .stopped }

@@ -27,7 +27,7 @@
         /// The bytes that belong to a body whose length we count ourselves. (What is decoded ends by itself.)
         func cut(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             guard let framedLength, head.contentEncoding == nil else { return bytes }
-            return UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: framedLength - received)))
+            return UnsafeRawBufferPointer(rebasing: bytes.prefix(max(Int(clamping: framedLength - received), 0)))
         }
 
         /// Whether libcurl has delivered as many bytes as ``framedLength`` says.
@@ -36,10 +36,11 @@
             return rocurl_received(easy.pointer) >= framedLength
         }
 
-        /// What libcurl's result means for a body whose length we count ourselves: libcurl is content with less.
+        /// What libcurl's result means for a body whose end we look for ourselves: libcurl is content with less.
         func result(for code: CURLcode) -> CURLcode {
-            guard code == CURLE_OK, framedLength != nil, !hasFramedLength else { return code }
-            return CURLE_PARTIAL_FILE
+            guard code == CURLE_OK else { return code }
+            if framedLength != nil, !hasFramedLength { return CURLE_PARTIAL_FILE }
+            return gzip?.isAtEnd == false ? CURLE_PARTIAL_FILE : CURLE_OK
         }
     }
 
@@ -50,7 +51,7 @@
                 guard let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
                 if transfer.phase != .body { transfer.publishHead() }
-                end(transfer, .finished(CURLE_OK))
+                end(transfer, .finished(transfer.result(for: CURLE_OK)))
             }
             framedByLength.removeAll { !$0.isActive }
         }

@@ -83,6 +83,8 @@
         var keptLimit = 0
         /// The length that the head declares for a body that is not compressed, or -1.
         var declaredLength: Int64 = -1
+        /// What decodes the body, where that is not libcurl.
+        var gzip: GzipDecoder?
         /// The length by which the body ends, where libcurl may not go by it; ``ResponseFraming/Verdict/length(_:isCoded:)``.
         var framedLength: Int64?
         var isReceivingPaused = false
@@ -154,6 +156,8 @@
             case bodyTooLarge
             case headTooLarge
             case headMalformed(String)
+            /// The body is not in the coding that the head names.
+            case contentBroken(String)
             /// Enough was read of a rejected response.
             case drained
             case sourceFailed(any Error)
@@ -247,6 +251,7 @@
         /// of the transfer itself, and runs none of the user's code. (Of one that was refused since the transport is shut down,
         /// the Task does not know whether the driver has it as well.)
         func forgetUser() {
+            gzip = nil
             upload = nil
             outcome = nil
         }

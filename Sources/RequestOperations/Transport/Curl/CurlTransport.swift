@@ -20,7 +20,8 @@
     /// than 1 MiB is announced with `Expect: 100-continue` (RFC 9110, section 10.1.1) in HTTP/1.1. A request that sets
     /// `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came; any other gets it decompressed. A body in a
     /// coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request as
-    /// ``RequestError/Code/malformedResponse``. Credentials in a URL become an `Authorization` field; with them, with a proxy or
+    /// ``RequestError/Code/undecodableContent``. So does a gzip body of several members (RFC 1952, section 2.2), which older ones
+    /// have decoded. Credentials in a URL become an `Authorization` field; with them, with a proxy or
     /// with cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name and port at the same time
     /// are one look-up, unless a proxy is used.
     ///

@@ -24,6 +24,8 @@
         let bufferSize: BufferSize
         /// Whether it can serve no other transfer, since libcurl keeps something of the last one that no reset takes away.
         private(set) var isWornOut = false
+        /// Whether the body of the response is decoded.
+        private(set) var decodesBody = true
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
         private let sockets: SocketSet
@@ -158,7 +160,8 @@
             // The cookies of later requests would be those of that host, wherever they go.
             if settings.keepsCookies, request.fields.hasHost, CurlLibrary.keepsCookieHosts { isWornOut = true }
             var lines = request.fields.lines
-            if !request.fields.decodesBody {
+            decodesBody = request.fields.decodesBody
+            if !decodesBody {
                 set(CURLOPT_ACCEPT_ENCODING, nil)
                 isSpecial = true
             }

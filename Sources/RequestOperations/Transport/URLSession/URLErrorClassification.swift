@@ -12,8 +12,9 @@
 /// | `resolve host` | `cannotResolveHost` | yes |
 /// | `certificate required`, `alert bad certificate`, `alert certificate` | `clientCertificateRejected` | |
 /// | `certificate problem`, `certificate subject name`, `certificate verification failed`, `certificate has expired`, `self-signed certificate`, `self signed certificate`, `issuer certificate`, `Peer certificate`, `peer certificate` | `untrustedCertificate` | yes |
-/// | `writing header`, `HTTP/0.9`, `HTTP version`, `HTTP/1 subversion`, `in HTTP response`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Unsolicited Transfer-Encoding`, `Invalid Transfer-Encoding`, `Nul byte in`, `NUL byte in`, `Carriage return found`, `response headers`, `without colon`, `Multiple Location`, `grew larger than allowed`, `Lying server`, `Reject response`, `listed after chunked`, `Unrecognized content encoding` | `malformedResponse` | |
-/// | `transfer closed with`, `bytes missing`, `in chunked-encoding`, `chunk hex-length`, `chunk size`, `content unencoding`, `content encoding`, `Unrecognized or bad HTTP Content` | `truncatedBody` | |
+/// | `content unencoding`, `content encoding`, `Unrecognized or bad HTTP Content` | `undecodableContent` | |
+/// | `writing header`, `HTTP/0.9`, `HTTP version`, `HTTP/1 subversion`, `in HTTP response`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Unsolicited Transfer-Encoding`, `Invalid Transfer-Encoding`, `Nul byte in`, `NUL byte in`, `Carriage return found`, `response headers`, `without colon`, `Multiple Location`, `grew larger than allowed`, `Lying server`, `Reject response`, `listed after chunked` | `malformedResponse` | |
+/// | `transfer closed with`, `bytes missing`, `in chunked-encoding`, `chunk hex-length`, `chunk size` | `truncatedBody` | |
 /// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2 framing`, `HTTP2 data`, `nghttp2 shuts down`, `Connection died`, `data rewind`, `rewinding of`, `annot rewind` | `connectionLost` | |
 /// | `SSL connect`, `SSL_connect`, `TLS connect`, `handshake`, `SSL routines` | `secureConnectionFailed` | yes |
 /// | `timed out`, `Timeout`, `timeout` | `timedOut` | if it says `connect` |
@@ -101,19 +102,21 @@ enum URLErrorClassification {
                 "Peer certificate", "peer certificate",
             ]),
         Texts(
+            code: .undecodableContent,
+            fragments: ["content unencoding", "content encoding", "Unrecognized or bad HTTP Content"]),
+        Texts(
             code: .malformedResponse,
             fragments: [
                 "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "in HTTP response",
                 "Invalid status line", "Weird server reply", "Content-Length", "Unsolicited Transfer-Encoding",
                 "Invalid Transfer-Encoding", "Nul byte in", "NUL byte in", "Carriage return found", "response headers",
                 "without colon", "Multiple Location", "grew larger than allowed", "Lying server", "Reject response",
-                "listed after chunked", "Unrecognized content encoding",
+                "listed after chunked",
             ]),
         Texts(
             code: .truncatedBody,
             fragments: [
-                "transfer closed with", "bytes missing", "in chunked-encoding", "chunk hex-length",
-                "chunk size", "content unencoding", "content encoding", "Unrecognized or bad HTTP Content",
+                "transfer closed with", "bytes missing", "in chunked-encoding", "chunk hex-length", "chunk size",
             ]),
         Texts(
             code: .connectionLost,

@@ -1,0 +1,151 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// Decodes a body in the coding gzip, piece by piece.
+    ///
+    /// Members that follow one another are one body (RFC 1952, section 2.2). libcurl fails at the second. What follows the last
+    /// member and begins none is left out, as other programs do.
+    // On the driver thread alone.
+    final class GzipDecoder {
+        enum Step {
+            /// A piece of the body; it is made again until ``takePiece()``.
+            case piece(UnsafeRawBufferPointer)
+            /// All input is taken.
+            case needsInput
+            case broken
+        }
+
+        private enum Place {
+            /// In a member, of which no byte may have come.
+            case member(hasBegun: Bool)
+            /// Behind a member, and so many bytes into what may be the next one.
+            case between(matched: Int)
+            /// Behind the last member.
+            case trailer
+        }
+
+        /// How every member begins: the mark of gzip, and the method deflate.
+        private static let beginning: [UInt8] = [0x1F, 0x8B, 0x08]
+        /// As libcurl has them.
+        private static let pieceSize = 16 << 10
+
+        private let stream: UnsafeMutableRawPointer
+        private let output: UnsafeMutableRawBufferPointer
+        private var made = 0
+        private var place = Place.member(hasBegun: false)
+        /// How many bytes are taken of input that is not taken as a whole, and is given again.
+        private var taken = 0
+
+        /// - Returns: `nil` where zlib is missing.
+        init?() {
+            guard let stream = rocurl_inflate_create() else { return nil }
+            self.stream = stream
+            output = .allocate(byteCount: Self.pieceSize, alignment: 1)
+        }
+
+        deinit {
+            rocurl_inflate_destroy(stream)
+            output.deallocate()
+        }
+
+        /// Whether the body may end here.
+        var isAtEnd: Bool {
+            switch place {
+            case .member(let hasBegun): !hasBegun
+            case .between, .trailer: made == 0
+            }
+        }
+
+        /// Goes on with input. What is given again after a piece begins with the same bytes, and may have more.
+        func next(_ input: UnsafeRawBufferPointer) -> Step {
+            while true {
+                if made > 0 { return .piece(UnsafeRawBufferPointer(rebasing: output[..<made])) }
+                let rest = UnsafeRawBufferPointer(rebasing: input[min(taken, input.count)...])
+                switch place {
+                case .member:
+                    guard let isGoing = inflate(rest) else { return .broken }
+                    if made == 0, !isGoing {
+                        taken = 0
+                        return .needsInput
+                    }
+                case .between(let matched):
+                    guard let byte = rest.first else {
+                        taken = 0
+                        return .needsInput
+                    }
+                    guard byte == Self.beginning[matched] else {
+                        place = .trailer
+                        continue
+                    }
+                    taken += 1
+                    place = .between(matched: matched + 1)
+                    if matched + 1 == Self.beginning.count, !beginMember() { return .broken }
+                case .trailer:
+                    taken = 0
+                    return .needsInput
+                }
+            }
+        }
+
+        /// The last piece has been delivered.
+        func takePiece() {
+            made = 0
+        }
+
+        /// Whether there may be more to do with the same input; `nil` if it is broken.
+        private func inflate(_ input: UnsafeRawBufferPointer) -> Bool? {
+            if !input.isEmpty { place = .member(hasBegun: true) }
+            var (inputCount, outputCount) = (input.count, output.count)
+            let code = rocurl_inflate(stream, input.baseAddress, &inputCount, output.baseAddress, &outputCount)
+            taken += inputCount
+            made = outputCount
+            guard code == 1 || code == 0 && (input.isEmpty || inputCount + outputCount > 0) else { return nil }
+            if code == 1 { place = .between(matched: 0) }
+            return code == 1 || inputCount > 0 && inputCount < input.count
+        }
+
+        /// Begins with a member whose first bytes have been seen, and may be gone.
+        private func beginMember() -> Bool {
+            guard rocurl_inflate_next_member(stream) else { return false }
+            place = .member(hasBegun: true)
+            return Self.beginning.withUnsafeBytes { bytes in
+                var (inputCount, outputCount) = (bytes.count, output.count)
+                return rocurl_inflate(stream, bytes.baseAddress, &inputCount, output.baseAddress, &outputCount) == 0
+            }
+        }
+    }
+
+    extension CurlTransfer {
+        /// Decodes the body ourselves where we can and libcurl would not do it right.
+        func beginDecoding(_ coding: String) {
+            // Of 417 the next response may come with the same handle. What is switched off is switched off for transfer codings, too.
+            guard CurlLibrary.asksLateWhetherToDecode, head.status != 417,
+                head.framing.codings?.allSatisfy({ $0 == "chunked" || $0 == "identity" }) ?? true,
+                ["gzip", "x-gzip"].contains(coding.lowercased()), let easy, let decoder = GzipDecoder()
+            else { return }
+            easy.deliverUndecoded()
+            gzip = decoder
+        }
+
+        /// Takes bytes of the body as they came.
+        func receive(content bytes: UnsafeRawBufferPointer) -> Receipt {
+            let bytes = framedLength == nil ? bytes : cut(bytes)
+            guard let gzip else { return receive(body: bytes) }
+            while true {
+                switch gzip.next(bytes) {
+                case .piece(let piece):
+                    switch receive(body: piece) {
+                    case .taken: gzip.takePiece()
+                    case .paused: return .paused
+                    case .stopped: return .stopped
+                    }
+                case .needsInput:
+                    return .taken
+                case .broken:
+                    stop(.contentBroken("the body is not compressed as Content-Encoding says"))
+                    return .stopped
+                }
+            }
+        }
+    }
+#endif
