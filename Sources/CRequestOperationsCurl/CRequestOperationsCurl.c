@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -176,8 +177,7 @@ static void set_buffers(curl_socket_t descriptor) {
 }
 
 // A child process that another thread starts meanwhile must not inherit it, as it does with libcurl before 8.19.
-static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)context, (void)purpose;
+int rocurl_open_socket(const struct curl_sockaddr *address) {
     curl_socket_t descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     // From 8.19 on the type has flags with it.
     bool is_stream = (address->socktype & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM;
@@ -199,7 +199,8 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
     SET(CURLOPT_SEEKDATA, context);
     SET(CURLOPT_RESOLVER_START_FUNCTION, callbacks->lookup);
     SET(CURLOPT_RESOLVER_START_DATA, context);
-    SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    SET(CURLOPT_OPENSOCKETFUNCTION, callbacks->open);
+    SET(CURLOPT_OPENSOCKETDATA, context);
     SET(CURLOPT_SOCKOPTFUNCTION, callbacks->socket);
     SET(CURLOPT_SOCKOPTDATA, context);
     SET(rocurl_option_send_function, callbacks->send);
@@ -488,6 +489,12 @@ void rocurl_spin_hint(void) {
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+int64_t rocurl_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT64_MAX) return INT64_MAX;
+    return (int64_t)limit.rlim_cur;
 }
 
 int rocurl_usable_processors(void) {

@@ -119,7 +119,8 @@ extension ScriptedTransport.Answer {
     public static func error(_ code: RequestError.Code, phase: TransferFailure.Phase? = nil) -> Self {
         let connectCodes: Set<RequestError.Code> = [
             .badURL, .unsupportedScheme, .invalidField, .unsupported, .cannotResolveHost, .cannotConnect, .notConnected,
-            .proxyFailed, .secureConnectionFailed, .untrustedCertificate, .pinningFailed, .clientCertificateRejected,
+            .outOfLocalResources, .proxyFailed, .secureConnectionFailed, .untrustedCertificate, .pinningFailed,
+            .clientCertificateRejected,
         ]
         return failure(
             TransferFailure(

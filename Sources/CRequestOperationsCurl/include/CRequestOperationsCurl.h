@@ -91,6 +91,8 @@ struct rocurl_callbacks {
     int (*seek)(void *context, curl_off_t offset, int origin);
     /// A look-up begins.
     int (*lookup)(void *resolver, void *reserved, void *context);
+    /// Makes a socket for an address; `CURL_SOCKET_BAD` if there is none to have.
+    curl_socket_t (*open)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
     /// A socket was made and will be connected.
     int (*socket)(void *context, curl_socket_t descriptor, curlsocktype purpose);
     /// The connection stands, the request will be sent.
@@ -102,6 +104,9 @@ struct rocurl_callbacks {
 enum { rocurl_receive_buffer = 512 << 10 };
 /// About so many bytes the kernel takes for a connection over TCP that it cannot send yet; there too.
 enum { rocurl_unsent_bytes = 128 << 10 };
+
+/// Makes the socket of a connection; -1 with `errno` set if the system has none to give.
+int rocurl_open_socket(const struct curl_sockaddr *address);
 
 /// Gives an easy handle its functions and their context; says what the library has against the first that it refuses.
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
@@ -184,6 +189,8 @@ bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const 
 void rocurl_end_idle(int descriptor);
 /// Tells the processor that this thread is looking out for something.
 void rocurl_spin_hint(void);
+/// How many descriptors the process may have open, by its soft limit; the largest number if that is not bounded or not known.
+int64_t rocurl_descriptor_limit(void);
 /// On how many processors the thread may run; 0 if that cannot be said.
 int rocurl_usable_processors(void);
 /// A descriptor for the functions about wakes, or -1.

@@ -6,6 +6,8 @@ final class AttemptTransfer: Sendable {
     private let attempt: Int
     private let first: TransportTask
     private let held: HeldByAttempt
+    /// How long it has waited for connections, which its time limit does not count; `nil` without one.
+    private let wait: ConnectionWait?
     private let validate: @Sendable (ResponseHead) throws -> Void
 
     /// Begins the transfer; ``run()`` is owed.
@@ -22,6 +24,7 @@ final class AttemptTransfer: Sendable {
         first = ticket.task
         self.validate = validate
         let (configuration, url) = (runner.configuration, ticket.task.request.url)
+        wait = configuration.attemptTimeLimit.map { _ in ConnectionWait() }
         do {
             held = HeldByAttempt(
                 slot: ticket.slot.map(Held.init),
@@ -45,6 +48,7 @@ final class AttemptTransfer: Sendable {
         self.attempt = attempt
         first = task
         self.held = held
+        wait = runner.configuration.attemptTimeLimit.map { _ in ConnectionWait() }
         self.validate = validate
     }
 
@@ -85,9 +89,10 @@ final class AttemptTransfer: Sendable {
     @inline(never)
     private func send(_ task: TransportTask, within left: inout Duration?) async throws -> TransportResponse {
         let (limit, stopwatch) = (left, Stopwatch(runner.configuration.clock))
-        defer { left = limit.map { max($0 - stopwatch.elapsed, .zero) } }
+        let waited = wait?.total ?? .zero
+        defer { left = limit.map { max($0 + (wait?.total ?? .zero) - waited - stopwatch.elapsed, .zero) } }
         return try await runner.stageRunner.run(
-            .transfer, limit: limit, of: runner.configuration.attemptTimeLimit
+            .transfer, limit: limit, of: runner.configuration.attemptTimeLimit, besides: wait
         ) { try await self.send(task) }
     }
 
@@ -124,7 +129,7 @@ final class AttemptTransfer: Sendable {
     private func traced(_ task: TransportTask) -> TransportTask {
         guard runner.configuration.attemptTimeLimit != nil else { return task }
         var task = task
-        task.trace = TransferTrace()
+        task.trace = TransferTrace(wait: wait)
         return task
     }
 

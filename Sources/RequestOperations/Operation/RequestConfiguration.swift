@@ -140,8 +140,8 @@ public struct RequestConfiguration: Sendable {
     }
 
     /// The longest time of an attempt, from its slot to the last byte, redirects included; the attempt then fails as
-    /// ``RequestError/Code/timedOut`` and can be retried. `nil`, none, by default. While a redirect waits for a slot of another
-    /// host, the time stands still.
+    /// ``RequestError/Code/timedOut`` and can be retried. `nil`, none, by default. The time stands still while a redirect waits
+    /// for a slot of another host, and while ``CurlTransport`` has the attempt wait for a connection.
     public var attemptTimeLimit: Duration? {
         get { values.value.attemptTimeLimit }
         set { values.edit { $0.attemptTimeLimit = newValue } }

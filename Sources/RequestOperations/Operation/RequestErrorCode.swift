@@ -44,6 +44,9 @@ extension RequestError.Code {
     public static let cannotConnect = Self("cannotConnect")
     /// The machine is not connected to a network.
     public static let notConnected = Self("notConnected")
+    /// This process has no descriptor, thread, memory or port left for the request, which says nothing of the host. Nothing
+    /// was sent, unless the response had no file to go to.
+    public static let outOfLocalResources = Self("outOfLocalResources")
     /// The connection ended before the response was whole.
     public static let connectionLost = Self("connectionLost")
     /// The TLS handshake failed for another reason than the certificate.

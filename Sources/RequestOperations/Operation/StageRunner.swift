@@ -11,23 +11,25 @@ struct StageRunner: Sendable {
 
     /// Runs a stage.
     ///
-    /// - Parameter whole: The limit that an error tells, if this is only what is left of it.
+    /// - Parameters:
+    ///   - whole: The limit that an error tells, if this is only what is left of it.
+    ///   - wait: What the limit does not count.
     func run<Value: Sendable>(
         _ stage: RequestError.Stage, on queue: OperationQueue? = nil, limit: Duration?, of whole: Duration? = nil,
-        _ body: @escaping @Sendable () async throws -> Value
+        besides wait: ConnectionWait? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let queue else { return try await run(stage, limit: limit, whole: whole, body) }
-        return try await run(stage, limit: limit, whole: whole) { try await queue.run(body) }
+        guard let queue else { return try await run(stage, within: limit, of: whole, besides: wait, body) }
+        return try await run(stage, within: limit, of: whole, besides: wait) { try await queue.run(body) }
     }
 
     private func run<Value: Sendable>(
-        _ stage: RequestError.Stage, limit: Duration?, whole: Duration?,
+        _ stage: RequestError.Stage, within limit: Duration?, of whole: Duration?, besides wait: ConnectionWait?,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit else { return try await body() }
         let race = Race<Value>(grace: grace, onAbandoned: { onAbandoned(stage) })
         race.start(body)
-        let alarm = Alarm(after: limit, on: clock) {
+        let alarm = LimitAlarm(after: limit, besides: wait, on: clock) {
             race.stop(
                 with: RequestError(
                     .timedOut, stage: stage, reason: "\(stage.rawValue) took longer than \(whole ?? limit)"))

@@ -42,11 +42,11 @@ public struct RetryPolicy: Sendable {
     /// The statuses worth another attempt. 408, 425, 429, 500, 502, 503 and 504 by default.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The codes worth another attempt: by default time-outs, failures of look-up, connection and proxy and an open
-    /// circuit, never those of a certificate, a bad URL, a content type or a broken content coding.
+    /// The codes worth another attempt: by default time-outs, failures of look-up, connection and proxy, an open circuit
+    /// and a shortage on this machine, never those of a certificate, a bad URL, a content type or a broken content coding.
     public var codes: Set<RequestError.Code> = [
         .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
-        .circuitOpen,
+        .circuitOpen, .outOfLocalResources,
     ]
 
     /// Judges errors that are not ours, thrown by a stage of your own: `true` makes one worth another attempt. Without
@@ -189,8 +189,8 @@ public struct RetryPolicy: Sendable {
             }
             return .retry(after: delay, or: observers)
         }
-        // What was refused was not sent: it still has its place in the budget.
-        guard let budget, !failure.wasRefused else {
+        // What was refused was not sent: it still has its place in the budget. A shortage on this side is not the host's fault.
+        guard let budget, !failure.wasRefused, failure.codeOfOurs != .outOfLocalResources else {
             return retry(after: delay, because: reason)
         }
         switch budget.withdraw(for: failure, from: silence, within: left) {
@@ -243,6 +243,8 @@ public struct RetryPolicy: Sendable {
     func outcome(of error: any Error) -> CircuitState.Outcome {
         guard !error.meansCancellation else { return .cancelled }
         let error = RequestError(wrapping: error, stage: .transfer)
+        // The shortage is on this side, whatever is retried.
+        if error.code == .outOfLocalResources { return .cancelled }
         if error.code == .unacceptableStatus {
             return statuses.contains(error.head?.status ?? 0) ? .failed : .succeeded
         }

@@ -136,8 +136,10 @@ extension RequestError {
     /// What the system said last of a destination.
     static func fileFailed(_ verb: String) -> RequestError {
         let number = errno
+        let isShort = number == EMFILE || number == ENFILE
         return RequestError(
-            .fileFailed, stage: .transfer, underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
+            isShort ? .outOfLocalResources : .fileFailed, stage: .transfer,
+            underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
             reason: "the destination cannot be \(verb): \(String(cString: strerror(number)))")
     }
 }

@@ -134,6 +134,7 @@
             settings.urls = urls
             settings.input = try input.map(LineSource.init)
             settings.concurrency = concurrency
+            settings.lowerConcurrency(to: Descriptors.limit) { Console().print($0) }
             settings.perHost = perHost
             settings.rate = rate
             settings.retries = retries

@@ -24,6 +24,22 @@ enum Descriptors {
         setrlimit(files, &limit)
     }
 
+    /// How many files and sockets the process may have open.
+    static var limit: rlim_t {
+        var limit = rlimit()
+        return getrlimit(files, &limit) == 0 ? limit.rlim_cur : .max
+    }
+
+    /// How many attempts may be in flight under a limit of open files: as many as there may be connections beside what the tool
+    /// itself keeps open.
+    static func attempts(under limit: rlim_t) -> Int {
+        max(1, Int(clamping: DescriptorShare(limit: Int64(clamping: limit)).bound) - kept)
+    }
+
+    /// More than the tool keeps open: the standard descriptors, input, report and directory, and what the threads of the
+    /// transport and of Dispatch wait with.
+    private static let kept = 18
+
     /// The limit to ask for: as high as allowed, but no more than any run needs, and never lower than it is.
     static func raised(_ current: rlim_t, maximum: rlim_t) -> rlim_t {
         max(current, min(maximum, 1 << 20))

@@ -29,6 +29,8 @@ enum TransportChoice: String, CaseIterable, Sendable {
         private static func curlTransport(forConnections count: Int, usingProxy usesProxy: Bool) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.keptConnections = max(configuration.keptConnections, count)
+            // The bound on attempts is one on connections as well.
+            configuration.maximumConnectionsPerHost = count
             if !usesProxy { configuration.proxy = .none }
             return CurlTransport(configuration: configuration)
         }

@@ -50,6 +50,16 @@ struct RunSettings: Sendable {
     /// The longest delay of the default backoff.
     private static let longestBackoff = Duration.seconds(20)
 
+    /// Has no more attempts in flight than a limit of open files allows, and says so if that is less than was asked for.
+    mutating func lowerConcurrency(to limit: rlim_t, saying say: (String) -> Void) {
+        let most = Descriptors.attempts(under: limit)
+        guard concurrency > most else { return }
+        say(
+            "urlrequest: --concurrency \(concurrency) is lowered to \(most): no more than \(limit) files and sockets may be "
+                + "open (ulimit -n)\n")
+        concurrency = most
+    }
+
     /// The configuration of every request's operation.
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()

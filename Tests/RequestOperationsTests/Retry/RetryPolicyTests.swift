@@ -108,7 +108,7 @@ import Testing
 
     static let transient: Set<RequestError.Code> = [
         .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
-        .circuitOpen,
+        .circuitOpen, .outOfLocalResources,
     ]
 
     @Test(arguments: RequestErrorCodeTests.all)

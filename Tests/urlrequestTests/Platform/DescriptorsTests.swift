@@ -11,4 +11,25 @@ import Testing
     func `The limit of open files is raised and never lowered`(current: rlim_t, maximum: rlim_t, raised: rlim_t) {
         #expect(Descriptors.raised(current, maximum: maximum) == raised)
     }
+
+    @Test(arguments: [(0, 1), (40, 2), (64, 22), (1024, 878), (1 << 20, (1 << 20) - 274), (rlim_t.max, Int.max - 274)])
+    func `As many attempts are in flight as there may be connections beside what the tool keeps open`(
+        limit: rlim_t, attempts: Int
+    ) {
+        #expect(Descriptors.attempts(under: limit) == attempts)
+    }
+
+    @Test func `The concurrency is lowered to what the limit allows, and that is said`() {
+        var settings = RunSettings()
+        var said: [String] = []
+        settings.concurrency = 2000
+        settings.lowerConcurrency(to: 1024) { said.append($0) }
+        #expect(settings.concurrency == 878)
+        #expect(
+            said == [
+                "urlrequest: --concurrency 2000 is lowered to 878: no more than 1024 files and sockets may be open (ulimit -n)\n"
+            ])
+        settings.lowerConcurrency(to: 1024) { said.append($0) }
+        #expect(said.count == 1)
+    }
 }

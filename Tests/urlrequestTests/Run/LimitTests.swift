@@ -16,6 +16,21 @@
             #expect(server.maximumConcurrentRequests <= 5)
         }
 
+        @Test(arguments: [(1024, 878), (64, 22), (40, 2)])
+        func `No more attempts are in flight than the limit of open files allows, which is said, and all succeed`(
+            limit: Int, most: Int
+        ) async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            let tool = try RunningTool(
+                ["run", "--concurrency", "2000", "--no-progress"]
+                    + (1...300).map { server.url("/\($0)").absoluteString },
+                after: "ulimit -n \(limit)")
+            let ended = try await tool.end()
+            #expect(ended.lines.count == 300 && ended.lines.allSatisfy { $0.hasPrefix("200 ") })
+            #expect(ended.errors.contains("--concurrency 2000 is lowered to \(most)"))
+            #expect(server.maximumConcurrentRequests <= most)
+        }
+
         @Test func `No request is submitted before there is a place for it`() async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             let tool = try RunningTool(

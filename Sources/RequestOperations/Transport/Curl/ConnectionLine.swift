@@ -24,7 +24,9 @@
         /// So many that have ended are kept before they are looked for.
         private static let keptEnded = 64
 
-        private let triesSingleLine: Bool
+        /// Whether also those to a single origin may wait where they could go: for an answer that their version of libcurl waits
+        /// for, or for descriptors that others have closed.
+        var triesSingleLine: Bool
 
         /// - Parameter triesSingleLine: Whether also those to a single origin may wait where they could go.
         init(triesSingleLine: Bool = CurlLibrary.waitsForFirstResponse) {
@@ -73,6 +75,11 @@
             candidates.formUnion(lines.keys.dropFirst(rotationStart).prefix(Self.rotationWidth))
             rotationStart += Self.rotationWidth
             if rotationStart >= lines.count { rotationStart = 0 }
+        }
+
+        /// Those that wait for an origin; they stay in the line.
+        func waiting(for origin: Origin) -> [CurlTransfer] {
+            lines[origin]?.elements.filter(\.waitsForConnection) ?? []
         }
 
         /// All that wait for an origin, of which none is in the line any more.

@@ -35,6 +35,19 @@
             lookup: { _, _, context in
                 with(context) { $0.lookupBegins() } == true ? 0 : 1
             },
+            open: { context, _, address in
+                // libcurl gives an address whenever it calls this.
+                let family = address!.pointee.family
+                let descriptor = rocurl_open_socket(address!)
+                let number = errno
+                // A look-up whose transfer has ended ends with its first socket.
+                let isTaken = with(context) {
+                    $0.takes(descriptor, errorNumber: number, isIPv4: family == AF_INET)
+                }
+                guard isTaken == false else { return descriptor }
+                if descriptor >= 0 { Glibc.close(descriptor) }
+                return CURL_SOCKET_BAD
+            },
             socket: { context, descriptor, _ in
                 with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },

@@ -17,6 +17,11 @@
             return true
         }
 
+        /// Has the thread take a turn, if it sleeps.
+        func callForTurn() {
+            if case .wakeThread = put({ $0.nudge() }) { rocurl_wake(wakeDescriptor) }
+        }
+
         /// Puts something in so that a thread that looks out notices.
         private func put(_ change: (inout DriverInbox) -> DriverInbox.Effect) -> DriverInbox.Effect {
             defer { callCount.wrappingAdd(1, ordering: .relaxed) }

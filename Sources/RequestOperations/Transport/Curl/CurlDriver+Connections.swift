@@ -26,7 +26,11 @@
             let waiting = tried.filter { $0.waitsForConnection || $0.isTurnedBack }
             tried.removeAll(keepingCapacity: true)
             for transfer in waiting {
-                if !transfer.isTurnedBack, mayWaitForConnection(transfer) { connectionLine.append(transfer) }
+                if !transfer.isTurnedBack, mayWaitForConnection(transfer) {
+                    connectionLine.append(transfer)
+                    transfer.easy?.liftConnectLimit()
+                    transfer.beginsWait()
+                }
                 // It makes no connection while it waits for one.
                 if transfer.makesConnection { newConnections.makesRoom(transfer) }
                 admit(desk.waits(transfer))
@@ -125,6 +129,7 @@
         /// A transfer has ended.
         func ends(_ transfer: CurlTransfer) {
             makesRoom(transfer)
+            descriptorLine.noteRoom()
             connectionLine.ends(transfer)
             unanswered.ends(transfer)
             if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
@@ -154,7 +159,7 @@
             for transfer in connectionLine.takeCandidates() {
                 let passesBy = unanswered.tries(transfer) || unanswered.areOverdue(for: transfer, at: now)
                 // It loses its place in libcurl's own line, where that would be in order.
-                guard passesBy || connectionLine.hasSeveralOrigins else { continue }
+                guard passesBy || connectionLine.hasSeveralOrigins || connectionLine.triesSingleLine else { continue }
                 giveAnew(transfer, multi, connects: passesBy)
                 retried.append(transfer)
             }
@@ -195,6 +200,7 @@
         /// Whether libcurl has it and has done nothing for it yet, neither a look-up nor anything with a connection.
         var waitsForConnection: Bool {
             isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isTurnedBack
+                && !lacksDescriptor
         }
     }
 #endif

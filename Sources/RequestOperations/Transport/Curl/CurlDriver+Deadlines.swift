@@ -24,12 +24,29 @@
                 progressed(transfer)
             }
             guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
-            if deadline <= now { stop(transfer, cause) } else { sweep(by: deadline) }
+            guard deadline <= now else { return sweep(by: deadline) }
+            let isConnecting = if case .connectLimit = cause { true } else { false }
+            stop(transfer, cause)
+            if isConnecting, transfer.mayShareConnection { endThoseWaiting(for: transfer) }
+        }
+
+        /// A connection did not come about that others were to share. If there is no other to its origin, those end with it that
+        /// have waited for longer than they may take to connect: one after the other would only find out the same.
+        private func endThoseWaiting(for transfer: CurlTransfer) {
+            let origin = transfer.origin
+            guard !active.contains(where: { $0.sends > 0 && $0.origin == origin }) else { return }
+            for other in connectionLine.waiting(for: origin) + newConnections.heldBack(from: origin)
+            where other.mayShareConnection && other.isActive {
+                guard let limit = other.limits.connect, other.began.adding(limit) <= now else { continue }
+                stop(other, .connectLimit)
+            }
         }
 
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
+            // It waits for a connection that others make, or for a descriptor.
+            if transfer.isTurnedBack, transfer.deadlines.connect == nil { return nil }
             // Or a connection is made over which the request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
                 if transfer.hasSocket { runAgainWhileConnecting() }

@@ -77,7 +77,11 @@
             }
         }
 
-        private var nextDeadline: Int64 { min(nextSweep, nextTelling, nextRun, nextRotation, sockets.deadline) }
+        private var nextDeadline: Int64 {
+            min(
+                nextSweep, nextTelling, nextRun, nextRotation, sockets.deadline, descriptorLine.deadline,
+                descriptorBoundEnd)
+        }
 
         private var millisecondsToSleep: Int32 {
             guard nextDeadline != .max else { return 60_000 }

@@ -21,6 +21,7 @@
         let handles: EasyHandlePool
         let sockets = SocketSet()
         let busyThreads: BusyThreads
+        let descriptors: DescriptorPool
         let files = FileThread()
 
         // MARK: The thread's own
@@ -29,7 +30,7 @@
 
         /// The time at the beginning of the turn.
         private(set) var now: Int64 = 0
-        private(set) var multi: UnsafeMutableRawPointer?
+        var multi: UnsafeMutableRawPointer?
         @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
         /// Those whose Task may have something to do.
         @exclusivity(unchecked) var ready: [CurlTransfer] = []
@@ -48,6 +49,13 @@
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// Those whose body ends by a length that libcurl may not go by.
         var framedByLength: [CurlTransfer] = []
+        /// Those for which the process had no descriptor in this turn.
+        @exclusivity(unchecked) var lacking: [CurlTransfer] = []
+        @exclusivity(unchecked) var descriptorLine = DescriptorLine()
+        /// Until when libcurl keeps to a number of connections, since there were no descriptors for more.
+        var descriptorBoundEnd = Int64.max
+        /// Whether connections are not kept, since another driver needs their descriptors.
+        var givesUpIdle = false
         /// What was given to libcurl once more, out of that line.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
         /// The connections of which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
@@ -67,9 +75,10 @@
 
         init(
             _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, sharesConnections: Bool = true,
-            busyThreads: BusyThreads = .shared
+            busyThreads: BusyThreads = .shared, descriptors: DescriptorPool = .shared
         ) {
             self.configuration = configuration
+            self.descriptors = descriptors
             self.busyThreads = busyThreads
             settings = HandleSettings(configuration, cookies: cookies, sharesConnections: sharesConnections)
             responsePolling = BusyPolling(limit: configuration.busyPolling)
@@ -90,6 +99,7 @@
 
         /// Starts the thread, or ends what it was to carry out if the system has none to give.
         func start() {
+            DescriptorPool.prepareRuntime()
             if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
         }
 
@@ -142,42 +152,33 @@
             rocurl_name_thread("CurlTransport")
             // `start` has made it.
             guard let multi else { return }
-            if !settings.sharesConnections {
-                _ = rocurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
-            }
-            _ = rocurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.keptConnections)
-            if let limit = configuration.maximumConnectionsPerHost {
-                _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)
-            }
-            if let limit = configuration.maximumConnections {
-                _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, limit)
-            }
-            rocurl_set_waiting(
-                multi, CurlCallbacks.wait, CurlCallbacks.setTimer, Unmanaged.passUnretained(sockets).toOpaque())
-            if CurlLibrary.keepsThreadsForLookups {
-                // As for each handle; see `HandleSettings.apply`.
-                _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)
-            }
+            setUp(multi)
+            descriptors.join(self) { [weak self] in self?.callForTurn() }
             var calls: [CurlTransfer] = []
             rocurl_begin_work()
-            while takeInbox(&calls) {
+            // It may be another one in each turn.
+            while takeInbox(&calls), let multi = self.multi {
                 if asksForEnds { askForEnds() }
                 sockets.attend(multi, endsIdle: !active.contains(where: \.usesUnknownSocket))
                 if now >= nextRun { runAll(multi) }
                 noticeWaiting()
                 connectTurnedBack(multi)
+                holdLacking(multi)
                 takeFinished(multi)
                 if !framedByLength.isEmpty { endFramed(multi) }
                 if now >= nextSweep { sweep() }
                 retryWaiting(multi)
+                retryLacking(multi)
                 if !unsentResets.isEmpty { sendResets() }
                 wakeTasks()
+                giveUpIdle()
                 // The process may exit in between.
                 rocurl_end_work()
                 waitForWork()
                 rocurl_begin_work()
             }
-            end(multi)
+            descriptors.leave(self)
+            if let multi = self.multi { end(multi) }
             rocurl_end_work()
         }
 
@@ -219,6 +220,8 @@
             framedByLength = []
             retried = []
             turnedBack = []
+            lacking = []
+            descriptorLine = DescriptorLine()
             newConnections = NewConnections()
             unanswered = UnansweredConnections()
             connectionLine = ConnectionLine()
@@ -305,7 +308,8 @@
 
         /// libcurl is done with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
-            guard let transfer = easy.transfer, !connectsAnew(transfer, easy, after: code),
+            guard let transfer = easy.transfer, !waitsForDescriptor(transfer, easy, after: code),
+                !connectsAnew(transfer, easy, after: code),
                 !replays(transfer, easy, after: code)
             else { return }
             if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
@@ -359,6 +363,7 @@
             // What happened first counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.leavesInput()
+            transfer.endsWait()
             // An error may be answered before the end of a head.
             if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete || transfer.head.status >= 400 {
                 transfer.easy?.wearOut()

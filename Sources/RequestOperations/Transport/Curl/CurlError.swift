@@ -34,7 +34,7 @@
                 error(.connectionLost, "the connection ended before a response; the request may have been processed")
             case .lookupFailed(let code, let message):
                 error(.cannotResolveHost, message, underlying: CurlError(code))
-            case .shortage(let reason): error(.cannotConnect, reason)
+            case .shortage(let reason): error(.outOfLocalResources, reason)
             case .shutDown: error(.connectionLost, "the transport was shut down")
             }
         }
@@ -59,7 +59,7 @@
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {
             switch code {
             case _ where CurlLibrary.lacksThread(message):
-                .cannotConnect
+                .outOfLocalResources
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
             // The head of a proxy's answer cannot be read.
@@ -137,11 +137,19 @@
         }
 
         private func connectFailure(_ message: String) -> RequestError.Code {
+            if lacksDescriptor || isShortOfPorts { return .outOfLocalResources }
             let port = url.port ?? Origin.defaultPort(isSecure: isSecure)
             if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
                 return .proxyFailed
             }
             return triedReachable || !lastAddressIsUnreachable ? .cannotConnect : .notConnected
+        }
+
+        /// Whether this machine has no port left for another connection to that address. (With IPv6 the same number says that
+        /// this machine has no address of that family.)
+        private var isShortOfPorts: Bool {
+            guard hasSocket, isIPv4, let easy else { return false }
+            return rocurl_system_error(easy.pointer) == Int(EADDRNOTAVAIL)
         }
 
         /// Whether it was a proxy that could not be reached. libcurl names the host and port to which it could not connect:
@@ -175,9 +183,10 @@
     /// | 5, 7 | connect | `unsupported` | a proxy's URL that libcurl does not understand, or of a scheme that it does not speak |
     /// | 4 | connect | `unsupported` | *unproven*: what libcurl was built without |
     /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
-    /// | 5, 6 | connect | `cannotConnect` | *unproven*: no thread left for a look-up, with libcurl before 8.20 |
+    /// | 5, 6 | connect | `outOfLocalResources` | *unproven*: no thread left for a look-up, with libcurl before 8.20 |
     /// | 7 | connect | `cannotConnect` | a closed port |
     /// | 7 | connect | `notConnected` | addresses without a route |
+    /// | 7 | connect | `outOfLocalResources` | no port left on this machine |
     /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |
     /// | 28 | connect | `timedOut` | *unproven*: the transport's own limit ends before libcurl's |
     /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a certificate missed in TLS 1.2 |

@@ -124,6 +124,9 @@
         /// connection (7.88 to 8.14, which Debian 12 and 13 and Ubuntu 24.04 have).
         static let holdsBackResets = version >= Version(7, 88) && version < Version(8, 15)
 
+        /// Whether the library counts the wait for one of a bounded number of connections as time for connecting.
+        static let countsWaitsAsConnecting = version >= Version(8, 0)
+
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
         static let keepsRoots = version >= Version(7, 87)
 

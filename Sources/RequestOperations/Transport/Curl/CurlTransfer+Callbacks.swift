@@ -9,6 +9,7 @@
         /// A look-up begins; `false` ends the transfer.
         func lookupBegins() -> Bool {
             guard maySendAgain() else { return false }
+            endsWait()
             isLookingUp = true
             driver.lookupBegins(for: self)
             beginsToConnect()
@@ -26,6 +27,7 @@
                 turnBack()
                 return false
             }
+            endsWait()
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             onlySocket = hasSocket ? nil : descriptor
             hasSocket = true
@@ -75,8 +77,10 @@
                 return false
             }
             isLookingUp = false
+            endsWait()
             driver.lookupEnded(for: self, connects: false)
             sends += 1
+            lacksDescriptor = false
             deadlines.connect = nil
             // It may be another connection, of which libcurl has not told yet.
             if sends > 1 { readsFrom = nil }

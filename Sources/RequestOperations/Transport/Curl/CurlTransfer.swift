@@ -22,8 +22,12 @@
         let wantsProgress: Bool
         /// Whether the whole body is kept; otherwise it goes on elsewhere.
         let isForMemory: Bool
+        /// Whether it needs a descriptor for a file beside that of its connection.
+        let usesFile: Bool
         /// When `perform` was called.
         let submitted: Int64
+        /// Takes note how long it waits for a connection of others, if somebody wants to know.
+        let wait: ConnectionWait?
 
         /// The handle; `nil` when the driver keeps it since it could not be taken off a look-up.
         var easy: EasyHandle?
@@ -70,6 +74,10 @@
         var sharesConnection = false
         /// Whether it was given to libcurl to use a connection that was answered.
         var triesAnswered = false
+        /// Whether its driver keeps it, since the process has no descriptor for its connection now.
+        var lacksDescriptor = false
+        /// Whether the last socket was made for an address of IPv4.
+        var isIPv4 = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Where it stands with its name, at the desk for look-ups.
@@ -192,7 +200,8 @@
 
         init(
             driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
-            wantsProgress: Bool, isForMemory: Bool = true, submitted: Int64
+            wantsProgress: Bool, isForMemory: Bool = true, usesFile: Bool = false, submitted: Int64,
+            wait: ConnectionWait? = nil
         ) {
             self.driver = driver
             self.easy = easy
@@ -200,7 +209,9 @@
             self.upload = upload
             self.wantsProgress = wantsProgress
             self.isForMemory = isForMemory
+            self.usesFile = usesFile
             self.submitted = submitted
+            self.wait = wait
             url = request.url
             isSafe = request.isSafe
             isForHead = request.method == "HEAD"

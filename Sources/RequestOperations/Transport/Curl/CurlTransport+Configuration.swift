@@ -27,11 +27,19 @@
             /// Addresses in place of look-ups, each as `host:port:address`, for tests and special routes. Empty by default.
             public var resolve: [String] = []
 
-            /// How many connections to one host there may be, for each trust policy; requests beyond wait, and the time does
-            /// not count towards ``TransferLimits/connect``. `nil`, no bound, by default.
-            public var maximumConnectionsPerHost: Int?
+            /// How many connections to one host there may be, for each trust policy. 64 by default; `nil` is no bound.
+            ///
+            /// Requests beyond it wait for a connection. That time counts for none of the limits of an attempt
+            /// (``TransferLimits/connect``, ``TransferLimits/idle``, ``RequestConfiguration/attemptTimeLimit``), only for
+            /// the ``RequestConfiguration/deadline``.
+            public var maximumConnectionsPerHost: Int? = 64
 
-            /// How many connections there may be in all, for each trust policy; `nil`, no bound, by default.
+            /// How many connections there may be in all, for each trust policy. `nil` by default: as many as the limit of
+            /// open files allows (`RLIMIT_NOFILE`, the soft limit).
+            ///
+            /// Whatever is set here, all transports of the process together leave some descriptors free for files, look-ups
+            /// and the Swift runtime: an eighth of the limit, at least 24 and at most 256, but never more than half of it.
+            /// Requests beyond wait as they do for ``maximumConnectionsPerHost``.
             public var maximumConnections: Int?
 
             /// How many connections are kept for later requests, for each trust policy. 512 by default; 0 keeps none.

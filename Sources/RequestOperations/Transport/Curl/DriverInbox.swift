@@ -59,6 +59,11 @@
             return wakeUp()
         }
 
+        /// Has the thread take a turn, if it sleeps; it need not have one.
+        mutating func nudge() -> Effect {
+            if case .asleep = life { wakeUp() } else { .none }
+        }
+
         private mutating func wakeUp() -> Effect {
             defer { life = .awake }
             switch life {

@@ -151,7 +151,7 @@
                 asksForFreshConnection = false
             }
             keepConnection(true)
-            if self.connectLimit != connectLimit, !settings.countsWaitsAsConnecting {
+            if self.connectLimit != connectLimit {
                 // The driver keeps the limit itself, a little earlier.
                 let milliseconds = (connectLimit?.nanoseconds ?? .max) / 1_000_000
                 set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
@@ -267,6 +267,14 @@
             set(CURLOPT_PIPEWAIT, 0)
             // For the one after it, that is to be set anew with the version.
             isSecure = nil
+        }
+
+        /// The transfer waits for a connection. libcurl 8 would count that as time for connecting: the driver keeps the limit
+        /// alone then.
+        func liftConnectLimit() {
+            guard CurlLibrary.countsWaitsAsConnecting, connectLimit != nil else { return }
+            set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+            connectLimit = nil
         }
 
         /// Whether the connection of the transfer is kept at its end if nobody else uses it then. (A transport that keeps

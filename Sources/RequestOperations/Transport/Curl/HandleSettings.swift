@@ -77,12 +77,6 @@
         /// path.
         var needsWholeURLs: Bool { mayUseProxy || keepsCookies }
 
-        /// Whether libcurl would count the wait for one of a bounded number of connections as time for connecting, as its
-        /// versions 8 do: the driver keeps the limit alone then.
-        var countsWaitsAsConnecting: Bool {
-            configuration.boundsConnections && CurlLibrary.version >= CurlLibrary.Version(8, 0)
-        }
-
         /// Whether requests can go through a proxy.
         var mayUseProxy: Bool {
             switch configuration.proxy {

@@ -27,6 +27,11 @@
             places[transfer.origin].map { $0.makerCount > 0 } ?? false
         }
 
+        /// Those that wait for a connection to an origin to be made.
+        func heldBack(from origin: Origin) -> [CurlTransfer] {
+            places[origin]?.heldBack.elements ?? []
+        }
+
         mutating func holdBack(_ transfer: CurlTransfer) {
             transfer.isTurnedBack = true
             places[transfer.origin, default: Place()].heldBack.append(transfer)

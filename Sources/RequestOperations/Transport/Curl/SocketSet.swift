@@ -23,6 +23,8 @@
         /// By descriptor; unchecked, since one thread alone asks for them, at each step of each transfer.
         @exclusivity(unchecked) private var watches: [SocketWatch] = []
         private let events = UnsafeMutablePointer<rocurl_event>.allocate(capacity: SocketSet.capacity)
+        /// How many descriptors of connections are open, those included that are being made.
+        private(set) var connectionCount = 0
         /// How many have happened since libcurl last attended to them.
         private(set) var eventCount: Int32 = 0
         /// When libcurl wants to be called in any case.
@@ -78,6 +80,7 @@
             forgetEnd(of: descriptor)
             // Of one that was closed before its connection stood libcurl may not tell if the next takes its number.
             let interest = watches[Int(descriptor)].wanted
+            if !watches[Int(descriptor)].isConnection { connectionCount += 1 }
             watches[Int(descriptor)] = SocketWatch(isConnection: true)
             return want(interest, of: descriptor)
         }
@@ -86,6 +89,7 @@
         func closes(_ descriptor: Int32) {
             guard descriptor < watches.count else { return }
             forgetEnd(of: descriptor)
+            if watches[Int(descriptor)].isConnection { connectionCount -= 1 }
             // If a child of the process has it as well, the kernel would go on watching it.
             _ = change(descriptor) { $0 = SocketWatch() }
         }

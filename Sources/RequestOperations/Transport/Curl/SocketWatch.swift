@@ -28,7 +28,7 @@
         /// Whether it is of a connection that nobody uses, of which libcurl is to learn that it has ended.
         private(set) var isIdle = false
         /// Whether it is known when the descriptor is closed, and its number free for something else.
-        private let isConnection: Bool
+        let isConnection: Bool
 
         init(isConnection: Bool = false) {
             self.isConnection = isConnection

@@ -34,7 +34,8 @@
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
-                wantsProgress: task.onProgress != nil, isForMemory: isForMemory, submitted: submitted)
+                wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
+                usesFile: isLarge || upload is FileUpload, submitted: submitted, wait: task.trace?.wait)
             transfer.progress.bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             self.task = task
             self.onHead = onHead

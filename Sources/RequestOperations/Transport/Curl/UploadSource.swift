@@ -48,10 +48,12 @@
     }
 
     /// A file, read with its length at the beginning: a file that grows meanwhile is sent up to that length, one that
-    /// shrinks fails the transfer.
-    // Unchecked: the offset belongs to the driver thread.
+    /// shrinks fails the transfer. It is opened when its first byte is wanted: requests that wait take no descriptor for it.
+    // Unchecked: the offset and the descriptor belong to the driver thread.
     final class FileUpload: UploadSource, @unchecked Sendable {
-        private let file: Int32
+        private let path: String
+        /// -1 before it is opened.
+        private var file: Int32 = -1
         private let size: Int64
         private var offset: Int64 = 0
 
@@ -60,19 +62,36 @@
             guard url.isFileURL else {
                 throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's URL is not that of a file")
             }
-            // A pipe would let nobody open it before there is a writer.
-            file = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            guard file >= 0 else { throw Self.error("cannot be opened") }
+            path = url.path
             var status = stat()
-            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                close(file)
-                throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's file is not a regular file")
-            }
+            guard stat(path, &status) == 0, access(path, R_OK) == 0 else { throw Self.error("cannot be opened") }
+            guard Self.isRegular(status) else { throw Self.isNoFile }
             size = Int64(status.st_size)
         }
 
         deinit {
-            close(file)
+            if file >= 0 { close(file) }
+        }
+
+        private static func isRegular(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
+        private static var isNoFile: RequestError {
+            RequestError(.unencodableBody, stage: .transfer, reason: "the body's file is not a regular file")
+        }
+
+        /// Opens the file, unless it is.
+        private func opened() throws -> Int32 {
+            guard file < 0 else { return file }
+            // A pipe that has taken its place would let nobody open it before there is a writer.
+            let new = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard new >= 0 else { throw Self.error("cannot be opened") }
+            var status = stat()
+            guard fstat(new, &status) == 0, Self.isRegular(status) else {
+                close(new)
+                throw Self.isNoFile
+            }
+            file = new
+            return new
         }
 
         var length: Int64? { size }
@@ -80,6 +99,8 @@
         func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
             let wanted = Int(min(Int64(buffer.count), size - offset))
             guard wanted > 0 else { return .bytes(0) }
+            let file: Int32
+            do { file = try opened() } catch { return .failed(error) }
             var count: Int
             repeat { count = pread(file, buffer.baseAddress, wanted, off_t(offset)) } while count < 0 && errno == EINTR
             guard count >= 0 else { return .failed(Self.error("cannot be read")) }
@@ -98,10 +119,11 @@
         }
 
         private static func error(_ what: String) -> RequestError {
-            let cause = POSIXError.Code(rawValue: errno).map { POSIXError($0) }
+            let number = errno
             return RequestError(
-                .unencodableBody, stage: .transfer, underlying: cause,
-                reason: "the body's file \(what): \(String(cString: strerror(errno)))")
+                DescriptorPool.isShortage(number) ? .outOfLocalResources : .unencodableBody, stage: .transfer,
+                underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
+                reason: "the body's file \(what): \(String(cString: strerror(number)))")
         }
     }
 #endif

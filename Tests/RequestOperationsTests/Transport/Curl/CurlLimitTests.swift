@@ -46,7 +46,8 @@
             await driver.shutDown(.failing)
         }
 
-        @Test func `A process without descriptors left fails its requests as cannotConnect, and goes on with new ones`()
+        @Test
+        func `A process without any descriptor fails its requests as outOfLocalResources, and goes on with new ones`()
             async throws
         {
             let port = try RefusingPort()
@@ -61,7 +62,9 @@
                 let first = await transport.row(url)
                 setrlimit(files, &limit)
                 let second = await transport.row(url)
-                guard first == .unsent(.cannotConnect), second == .unsent(.cannotConnect, 7) else { exit(EXIT_FAILURE) }
+                guard first == .unsent(.outOfLocalResources), second == .unsent(.cannotConnect, 7) else {
+                    exit(EXIT_FAILURE)
+                }
             }
         }
 

@@ -1,0 +1,35 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct DescriptorShareTests {
+    @Test(arguments: [
+        (0, 0), (16, 8), (40, 20), (64, 40), (192, 168), (256, 224), (1024, 896), (1 << 20, (1 << 20) - 256),
+    ])
+    func `A part of the descriptors is left free, and at most half of them`(limit: Int64, bound: Int64) {
+        #expect(DescriptorShare(limit: limit).bound == bound)
+        #expect(DescriptorShare(limit: limit).reserve == limit - bound)
+    }
+
+    @Test func `A limit that is none bounds no connection`() {
+        #expect(DescriptorShare(limit: .max).allows(.max))
+    }
+
+    @Test
+    func `The number of a descriptor decides, and one that needs a file beside it may have half as high a number`() {
+        let share = DescriptorShare(limit: 1024)
+        #expect(share.allows(895) && !share.allows(896))
+        #expect(share.allows(447, needsFile: true) && !share.allows(448, needsFile: true))
+    }
+
+    @Test func `The first connection of a transport may have almost any descriptor`() {
+        let share = DescriptorShare(limit: 1024)
+        #expect(share.allows(1015, isFirst: true) && !share.allows(1016, isFirst: true))
+        #expect(share.allows(1015, isFirst: true, needsFile: true))
+    }
+
+    @Test func `Without descriptors no connection may have one`() {
+        #expect(!DescriptorShare(limit: 0).allows(0) && !DescriptorShare(limit: 0).allows(0, isFirst: true))
+        #expect(!DescriptorShare(limit: -1).allows(0))
+    }
+}
