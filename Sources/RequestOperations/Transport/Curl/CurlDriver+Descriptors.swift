@@ -26,7 +26,7 @@
 
         /// Has a transfer wait that libcurl has ended for want of a descriptor or a thread; whether it does.
         func waitsForDescriptor(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard transfer.mayWaitForDescriptor, let multi else { return false }
+            guard code != CURLE_OK, transfer.mayWaitForDescriptor, let multi else { return false }
             let lacksThread = easy.message.map(CurlLibrary.lacksThread) ?? false
             guard lacksThread || transfer.lacksDescriptor && code == CURLE_COULDNT_CONNECT else { return false }
             // Another looks the name up, which fails too if there is still no thread.

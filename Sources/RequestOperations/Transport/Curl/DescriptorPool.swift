@@ -84,18 +84,18 @@
 
         // MARK: The runtime
 
-        private static let isRuntimePrepared = Atomic(false)
+        private static let isRuntimePrepared = Locked(false)
         /// More than Dispatch needs for all its timers.
         private static let runtimeDescriptors = 8
 
         /// Has Dispatch open what it needs for timers, once, if there are descriptors for that: when it comes to that later and
         /// finds none, it ends the process.
         static func prepareRuntime() {
-            guard !isRuntimePrepared.load(ordering: .relaxed) else { return }
+            guard !isRuntimePrepared.withLock({ $0 }) else { return }
             let descriptors = (0..<runtimeDescriptors).map { _ in rocurl_wake_create() }
             for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
             guard !descriptors.contains(where: { $0 < 0 }) else { return }
-            isRuntimePrepared.store(true, ordering: .relaxed)
+            isRuntimePrepared.withLock { $0 = true }
             _ = DeadlineHeap.shared.schedule(at: .now) {}
             DispatchQueue.global().asyncAfter(wallDeadline: .now()) {}
             Task {
