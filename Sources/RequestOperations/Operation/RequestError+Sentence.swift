@@ -24,6 +24,7 @@ extension RequestError: LocalizedError {
         case .cannotResolveHost: "The \(server) could not be found."
         case .cannotConnect: "No connection to the \(server) could be made."
         case .notConnected: "There is no connection to a network."
+        case .outOfLocalResources: "This process has no files, threads, memory or ports left for the request."
         case .connectionLost, .truncatedBody: "The connection to the \(server) was lost."
         case .secureConnectionFailed: "No secure connection to the \(server) could be made."
         case .untrustedCertificate, .pinningFailed: "The identity of the \(server) could not be verified."
