@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct DescriptorShareTests {
     @Test(arguments: [
-        (0, 0), (16, 8), (40, 20), (64, 40), (192, 168), (256, 224), (1024, 896), (1 << 20, (1 << 20) - 256),
+        (Int64(0), Int64(0)), (16, 8), (40, 20), (64, 40), (192, 168), (256, 224), (1024, 896),
+        (1 << 20, (1 << 20) - 256),
     ])
     func `A part of the descriptors is left free, and at most half of them`(limit: Int64, bound: Int64) {
         #expect(DescriptorShare(limit: limit).bound == bound)
