@@ -13,6 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
 static struct lookups lookups[LOOKUPS_GROUPS];
 static bool is_answered[LOOKUPS_GROUPS];
+static int failures_left[LOOKUPS_GROUPS];
 
 static int group_of(const char *name) {
     static const char suffix[] = ".lookups.test";
@@ -46,6 +47,14 @@ static void wait_for_answer(int group, int count) {
     pthread_cleanup_pop(1);
 }
 
+static bool fails(int group) {
+    pthread_mutex_lock(&lock);
+    bool fails = failures_left[group] > 0;
+    if (fails) failures_left[group]--;
+    pthread_mutex_unlock(&lock);
+    return fails;
+}
+
 // The program's own function comes before that of the C library, for libcurl as well.
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **addresses) {
     int (*system)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
@@ -56,6 +65,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     bool is_second = hints && hints->ai_family == AF_INET6;
     wait_for_answer(group, is_second ? 0 : 1);
     if (is_second) return EAI_NONAME;
+    if (fails(group)) return EAI_AGAIN;
     return system("127.0.0.1", service, hints, addresses);
 }
 
@@ -64,6 +74,12 @@ struct lookups lookups_of(int group) {
     struct lookups these = lookups[group];
     pthread_mutex_unlock(&lock);
     return these;
+}
+
+void lookups_fail(int group, int count) {
+    pthread_mutex_lock(&lock);
+    failures_left[group] = count;
+    pthread_mutex_unlock(&lock);
 }
 
 void lookups_answer(int group) {

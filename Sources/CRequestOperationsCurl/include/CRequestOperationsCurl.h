@@ -32,6 +32,7 @@ static const CURLcode CURLE_PROXY = (CURLcode)97;
 static const CURLoption rocurl_option_protocols = (CURLoption)181;
 static const CURLoption rocurl_option_root_lifetime = (CURLoption)321;
 static const CURLoption rocurl_option_quick_exit = (CURLoption)322;
+static const CURLMoption rocurl_multi_option_lookup_threads = (CURLMoption)20;
 static const CURLMoption rocurl_multi_option_quick_exit = (CURLMoption)21;
 static const CURLoption rocurl_option_send_function = (CURLoption)20312;
 static const CURLoption rocurl_option_send_data = (CURLoption)10313;

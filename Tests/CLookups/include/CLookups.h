@@ -17,5 +17,7 @@ struct lookups {
 struct lookups lookups_of(int group);
 /// Lets the look-ups of a group end, which stand until then. Each name is that of 127.0.0.1.
 void lookups_answer(int group);
+/// Has the next look-ups of a group that end fail for now (EAI_AGAIN).
+void lookups_fail(int group, int count);
 
 #endif

@@ -33,7 +33,7 @@
                 }
                 // It makes no connection while it waits for one.
                 if transfer.makesConnection { newConnections.makesRoom(transfer) }
-                admit(desk.waits(transfer))
+                admit(desk.waits(transfer, at: now))
             }
         }
 
@@ -130,6 +130,7 @@
         func ends(_ transfer: CurlTransfer) {
             makesRoom(transfer)
             descriptorLine.noteRoom()
+            connectionComesFree(after: transfer)
             connectionLine.ends(transfer)
             unanswered.ends(transfer)
             if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }

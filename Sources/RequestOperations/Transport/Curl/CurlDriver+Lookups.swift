@@ -17,11 +17,12 @@
         func admit(_ transfer: CurlTransfer) {
             transfer.beginsToConnect()
             if desk.admits(transfer, at: now) {
-                if transfer.stand == .trying || mayWaitForConnection(transfer) { tried.append(transfer) }
+                if transfer.stand.isTrying || mayWaitForConnection(transfer) { tried.append(transfer) }
                 liftConnectLimit(of: transfer)
                 begin(transfer)
             } else {
                 transfer.place = .held
+                sweep(by: desk.nextAging)
             }
         }
 
@@ -30,11 +31,12 @@
                 transfer.place = .nowhere
                 admit(transfer)
             }
+            sweep(by: desk.nextAging)
         }
 
         /// Called by libcurl.
         func lookupBegins(for transfer: CurlTransfer) {
-            desk.lookupBegins(for: transfer)
+            desk.lookupBegins(for: transfer, at: now)
         }
 
         /// Begins the transfers that waited for a look-up; called by libcurl, which does not take new ones meanwhile.
@@ -51,6 +53,18 @@
                 transfer.place = .nowhere
                 call(for: transfer)
             }
+            sweep(by: desk.nextAging)
+        }
+
+        /// A transfer has ended that may have left its connection to others.
+        func connectionComesFree(after transfer: CurlTransfer) {
+            guard !desk.isIdle, transfer.isWhole else { return }
+            letGo(desk.connectionComesFree(after: transfer, at: now))
+        }
+
+        /// Lets those begin for whom there is room, now that some look-ups have gone on for a while.
+        func ageLookups() {
+            admit(desk.age(at: now))
         }
 
         /// Leaves a look-up to itself, since its transfer ends. What its name holds goes on waiting for it.
@@ -58,6 +72,7 @@
             easy.transfer = nil
             easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             transfer.easy = nil
+            letGo(desk.abandons(transfer, at: now))
             let deadline = now.adding(Self.patience)
             orphans[Unmanaged.passUnretained(easy).toOpaque()] = Orphan(
                 easy: easy, transfer: transfer, deadline: deadline)
@@ -88,31 +103,18 @@
             }
         }
 
-        /// A transfer ended without its name being known. Those that it held share the failure if there is no such name;
-        /// otherwise the next of them tries.
+        /// A transfer ended without its name being known. Of those that it held, the next tries: libcurl does not tell whether
+        /// there is no such name, or the resolver was merely busy.
         func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
             guard transfer.stand != .none else { return }
-            let finding = isUnknownName(code, message) ? code : nil
-            let (failed, next) = desk.ended(transfer, isUnknown: finding != nil)
-            if let finding {
-                for other in failed {
-                    other.place = .nowhere
-                    end(other, .stopped(.lookupFailed(finding, message)))
-                }
-            }
             // Not now: the next may fail as well, and there may be thousands of them.
-            letGo(next)
+            letGo(desk.ended(transfer, isFailure: isFailedLookup(code, message), at: now))
         }
 
-        /// Whether a failure says that a name does not exist for any transfer that waits for it. Those that the environment
-        /// sends over a proxy may have different ones.
-        private func isUnknownName(_ code: CURLcode?, _ message: String?) -> Bool {
+        /// Whether a look-up was made, and failed.
+        private func isFailedLookup(_ code: CURLcode?, _ message: String?) -> Bool {
             if let message, CurlLibrary.lacksThread(message) { return false }
-            return switch code {
-            case CURLE_COULDNT_RESOLVE_HOST: true
-            case CURLE_COULDNT_RESOLVE_PROXY: configuration.proxy != .environment
-            default: false
-            }
+            return code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY
         }
     }
 #endif

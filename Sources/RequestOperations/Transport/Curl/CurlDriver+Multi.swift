@@ -32,6 +32,8 @@
             if CurlLibrary.keepsThreadsForLookups {
                 // As for each handle; see `HandleSettings.apply`.
                 _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)
+                // One for each family of addresses.
+                _ = rocurl_multi_set_long(multi, rocurl_multi_option_lookup_threads, 2 * desk.bounds.all)
             }
         }
     }

@@ -15,10 +15,8 @@
         }
 
         private func failure(_ cause: Cause) -> any Error {
-            func error(
-                _ code: RequestError.Code, _ reason: String?, underlying: CurlError? = nil
-            ) -> RequestError {
-                RequestError(code, stage: .transfer, underlying: underlying, reason: reason)
+            func error(_ code: RequestError.Code, _ reason: String?) -> RequestError {
+                RequestError(code, stage: .transfer, reason: reason)
             }
             return switch cause {
             case .aborted: CancellationError()
@@ -32,8 +30,6 @@
             case .sourceFailed(let cause), .sinkFailed(let cause): cause
             case .replayRefused:
                 error(.connectionLost, "the connection ended before a response; the request may have been processed")
-            case .lookupFailed(let code, let message):
-                error(.cannotResolveHost, message, underlying: CurlError(code))
             case .shortage(let reason): error(.outOfLocalResources, reason)
             case .shutDown: error(.connectionLost, "the transport was shut down")
             }

@@ -172,8 +172,6 @@
             case sinkFailed(any Error)
             /// libcurl wanted to send a request again that may have been processed.
             case replayRefused
-            /// The look-up of the same name for another transfer failed.
-            case lookupFailed(CURLcode, String?)
             case shutDown
             /// The system has no thread, no descriptor or no memory left.
             case shortage(String)

@@ -1,20 +1,29 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// Coalesces look-ups: of the transfers to one name, one looks it up, and the others are held until the name is known.
     ///
-    /// libcurl starts a thread for each look-up, also for a hundred of the same name at the same time. Of different names no
-    /// more than ``LookupDesk/width`` are looked up at a time, those included whose transfers have been given up.
+    /// libcurl starts a thread for each look-up, also for a hundred of the same name at the same time. How many go on at a time is
+    /// bounded by ``LookupBounds``. Those whose transfers have been given up count as old ones, since their threads go on.
+    ///
+    /// A name that was resolved before does not wait for names that never were: it has places of its own. A look-up that fails ends
+    /// one transfer, since libcurl does not tell whether there is no such name or the resolver is busy. More of the others
+    /// try at a time with each failure.
     struct LookupDesk {
         /// Where a transfer stands with its name.
-        enum Stand {
+        enum Stand: Equatable {
             /// The desk has nothing to do with it.
             case none
             /// It is held, since others look the name up or too many other names are looked up.
             case held
-            /// It was let go; it is not known yet whether there has to be a look-up.
-            case trying
+            /// It was let go; it is not known yet whether there has to be a look-up. It has had a place since then.
+            case trying(since: Int64)
             /// libcurl makes it wait for a connection, so that it looks up nothing for now.
             case waiting
-            case lookingUp
+            /// It has had a place since then.
+            case lookingUp(since: Int64)
+            /// It has ended, and its look-up goes on without it.
+            case abandoned
+
+            var isTrying: Bool { if case .trying = self { true } else { false } }
         }
 
         /// A name that some transfer did not know.
@@ -27,13 +36,19 @@
             fileprivate var lookups = 0
             /// How many may try at a time: more with each that needed no look-up, since it found a connection.
             fileprivate var window = 1
-            /// How many look-ups in a row have not told it all, so that the next one had to begin: some may never be answered.
+            /// How many look-ups in a row have failed or not told it all, so that the next one had to begin.
             fileprivate var misses = 0
+            /// How many connections may have come free since the last look-up began, which found none.
+            fileprivate var freed = 0
             /// Some of them may have been let go of since.
             fileprivate var held = Line<CurlTransfer>()
             fileprivate var isInLine = false
 
-            fileprivate var hasPlace: Bool { trying + lookups > 0 }
+            fileprivate var isInUse: Bool { trying + lookups > 0 }
+
+            fileprivate var isResolved: Bool { answeredUntil != .min }
+
+            fileprivate var mayTry: Bool { freed > 0 || trying + lookups < window }
 
             /// How many may try after a look-up: one, and more with each that has not told it all.
             fileprivate var narrowestWindow: Int { min(1 << min(misses, 16), LookupDesk.widestWindow) }
@@ -41,7 +56,10 @@
 
         /// How long a name counts as known: a little less than the 60 s for which libcurl keeps it.
         private static let memory: Int64 = 50_000_000_000
-        static let width = 32
+        /// How long a name counts as resolved before, at least.
+        private static let longMemory = HostMemory.sweepInterval / 2
+        /// How many such names are kept at most.
+        private static let mostResolved = 1 << 16
         static let widestWindow = 32
 
         private var names: [String: Name] = [:]
@@ -49,47 +67,64 @@
         private var capacity = 1024
         /// When those were forgotten last that nobody needs.
         private var lastSweep = Int64.min
-        /// How many names have a place in the width.
-        private var places = 0
-        /// Names that wait for a place.
+        private var places: LookupPlaces
+        /// Names that wait for a place, and were resolved before.
+        private var resolvedLine = Line<Name>()
+        /// All others that wait for a place.
         private var line = Line<Name>()
         private(set) var heldCount = 0
 
         private let answersComeInParts: Bool
 
         /// - Parameter answersComeInParts: Whether a connection may begin before libcurl remembers the name.
-        init(answersComeInParts: Bool = CurlLibrary.connectsBeforeNamesAreKnown) {
+        init(
+            _ bounds: LookupBounds = .ofProcess,
+            answersComeInParts: Bool = CurlLibrary.connectsBeforeNamesAreKnown
+        ) {
+            places = LookupPlaces(bounds)
             self.answersComeInParts = answersComeInParts
         }
 
+        /// How many look-ups go on at most.
+        var bounds: LookupBounds { places.bounds }
+
+        /// Whether no look-up goes on, so that none holds anybody.
+        var isIdle: Bool { places.count == 0 }
+
         /// Whether the transfer can begin; otherwise it is held until the desk lets it go.
         mutating func admits(_ transfer: CurlTransfer, at now: Int64) -> Bool {
-            guard let text = transfer.lookupName, transfer.stand != .trying else { return true }
+            guard let text = transfer.lookupName, !transfer.stand.isTrying else { return true }
             if now - HostMemory.sweepInterval >= lastSweep { forgetUnneeded(at: now) }
             let name = names[text] ?? add(text, at: now)
             guard name.knownUntil <= now else { return true }
             transfer.name = name
-            guard canTry(name) else {
+            places.age(at: now)
+            guard name.mayTry, hasPlace(for: name) else {
                 hold(transfer, name)
                 return false
             }
-            begin(transfer, name)
+            begin(transfer, name, at: now)
             return true
         }
 
         // MARK: What happens to a transfer
 
-        mutating func lookupBegins(for transfer: CurlTransfer) {
+        mutating func lookupBegins(for transfer: CurlTransfer, at now: Int64) {
             guard let name = transfer.name else { return }
             switch transfer.stand {
-            case .trying: name.trying -= 1
-            // It waited for a connection, and its place was given away.
-            case .waiting: if !name.hasPlace { places += 1 }
-            case .none, .held, .lookingUp: return
+            case .trying(let since):
+                name.trying -= 1
+                transfer.stand = .lookingUp(since: since)
+            case .waiting:
+                // It waited for a connection, and its place was given away.
+                places.take(at: now)
+                transfer.stand = .lookingUp(since: now)
+            case .none, .held, .lookingUp, .abandoned:
+                return
             }
-            transfer.stand = .lookingUp
             name.lookups += 1
             name.window = name.narrowestWindow
+            name.freed = 0
         }
 
         /// The name of a transfer is known, or none was needed. Returns those that can begin.
@@ -97,9 +132,9 @@
         /// - Parameter connects: Whether it makes a connection, for which it needs the name.
         mutating func lookupEnded(for transfer: CurlTransfer, connects: Bool, at now: Int64) -> [CurlTransfer] {
             guard let name = transfer.name else { return [] }
-            let stand = transfer.stand
-            switch stand {
-            case .lookingUp:
+            let isTrying = transfer.stand.isTrying
+            switch transfer.stand {
+            case .lookingUp, .abandoned:
                 name.misses = name.answeredUntil > now ? name.misses + 1 : 0
                 name.answeredUntil = now + Self.memory
                 if !answersComeInParts { name.knownUntil = name.answeredUntil }
@@ -110,28 +145,54 @@
             case .none, .held, .trying, .waiting:
                 break
             }
-            guard name.knownUntil > now else { return leave(transfer, name, widening: stand == .trying) }
-            return takeHeld(of: name) + leave(transfer, name)
+            guard name.knownUntil > now else { return leave(transfer, name, widening: isTrying, at: now) }
+            return takeHeld(of: name) + leave(transfer, name, at: now)
         }
 
         /// libcurl makes a transfer wait for a connection. Returns those that can begin.
-        mutating func waits(_ transfer: CurlTransfer) -> [CurlTransfer] {
-            guard let name = transfer.name, transfer.stand == .trying else { return [] }
-            let next = leave(transfer, name, widening: true)
+        mutating func waits(_ transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
+            guard let name = transfer.name, transfer.stand.isTrying else { return [] }
+            let next = leave(transfer, name, widening: true, at: now)
             transfer.stand = .waiting
             return next
         }
 
-        /// A transfer ended without its name being known.
+        /// A transfer ended without its name being known. Returns those that can begin.
         ///
-        /// - Parameter isUnknown: Whether there is no such name, for the others of that name as well.
-        /// - Returns: Those that end as well, and those that can begin.
-        mutating func ended(
-            _ transfer: CurlTransfer, isUnknown: Bool
-        ) -> (failed: [CurlTransfer], next: [CurlTransfer]) {
-            guard let name = transfer.name else { return ([], []) }
-            let failed = isUnknown ? takeHeld(of: name) : []
-            return (failed, leave(transfer, name))
+        /// - Parameter isFailure: Whether a look-up has failed, rather than been given up.
+        mutating func ended(_ transfer: CurlTransfer, isFailure: Bool, at now: Int64) -> [CurlTransfer] {
+            guard let name = transfer.name else { return [] }
+            if isFailure {
+                name.misses += 1
+                name.window = max(name.window, name.narrowestWindow)
+            }
+            let next = leave(transfer, name, at: now)
+            // The next that asks for it begins anew.
+            if !name.isInUse, name.held.isEmpty {
+                name.misses = 0
+                name.window = 1
+            }
+            return next
+        }
+
+        /// A transfer ends, and its look-up goes on without it. Returns those that can begin.
+        mutating func abandons(_ transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
+            guard case .lookingUp(let since) = transfer.stand else { return [] }
+            places.endYouth(since: since)
+            transfer.stand = .abandoned
+            return letGo(at: now)
+        }
+
+        /// A transfer has ended and left its connection to others, who may wait for a look-up that it spares them. Returns those
+        /// that can begin.
+        mutating func connectionComesFree(after transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
+            guard let name = transfer.lookupName.flatMap({ names[$0] }), name.lookups > 0,
+                name.freed < Self.widestWindow
+            else { return [] }
+            name.freed += 1
+            guard let next = popHeld(of: name) else { return [] }
+            begin(next, name, at: now)
+            return [next]
         }
 
         /// Lets go of a held transfer.
@@ -150,14 +211,25 @@
 
         // MARK: Places
 
-        private func canTry(_ name: Name) -> Bool {
-            name.lookups == 0 && name.trying < name.window && (name.hasPlace || places < Self.width)
+        /// When time alone lets somebody go.
+        var nextAging: Int64 { line.isEmpty ? .max : places.nextAging }
+
+        /// Time has passed. Returns those that can begin.
+        mutating func age(at now: Int64) -> [CurlTransfer] {
+            guard nextAging <= now else { return [] }
+            return letGo(at: now)
         }
 
-        private mutating func begin(_ transfer: CurlTransfer, _ name: Name) {
-            if !name.hasPlace { places += 1 }
+        /// (Who uses a connection that has come free needs no look-up.)
+        private func hasPlace(for name: Name) -> Bool {
+            name.freed > 0 || places.hasRoom(isResolved: name.isResolved)
+        }
+
+        private mutating func begin(_ transfer: CurlTransfer, _ name: Name, at now: Int64) {
+            if name.freed > 0 { name.freed -= 1 }
+            places.take(at: now)
             name.trying += 1
-            transfer.stand = .trying
+            transfer.stand = .trying(since: now)
         }
 
         private mutating func hold(_ transfer: CurlTransfer, _ name: Name) {
@@ -167,42 +239,64 @@
             getInLine(name)
         }
 
+        /// Puts a name in line that waits for nothing but a place.
         private mutating func getInLine(_ name: Name) {
-            guard !name.hasPlace, !name.isInLine else { return }
+            guard !name.isInLine, name.mayTry, !name.held.isEmpty else { return }
             name.isInLine = true
-            line.append(name)
+            if name.isResolved { resolvedLine.append(name) } else { line.append(name) }
         }
 
         /// Takes a transfer away from its name. Returns those that can begin then, which count as trying.
         private mutating func leave(
-            _ transfer: CurlTransfer, _ name: Name, widening: Bool = false
+            _ transfer: CurlTransfer, _ name: Name, widening: Bool = false, at now: Int64
         ) -> [CurlTransfer] {
             defer { transfer.stand = .none }
             switch transfer.stand {
-            case .trying: name.trying -= 1
-            case .lookingUp: name.lookups -= 1
-            case .none, .held, .waiting: return []
+            case .trying(let since):
+                name.trying -= 1
+                places.giveBack(since: since)
+            case .lookingUp(let since):
+                name.lookups -= 1
+                places.giveBack(since: since)
+            case .abandoned:
+                name.lookups -= 1
+                places.giveBackOld()
+            case .none, .held, .waiting:
+                return []
             }
-            if widening { name.window = min(2 * name.window, Self.widestWindow) }
+            // During a look-up, those go that a connection came free for.
+            if widening, name.lookups == 0 { name.window = min(2 * name.window, Self.widestWindow) }
+            getInLine(name)
+            return letGo(at: now)
+        }
+
+        /// Lets those begin for whom there is a place.
+        private mutating func letGo(at now: Int64) -> [CurlTransfer] {
+            places.age(at: now)
             var next: [CurlTransfer] = []
-            if name.hasPlace {
-                letGo(of: name, &next)
-            } else {
-                places -= 1
-                if !name.held.isEmpty { getInLine(name) }
+            // Names whose turn has come, but for whom there was no room for all.
+            var unserved: [Name] = []
+            while let first = resolvedLine.first, hasPlace(for: first) {
+                resolvedLine.popFirst()
+                letGo(of: first, &next, &unserved, at: now)
             }
-            while places < Self.width, let first = line.popFirst() {
-                first.isInLine = false
-                letGo(of: first, &next)
+            while let first = line.first, hasPlace(for: first) {
+                line.popFirst()
+                letGo(of: first, &next, &unserved, at: now)
             }
+            for name in unserved { getInLine(name) }
             return next
         }
 
-        private mutating func letGo(of name: Name, _ next: inout [CurlTransfer]) {
-            while canTry(name), let transfer = popHeld(of: name) {
-                begin(transfer, name)
+        private mutating func letGo(
+            of name: Name, _ next: inout [CurlTransfer], _ unserved: inout [Name], at now: Int64
+        ) {
+            name.isInLine = false
+            while name.mayTry, hasPlace(for: name), let transfer = popHeld(of: name) {
+                begin(transfer, name, at: now)
                 next.append(transfer)
             }
+            unserved.append(name)
         }
 
         private mutating func takeHeld(of name: Name) -> [CurlTransfer] {
@@ -233,9 +327,14 @@
         /// Forgets the names that nobody needs. That is done when there are many, and after ``HostMemory/sweepInterval``.
         private mutating func forgetUnneeded(at now: Int64) {
             lastSweep = now
-            names = names.filter { $0.value.hasPlace || !$0.value.held.isEmpty || $0.value.knownUntil > now }
+            forget { $0.answeredUntil.adding(Self.longMemory) > now }
+            if names.count > Self.mostResolved { forget { $0.knownUntil > now } }
             // All of them may be needed: the next time is not the next name.
             capacity = max(1024, 2 * names.count)
+        }
+
+        private mutating func forget(unless isWorthKeeping: (Name) -> Bool) {
+            names = names.filter { $0.value.isInUse || !$0.value.held.isEmpty || isWorthKeeping($0.value) }
         }
 
         /// How many names are kept.

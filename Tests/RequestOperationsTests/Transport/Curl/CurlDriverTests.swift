@@ -88,14 +88,6 @@
             held.easy = nil
         }
 
-        @Test func `What waited for a look-up fails with the cause of its failure`() async throws {
-            driver.lookupFailed(for: seeking, CURLE_COULDNT_RESOLVE_HOST, "unknown")
-            let error = try #require(held.failure() as? RequestError)
-            #expect(error.code == .cannotResolveHost && error.reason == "unknown")
-            #expect((error.underlying as? CurlError)?.code == 6)
-            held.easy = nil
-        }
-
         @Test func `A transfer that waits for a look-up is cancelled without it`() async {
             _ = held.exchange.withLock { $0.abort() }
             driver.call(for: held)

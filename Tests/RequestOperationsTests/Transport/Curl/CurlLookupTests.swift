@@ -28,20 +28,65 @@
             await crowd.end()
         }
 
-        @Test func `Of many names no more than 32 are looked up at a time`() async throws {
+        @Test func `Of many names no more are looked up at a time than the bound says`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
-            let crowd = try Crowd(try (0..<100).map { try Self.url("\($0).2", server) }) { _ in }
-            // Where libcurl looks up each family by itself, it has a bound of its own for the threads.
-            let least: Int32 = CurlLibrary.connectsBeforeNamesAreKnown ? 1 : 32
-            await eventually { lookups_of(2).current >= least }
+            let urls = try (0..<40).map { try Self.url("\($0).2", server) }
+            let crowd = try Crowd(urls, lookups: LookupBounds(young: 8, unresolved: 12, all: 16))
+            await eventually { lookups_of(2).current >= 12 }
             // The thread of the transport has its turns, in which it could begin more.
             for _ in 1...5 {
                 let other = try crowd.add(server.url)
                 _ = try await other.value
             }
             lookups_answer(2)
-            for index in 0..<100 { #expect(try await crowd.body(index) == Data("here".utf8)) }
-            #expect(lookups_of(2).all == 100 && (least...32).contains(lookups_of(2).most))
+            for index in urls.indices { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            #expect(lookups_of(2).all == 40 && lookups_of(2).most == 12)
+            await crowd.end()
+        }
+
+        @Test func `A name resolves though as many others do not as may be young`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            lookups_answer(6)
+            let silent = try (0..<4).map { try Self.url("\($0).5", server) }
+            let crowd = try Crowd(silent, lookups: LookupBounds(young: 4, unresolved: 8, all: 10))
+            await eventually { lookups_of(5).current == 4 }
+            let other = try crowd.add(try Self.url("name.6", server))
+            #expect(try await other.value.body == Data("here".utf8))
+            lookups_answer(5)
+            await crowd.end()
+        }
+
+        @Test func `A name resolves though as many look-ups as may be young were cancelled`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            lookups_answer(8)
+            let silent = try (0..<4).map { try Self.url("\($0).7", server) }
+            let crowd = try Crowd(silent, lookups: LookupBounds(young: 4, unresolved: 8, all: 10))
+            await eventually { lookups_of(7).current == 4 }
+            for index in silent.indices { crowd.cancel(index) }
+            for index in silent.indices {
+                await #expect(throws: CancellationError.self) { try await crowd.body(index) }
+            }
+            let other = try crowd.add(try Self.url("name.8", server))
+            #expect(try await other.value.body == Data("here".utf8))
+            lookups_answer(7)
+            await crowd.end()
+        }
+
+        @Test func `A look-up that fails for now fails one request of those that wait for the name`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            lookups_fail(9, 1)
+            let crowd = try Crowd(Array(repeating: try Self.url("name.9", server), count: 20))
+            await eventually { lookups_of(9).all > 0 }
+            lookups_answer(9)
+            var failures: [RequestError.Code?] = []
+            for index in 0..<20 {
+                do {
+                    #expect(try await crowd.body(index) == Data("here".utf8))
+                } catch let failure as TransferFailure {
+                    failures.append((failure.error as? RequestError)?.code)
+                }
+            }
+            #expect(failures == [.cannotResolveHost])
             await crowd.end()
         }
 

@@ -1,0 +1,142 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Glibc
+
+    /// How many look-ups of names a driver has going on at a time.
+    ///
+    /// libcurl takes a thread and one or two descriptors for each, and the system's resolver takes one more. Look-ups get a sixth of
+    /// the process's descriptors, and so use half of them at most, and a quarter of the threads that it may have.
+    struct LookupBounds: Equatable {
+        /// The bound on those that began within the last second, of names that were never resolved. At most 512.
+        let young: Int
+        /// The bound on all of names that were never resolved.
+        let unresolved: Int
+        /// The bound on all. What is left of it beside the others belongs to names that were resolved before.
+        let all: Int
+
+        init(young: Int, unresolved: Int, all: Int) {
+            self.young = young
+            self.unresolved = unresolved
+            self.all = all
+        }
+
+        /// - Parameters:
+        ///   - descriptors: How many descriptors the process may have.
+        ///   - threads: How many threads it may have.
+        init(descriptors: Int, threads: Int) {
+            all = min(max(min(descriptors / 6, threads / 4), 4), 1024)
+            unresolved = all - all / 4
+            young = all / 2
+        }
+
+        /// Those that follow from the limits of the process, as they are now.
+        static var ofProcess: LookupBounds {
+            LookupBounds(
+                descriptors: limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue)),
+                threads: min(limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue)), limitOfGroups))
+        }
+
+        private static func limit(_ resource: __rlimit_resource_t) -> Int {
+            var limit = rlimit()
+            // It fails for no resource that exists.
+            return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : .max
+        }
+
+        /// The least limit on tasks of the control groups that the process began in.
+        private static let limitOfGroups: Int = {
+            // What cannot be read sets no limit: a system may have no control groups, or not show them.
+            func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+            return read("/proc/self/cgroup").flatMap { leastLimit(ofGroups: $0, read: read) } ?? .max
+        }()
+
+        /// The least limit on tasks of some control groups and of those around them; `nil` if there is none.
+        ///
+        /// - Parameters:
+        ///   - groups: What `/proc/self/cgroup` has: lines of a number, controllers and a path, separated by colons.
+        ///   - read: Reads a file, or returns `nil`.
+        static func leastLimit(ofGroups groups: String, read: (String) -> String?) -> Int? {
+            var least: Int?
+            for line in groups.split(separator: "\n") {
+                let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+                guard parts.count == 3, let root = root(of: parts[1]) else { continue }
+                // A container may see its own group as the root, whatever its path is outside.
+                var path = parts[2].hasSuffix("/") ? parts[2].dropLast() : parts[2]
+                while true {
+                    let text = read("\(root)\(path)/pids.max")?.trimmingCharacters(in: .whitespacesAndNewlines)
+                    // Without a limit it says "max".
+                    if let limit = text.flatMap({ Int($0) }) { least = min(least ?? .max, limit) }
+                    guard let end = path.lastIndex(of: "/") else { break }
+                    path = path[..<end]
+                }
+            }
+            return least
+        }
+
+        /// Where the groups of some controllers are, if they bound tasks. Version 2 has all controllers in one place.
+        private static func root(of controllers: Substring) -> String? {
+            if controllers.isEmpty { return "/sys/fs/cgroup" }
+            return controllers.split(separator: ",").contains("pids") ? "/sys/fs/cgroup/pids" : nil
+        }
+    }
+
+    /// The look-ups that go on, counted against ``LookupBounds``. Times are those of `CurlLibrary.now`.
+    struct LookupPlaces {
+        let bounds: LookupBounds
+        /// How many there are, young and old.
+        private(set) var count = 0
+        private var young = 0
+        /// The young ones, by the eighth of a second in which they began.
+        private var youngByTime: [Int64: Int] = [:]
+
+        /// So long a look-up is young.
+        static let youth: Int64 = 1_000_000_000
+        private static let interval = youth / 8
+
+        init(_ bounds: LookupBounds) {
+            self.bounds = bounds
+        }
+
+        /// Whether one more may begin.
+        ///
+        /// - Parameter isResolved: Whether its name was resolved before.
+        func hasRoom(isResolved: Bool) -> Bool {
+            isResolved ? count < bounds.all : young < bounds.young && count < bounds.unresolved
+        }
+
+        mutating func take(at now: Int64) {
+            count += 1
+            young += 1
+            youngByTime[now / Self.interval, default: 0] += 1
+        }
+
+        /// - Parameter since: When it was taken.
+        mutating func giveBack(since: Int64) {
+            endYouth(since: since)
+            count -= 1
+        }
+
+        /// Gives back one that is young no longer.
+        mutating func giveBackOld() {
+            count -= 1
+        }
+
+        /// One goes on that nobody waits for any more.
+        mutating func endYouth(since: Int64) {
+            let time = since / Self.interval
+            guard let there = youngByTime[time] else { return }
+            youngByTime[time] = there == 1 ? nil : there - 1
+            young -= 1
+        }
+
+        /// Time has passed.
+        mutating func age(at now: Int64) {
+            guard nextAging <= now else { return }
+            youngByTime = youngByTime.filter { Self.aging(of: $0.key) > now }
+            young = youngByTime.values.reduce(0, +)
+        }
+
+        /// When the first of them will be young no longer.
+        var nextAging: Int64 { youngByTime.keys.min().map(Self.aging) ?? .max }
+
+        private static func aging(of time: Int64) -> Int64 { (time + 1) * interval + youth }
+    }
+#endif
