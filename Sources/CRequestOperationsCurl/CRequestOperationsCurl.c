@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -435,6 +436,22 @@ int64_t rocurl_written(int descriptor) {
     return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
 }
 
+// The position of the time since data was last received, among the numbers.
+enum { last_received = 11 };
+
+int64_t rocurl_silence(int descriptor) {
+    struct tcp_counts counts = {0};
+    socklen_t size = sizeof counts;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &counts, &size) != 0) return -1;
+    if (size < offsetof(struct tcp_counts, basics) + sizeof counts.basics) return -1;
+    return (int64_t)counts.basics[last_received] * 1000000;
+}
+
+int64_t rocurl_unreceived(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
+}
+
 union socket_address {
     struct sockaddr any;
     struct sockaddr_in four;
@@ -545,6 +562,13 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
 
 int64_t rocurl_received(CURL *easy) {
     return offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+}
+
+void rocurl_find_remote_end(CURL *easy, const char **address, int *port) {
+    char *text = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &text);
+    *address = text;
+    *port = (int)long_info(easy, CURLINFO_PRIMARY_PORT);
 }
 
 int64_t rocurl_content_length(CURL *easy) {

@@ -173,6 +173,11 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
 /// The number of bytes written to a connection of TCP, sent or not; -1 as long as none was sent, for other descriptors, and
 /// where the system does not tell.
 int64_t rocurl_written(int descriptor);
+/// For how long nothing has come over a connection of TCP, in nanoseconds, counted in ticks of some milliseconds; -1 if that is
+/// not known. A system that does not tell says 0.
+int64_t rocurl_silence(int descriptor);
+/// How many of the bytes written to a connection the other side has not acknowledged, sent or not; -1 if that is not known.
+int64_t rocurl_unreceived(int descriptor);
 /// Where a connection begins and ends. One of a Unix socket has no ports.
 struct rocurl_ends {
     int local_port;
@@ -214,6 +219,8 @@ struct rocurl_measures {
 void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures);
 /// How many bytes of the body have come so far, before decompression.
 int64_t rocurl_received(CURL *easy);
+/// The other end of the connection that a transfer uses. The text is valid until the handle is used again.
+void rocurl_find_remote_end(CURL *easy, const char **address, int *port);
 /// The length of the body that the head declares, or -1.
 int64_t rocurl_content_length(CURL *easy);
 /// The last `errno` of its connecting.

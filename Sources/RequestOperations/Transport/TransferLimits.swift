@@ -18,6 +18,7 @@ public struct TransferLimits: Sendable, Hashable {
 
     /// The longest time without a byte in either direction once connected. 60 seconds by default; `nil` is none. The time
     /// that a consumer takes does not count where it sets the pace; that of a source which gives no byte of a body does.
+    /// ``CurlTransport`` also counts the bytes of a body that the other side acknowledges, so that a slow upload is not idle.
     public var idle: Duration? {
         get { ownIdle ?? .seconds(60) }
         set { ownIdle = .some(newValue) }

@@ -19,6 +19,7 @@
         private func check(_ transfer: CurlTransfer) {
             // The end of one transfer can end another.
             if case .nowhere = transfer.place { return }
+            if transfer.lostSilentConnection { return }
             if case .stopped(let cause)? = transfer.outcome { return stop(transfer, cause) }
             if let due = transfer.deadlines.progress, due <= now {
                 transfer.deadlines.progress = nil
@@ -26,6 +27,7 @@
             }
             guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
             guard deadline <= now else { return sweep(by: deadline) }
+            if case .idleLimit = cause { return stopIdle(transfer) }
             let isConnecting = if case .connectLimit = cause { true } else { false }
             stop(transfer, cause)
             if isConnecting, transfer.mayShareConnection { endThoseWaiting(for: transfer) }
@@ -55,18 +57,35 @@
             }
             // The time that a consumer takes is not idle; that of a source is.
             guard let idle = transfer.limits.idle, !transfer.isReceivingPaused else { return nil }
-            if transfer.upload != nil, let easy = transfer.easy {
-                // libcurl reads a body in pieces that take long to send over a slow line.
-                let sent = rocurl_sent(easy.pointer)
-                if sent != transfer.deadlines.sent {
-                    transfer.deadlines.sent = sent
-                    transfer.deadlines.activity = now
-                }
-                // What was sent since the last look has no other time than that of this one.
-                if sent != transfer.upload?.length { sweep(by: now.adding(max(idle / 8, Self.shortestLook))) }
+            if transfer.sendsBody, let easy = transfer.easy {
+                let isDue = min(transfer.deadlines.look, transfer.deadlines.activity.adding(idle)) <= now
+                if isDue { noticeSent(of: transfer, easy, idle) }
+                sweep(by: transfer.deadlines.look)
             }
             return (transfer.deadlines.activity.adding(idle), .idleLimit)
         }
+
+        /// Takes note of what was sent of a body and has been received. libcurl reads a body in pieces that take long over a slow
+        /// line, and the kernel takes more in advance, all that there is of a short one.
+        private func noticeSent(of transfer: CurlTransfer, _ easy: EasyHandle, _ idle: Int64) {
+            let sent = rocurl_sent(easy.pointer)
+            let unreceived = socket(of: transfer).map { rocurl_unreceived($0) } ?? -1
+            let last = transfer.deadlines
+            // Beside other streams, a few bytes are no more than a head of one of those.
+            let isReceived =
+                unreceived >= 0 && unreceived < last.unreceived && last.unreceived > leastUnreceived(of: transfer)
+            if isReceived || transfer.upload != nil && sent != last.sent { transfer.deadlines.activity = now }
+            transfer.deadlines.sent = sent
+            transfer.deadlines.unreceived = unreceived
+            // What happened since the last look has no other time than that of this one.
+            let isSending = transfer.upload != nil && sent != transfer.upload?.length
+            transfer.deadlines.look = isSending || unreceived > 0 ? look(after: idle) : .max
+        }
+
+        private func leastUnreceived(of transfer: CurlTransfer) -> Int64 { transfer.mayUseHTTP2 ? 4 << 10 : 0 }
+
+        /// When one looks how far a body has come, for the next time.
+        func look(after idle: Int64) -> Int64 { now.adding(max(idle / 8, Self.shortestLook)) }
 
         private static let shortestLook: Int64 = 5_000_000
         /// How long a connection waits for the next address of its host where libcurl does not go on by itself.

@@ -16,13 +16,15 @@
             return true
         }
 
-        /// Sends a request once more if its connection of HTTP/2, which others had used before, ended without any answer to it;
-        /// whether it does. (Over HTTP/1.1, and for most streams that a server refuses, libcurl does that by itself; its versions
-        /// 8.0 to 8.6 always do.)
+        /// Sends a request once more if its connection of HTTP/2, which others had used before or which we ended, ended without any
+        /// answer to it; whether it does. (Over HTTP/1.1, and for most streams that a server refuses, libcurl does that by itself;
+        /// its versions 8.0 to 8.6 always do.)
         ///
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard transfer.mayBeReplayed, easy.hasLostReusedConnection(code), let multi else { return false }
+            guard transfer.mayBeReplayed, transfer.lostSilentConnection || easy.hasLostReusedConnection(code), let multi
+            else { return false }
+            transfer.lostSilentConnection = false
             transfer.deadlines.activity = now
             goAgain(transfer, easy, multi)
             return true

@@ -60,6 +60,8 @@
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
         /// The connections of which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
         var unsentResets: Set<UsedConnection> = []
+        /// Whether a connection was ended in this turn over which nothing came, and which others used.
+        var hasLostSilentConnections = false
         /// Whether a request was taken that is not to use an idle connection that has ended.
         private var asksForEnds = false
         var nextSweep = Int64.max
@@ -167,6 +169,7 @@
                 takeFinished(multi)
                 if !framedByLength.isEmpty { endFramed(multi) }
                 if now >= nextSweep { sweep() }
+                takeLostTransfers(multi)
                 retryWaiting(multi)
                 retryLacking(multi)
                 if !unsentResets.isEmpty { sendResets() }
@@ -287,7 +290,7 @@
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
         }
 
-        private func takeFinished(_ multi: UnsafeMutableRawPointer) {
+        func takeFinished(_ multi: UnsafeMutableRawPointer) {
             while true {
                 let count = finished.withUnsafeMutableBufferPointer {
                     rocurl_take_finished(multi, $0.baseAddress, Int32($0.count))

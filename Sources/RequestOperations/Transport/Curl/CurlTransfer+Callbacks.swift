@@ -101,7 +101,11 @@
             driver.makesRoom(self)
             deadlines.activity = driver.now
             deadlines.sent = 0
-            if let idle = limits.idle { driver.sweep(by: driver.now.adding(idle)) }
+            deadlines.unreceived = -1
+            if let idle = limits.idle {
+                deadlines.look = sendsBody ? driver.look(after: idle) : .max
+                driver.sweep(by: min(deadlines.look, driver.now.adding(idle)))
+            }
             return true
         }
 

@@ -66,6 +66,8 @@
         var isTurnedBack = false
         /// Whether it was not sent, since libcurl would have sent it over a connection that has ended.
         var meetsEndedConnection = false
+        /// Whether its connection was ended since nothing came over it, of which libcurl has still to tell.
+        var lostSilentConnection = false
         /// Whether a socket was made for it since it was last sent, where ``HandleSettings/hidesConnections(isSecure:)``.
         var hasNewSocket = false
         /// Whether it is the first over its connection, and unanswered.
@@ -250,6 +252,9 @@
         func endConnectionIfAlone() {
             if CurlLibrary.holdsBackResets, mayBreakOffStream { easy?.keepConnection(false) }
         }
+
+        /// Whether something of its body goes after the head.
+        var sendsBody: Bool { upload != nil || (progress.bytesToSend ?? 0) > 0 }
 
         /// Whether its end breaks off what may be a stream of HTTP/2.
         var mayBreakOffStream: Bool {

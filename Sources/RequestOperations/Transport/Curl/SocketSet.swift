@@ -219,6 +219,37 @@
             endedConnections = endedConnections.filter { !connection.mayHave($0.value) }
         }
 
+        /// The descriptor of a connection; `nil` if it cannot be told.
+        ///
+        /// - Parameter likely: The one that it probably has, which is looked at first.
+        func descriptor(of connection: ConnectionEnds, likely: Int32?) -> Int32? {
+            guard connection.localPort > 0 else { return nil }
+            if let likely, isOfConnection(likely), has(likely, connection) { return likely }
+            return watches.indices.lazy.map { Int32($0) }.first { isOfConnection($0) && has($0, connection) }
+        }
+
+        private func isOfConnection(_ descriptor: Int32) -> Bool {
+            descriptor < watches.count && watches[Int(descriptor)].isConnection
+        }
+
+        private func has(_ descriptor: Int32, _ connection: ConnectionEnds) -> Bool {
+            var ends = rocurl_ends()
+            return rocurl_find_ends(descriptor, &ends) && connection.mayHave(ends)
+        }
+
+        /// Ends a connection over which nothing comes any more. No later request gets on over it.
+        func shutDown(_ descriptor: Int32) {
+            var ends = rocurl_ends()
+            if rocurl_find_ends(descriptor, &ends) { endedConnections[descriptor] = ends }
+            Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+
+        /// Has libcurl read from a connection now.
+        func read(_ descriptor: Int32, _ multi: UnsafeMutableRawPointer) {
+            var running: Int32 = 0
+            curl_multi_socket_action(multi, descriptor, CURL_CSELECT_IN, &running)
+        }
+
         private func isIdle(_ descriptor: Int32) -> Bool {
             descriptor < watches.count && watches[Int(descriptor)].isIdle
         }

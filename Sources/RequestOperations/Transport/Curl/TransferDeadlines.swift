@@ -8,8 +8,12 @@
         var drain: Int64?
         /// When bytes last went either way.
         var activity: Int64 = 0
+        /// The driver looks then how far the body of the request has come.
+        var look = Int64.max
         /// The bytes sent when that was last asked for.
         var sent: Int64 = 0
+        /// How many bytes the other side had not received then; -1 if that was not known.
+        var unreceived: Int64 = -1
         /// Progress that came too soon after the last is reported then.
         var progress: Int64?
         var lastProgress: Int64 = 0

@@ -1,0 +1,99 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    /// Connections that take several requests, and over which nothing comes any more.
+    @Suite(.timeLimit(.minutes(5)))
+    struct CurlSilenceTests {
+        /// Answers with the number of the connection. Its first connection is silent from when it is asked for `/freeze`, and says
+        /// what it is asked for then.
+        private static func freezingPeer() async throws -> HTTP2Peer {
+            try await HTTP2Peer(
+                """
+                if s.path == "/freeze" and s.connection.number == 1: s.connection.is_frozen = True
+                if getattr(s.connection, "is_frozen", False):
+                    tell(s.method, s.path)
+                    s.reset()
+                else:
+                    s.head(200)
+                    s.send(b"%d" % s.connection.number)
+                """)
+        }
+
+        private static func task(_ request: URLRequest, idle: Duration) -> TransportTask {
+            var task = TransportTask.data(request)
+            task.limits.idle = idle
+            return task
+        }
+
+        @Test func `A connection over which nothing comes is used no more, and others on it are sent again`()
+            async throws
+        {
+            let peer = try await Self.freezingPeer()
+            #expect(try await peer.text() == "1")
+            let other = Task { try await peer.text("/freeze") }
+            #expect(await peer.line() == "GET /freeze")
+            let row = await peer.transport.row(Self.task(peer.request("/late"), idle: .seconds(1)))
+            #expect(row.code == .timedOut)
+            #expect(try await other.value == "2")
+            for _ in 1...10 {
+                let response = try await peer.transport.perform(Self.task(peer.request(), idle: .seconds(10))) { _ in }
+                #expect(response.body == Data("2".utf8))
+            }
+        }
+
+        @Test func `A connection that is silent is not used again though nobody else was on it`() async throws {
+            let peer = try await Self.freezingPeer()
+            #expect(try await peer.text() == "1")
+            let row = await peer.transport.row(Self.task(peer.request("/freeze"), idle: .seconds(1)))
+            #expect(row.code == .timedOut)
+            #expect(try await peer.text() == "2")
+        }
+
+        @Test func `A request that is not safe fails with its silent connection, and may have been processed`()
+            async throws
+        {
+            let peer = try await Self.freezingPeer()
+            #expect(try await peer.text() == "1")
+            let other = Task {
+                var task = TransportTask.upload(
+                    peer.request("/freeze", method: "POST"), from: .data(Data("1".utf8)))
+                task.limits.idle = .seconds(60)
+                return await peer.transport.row(task)
+            }
+            #expect(await peer.line() == "POST /freeze")
+            let row = await peer.transport.row(Self.task(peer.request("/late"), idle: .seconds(1)))
+            #expect(row.code == .timedOut)
+            let otherRow = await other.value
+            #expect(otherRow.code == .connectionLost && !otherRow.isSurelyNotSent)
+            #expect(try await peer.text() == "2")
+        }
+
+        @Test func `A connection over which another stream was answered meanwhile stays`() async throws {
+            let peer = try await HTTP2Peer(
+                """
+                if s.path == "/silent":
+                    tell("silent")
+                    s.reset()
+                else:
+                    if s.path == "/open": door.set()
+                    if s.path == "/hold":
+                        tell("hold")
+                        door.wait()
+                    s.head(200)
+                    s.send(b"%d" % s.connection.number)
+                """)
+            #expect(try await peer.text() == "1")
+            let held = Task { try await peer.text("/hold") }
+            #expect(await peer.line() == "hold")
+            let silent = Task { await peer.transport.row(Self.task(peer.request("/silent"), idle: .seconds(3))) }
+            #expect(await peer.line() == "silent")
+            #expect(try await peer.text() == "1")
+            #expect(await silent.value.code == .timedOut)
+            #expect(try await peer.text("/open") == "1")
+            #expect(try await held.value == "1")
+        }
+    }
+#endif
