@@ -58,6 +58,28 @@ import Testing
         #expect(try path.content == Data("first".utf8))
     }
 
+    @Test(arguments: [0o4755, 0o2755, 0o1755, 0o7700])
+    func `A file that is replaced leaves none of its rights to run as its owner`(mode: Int) throws {
+        try Data("before".utf8).write(to: path.url)
+        #expect(chmod(path.url.path, mode_t(mode)) == 0)
+        let sink = try FileSink(path.url)
+        try sink.write(Data("after".utf8))
+        try sink.finish()
+        var status = stat()
+        #expect(stat(path.url.path, &status) == 0 && Int(status.st_mode & 0o7777) == mode & 0o777)
+    }
+
+    @Test func `A whole file is finished though there is no descriptor left`() throws {
+        let sink = try FileSink(path.url)
+        try sink.write(Data("all".utf8))
+        try sink.endWriting { _ in
+            errno = EMFILE
+            return -1
+        }
+        try sink.finish()
+        #expect(try path.content == Data("all".utf8))
+    }
+
     @Test func anExistingFileIsReplacedAndItsPermissionsAreKept() throws {
         try Data("before".utf8).write(to: path.url)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path.url.path)

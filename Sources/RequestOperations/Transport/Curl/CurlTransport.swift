@@ -106,9 +106,27 @@
             _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) async throws -> TransportResponse {
             try Task.checkCancellation()
+            if case .stream(let stream) = task.body, stream.length == 0 {
+                return try await performWithoutBody(task, stream, onHead)
+            }
             let flow = try begin(task, onHead)
             defer { end(task) }
             return try await flow.run()
+        }
+
+        /// Sends a request whose stream is to have no byte, once its source has said so: libcurl would not ask it, and a server
+        /// must not take a body for whole that is not.
+        private func performWithoutBody(
+            _ task: TransportTask, _ stream: BodyStream, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
+        ) async throws -> TransportResponse {
+            do {
+                try await stream.expectNothing(within: task.effectiveLimits.idle)
+            } catch let error where !(error is CancellationError && Task.isCancelled) {
+                throw TransferFailure(error, phase: .connect)
+            }
+            var task = task
+            task.body = .data(Data())
+            return try await perform(task, onHead: onHead)
         }
 
         // Inlined, the temporaries of these two would be part of what every waiting operation keeps.

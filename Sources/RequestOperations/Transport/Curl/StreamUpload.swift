@@ -109,14 +109,14 @@
                 total += Int64(piece.count)
                 // The last piece of a declared length waits until the source has said that nothing follows: the server
                 // must not take a body for whole that is not.
-                if let length, total > length { throw wrongLength("more") }
+                if let length, total > length { throw Self.wrongLength("more") }
                 if total == length { last = piece } else { try await push(piece, callDriver) }
             }
-            if let length, total < length { throw wrongLength("fewer") }
+            if let length, total < length { throw Self.wrongLength("fewer") }
             if let last { try await push(last, callDriver) }
         }
 
-        private func wrongLength(_ word: String) -> RequestError {
+        static func wrongLength(_ word: String) -> RequestError {
             RequestError(
                 .unencodableBody, stage: .transfer, reason: "the body's source gave \(word) bytes than it declared")
         }
