@@ -13,6 +13,8 @@
             if let socket { sockets.shutDown(socket) }
             stop(transfer, .idleLimit)
             guard let socket, let multi else { return }
+            // Nothing can be sent over it.
+            unsentResets.remove(transfer.connection)
             let others = active.filter { $0.connection == transfer.connection && $0.mayBreakOffStream }
             guard !others.isEmpty else { return }
             for other in others { other.lostSilentConnection = true }
