@@ -54,6 +54,8 @@
             private(set) var hasExpectation = false
             private(set) var hasHost = false
             private(set) var hasUserAgent = false
+            /// Whether the connection is to end with the request: `Connection` has the option `close` (RFC 9112, section 9.6).
+            private(set) var endsConnection = false
 
             init(_ fields: [String: String]) throws {
                 var isRange = false
@@ -73,6 +75,8 @@
                         decodesBody = false
                     case 10 where name.utf8.isSameFieldName(as: "user-agent".utf8):
                         hasUserAgent = true
+                    case 10 where name.utf8.isSameFieldName(as: "connection".utf8):
+                        if Self.listsClose(value) { endsConnection = true }
                     case 12 where name.utf8.isSameFieldName(as: "content-type".utf8):
                         hasContentType = true
                     case 4 where name.utf8.isSameFieldName(as: "host".utf8):
@@ -91,6 +95,13 @@
                     // A part of a compressed body cannot be decompressed.
                     decodesBody = false
                     lines.append("Accept-Encoding: identity")
+                }
+            }
+
+            /// Whether a list of connection options has `close`, in any case (RFC 9110, section 7.6.1).
+            private static func listsClose(_ value: String) -> Bool {
+                value.split(separator: ",").contains { option in
+                    option.trimmingCharacters(in: .whitespaces).lowercased() == "close"
                 }
             }
         }

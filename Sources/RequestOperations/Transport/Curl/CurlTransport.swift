@@ -25,6 +25,10 @@
     /// with cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name and port at the same time
     /// are one look-up, unless a proxy is used.
     ///
+    /// A request with `Connection: close` ends its connection: no other request follows over it, whatever the server does
+    /// (RFC 9112, section 9.6). HTTP/2 has no such field (RFC 9113, section 8.2.2), so it is not sent there. The connection of
+    /// HTTP/2 ends with the request if no other request uses it then.
+    ///
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
     /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. That goes over a new
     /// connection, or, where one may serve many requests at a time (HTTP/2), over any that is left; there it is sent up to

@@ -37,6 +37,8 @@
         private var connectLimit: Duration?
         private var asksForFreshConnection = false
         private var keepsConnection = true
+        /// Whether the request asks for the end of its connection.
+        private var endsConnection = false
         /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
@@ -150,6 +152,7 @@
                 set(CURLOPT_FRESH_CONNECT, 0)
                 asksForFreshConnection = false
             }
+            endsConnection = request.fields.endsConnection
             keepConnection(true)
             if self.connectLimit != connectLimit {
                 // The driver keeps the limit itself, a little earlier.
@@ -278,8 +281,9 @@
         }
 
         /// Whether the connection of the transfer is kept at its end if nobody else uses it then. (A transport that keeps
-        /// none keeps it in no case.)
+        /// none keeps it in no case, nor is it kept if the request asks for its end.)
         func keepConnection(_ isKept: Bool) {
+            let isKept = isKept && !endsConnection
             guard keepsConnection != isKept else { return }
             keepsConnection = isKept
             set(CURLOPT_FORBID_REUSE, isKept && settings.keepsConnections ? 0 : 1)
