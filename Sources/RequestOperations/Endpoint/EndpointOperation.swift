@@ -12,6 +12,8 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
         super.init(request, decoder: decoder, configuration: configuration)
     }
 
+    override var isProcessedByAdapters: Bool { true }
+
     override func process(_ request: URLRequest) async throws -> URLRequest {
         // What is wrong with the endpoint is said here, where a failure has its stage.
         _ = try prepared.get()

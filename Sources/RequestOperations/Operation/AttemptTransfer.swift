@@ -21,7 +21,6 @@ final class AttemptTransfer: Sendable {
     ) throws {
         self.runner = runner
         attempt = ticket.attempt
-        first = ticket.task
         self.validate = validate
         let (configuration, url) = (runner.configuration, ticket.task.request.url)
         wait = configuration.attemptTimeLimit.map { _ in ConnectionWait() }
@@ -35,7 +34,12 @@ final class AttemptTransfer: Sendable {
             throw error
         }
         let moment = runner.timepiece.moment
-        let isFirst = runner.progress.withLock { [held] in $0.beginSending(with: held, at: moment) }
+        let (isFirst, wantsNewConnection) = runner.progress.withLock { [held] in
+            ($0.beginSending(with: held, at: moment), $0.lostReusedConnection)
+        }
+        var task = ticket.task
+        if wantsNewConnection { task.wantsNewConnection = true }
+        first = task
         if isFirst { configuration.retryBudget?.countRequest(to: url, on: runner.timeline) }
     }
 

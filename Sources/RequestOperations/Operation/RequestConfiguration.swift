@@ -264,6 +264,9 @@ public struct RequestConfiguration: Sendable {
     /// The most that any of the adapters can do.
     var reachOfAdapters: RequestAdapter.Reach { values.value.reachOfAdapters }
 
+    /// Whether a request that the adapters made may be sent a second time as it is.
+    var hasRepeatableAdapters: Bool { values.value.hasRepeatableAdapters }
+
     /// Whether the stage is awaited directly: no queue, no time limit.
     func runsDirectly(_ stage: RequestError.Stage) -> Bool {
         values.value.stageQueues.isEmpty && values.value.stageTimeLimits.isEmpty
@@ -297,8 +300,12 @@ extension RequestConfiguration {
         }
         private(set) var hasForeignTransport = false
         var adapters: [RequestAdapter] = [] {
-            didSet { reachOfAdapters = adapters.map(\.reach).max() ?? .fields }
+            didSet {
+                reachOfAdapters = adapters.map(\.reach).max() ?? .fields
+                hasRepeatableAdapters = adapters.allSatisfy(\.isRepeatable)
+            }
         }
+        private(set) var hasRepeatableAdapters = true
         private(set) var reachOfAdapters = RequestAdapter.Reach.fields
         var validation: ResponseValidation = ResponseValidation.successfulStatus
         var redirects: RedirectPolicy = RedirectPolicy()

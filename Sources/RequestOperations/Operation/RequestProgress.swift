@@ -48,6 +48,8 @@ struct RequestProgress: Sendable {
     private var isLeftBehind = false
     /// Whether the retry for which something was drawn was sent, or is about to be.
     private var isDrawSpent = false
+    /// Whether the attempt that failed last lost a connection that others had used before. The next one makes its own.
+    private(set) var lostReusedConnection = false
     /// When the first attempt was handed to the transport, on the request's timepiece.
     private(set) var firstSent: Duration?
     /// Rings at the deadline.
@@ -301,7 +303,10 @@ struct RequestProgress: Sendable {
         notedWait = nil
         // The retry that may follow has drawn nothing yet.
         if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
-        if known.wasRefused { refusals += 1 }
+        // The second in a row says more than that a connection was old.
+        let lostReused = transfer?.lostReusedConnection ?? false
+        let skipsBackoff = lostReused && !lostReusedConnection
+        if known.wasRefused { refusals += 1 } else { lostReusedConnection = lostReused }
         if known.head?.status == 429, known.head?.field("Retry-After") != nil { tooManyRequests += 1 }
         return AttemptFailure(
             error, attempt: leader, request: request, stage: stage, head: known.head,
@@ -312,7 +317,8 @@ struct RequestProgress: Sendable {
             timeLeft: deadline.map { $0 - elapsed }, date: Date(),
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
             redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
-            wasSent: sinceSending != nil, timeline: timeline, isOfDecoder: known.decoderThrew, progress: progress)
+            skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, timeline: timeline,
+            isOfDecoder: known.decoderThrew, progress: progress)
     }
 
     mutating func restartBackoff() {
@@ -350,7 +356,9 @@ struct RequestProgress: Sendable {
     ) -> AttemptFailure? {
         let (step, refused, failed) = (backoffStep, refusals, failedAttempt)
         let (spent, isSpent) = (draw, isDrawSpent)
+        let lostReused = lostReusedConnection
         defer {
+            lostReusedConnection = lostReused
             (backoffStep, refusals, failedAttempt) = (step, refused, failed)
             (draw, isDrawSpent) = (spent, isSpent)
         }

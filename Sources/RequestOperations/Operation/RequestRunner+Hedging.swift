@@ -1,5 +1,6 @@
 /// The override points that a hedge goes through.
 struct HedgeStages: Sendable {
+    let isProcessedByAdapters: Bool
     let process: @Sendable (URLRequest) async throws -> URLRequest
     let makeTask: @Sendable (URLRequest) async throws -> TransportTask
     let validate: @Sendable (ResponseHead) throws -> Void
@@ -41,7 +42,7 @@ extension RequestRunner {
             try Task.checkCancellation()
             var task = try await apart(.makeTask) { try await stages.makeTask(request) }
             try Task.checkCancellation()
-            task.complete(from: configuration)
+            task.complete(from: configuration, isProcessedByAdapters: stages.isProcessedByAdapters)
             let entered = race.entered(task, as: id)
             let held = try take(for: entered)
             guard let number = try begin(entered, as: id, holding: held, beside: attempt, in: race) else { return }

@@ -180,7 +180,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         if admission.attempt == 1 { try await runner.awaitConnectivity() }
         while true {
             var task = try await task(for: try await processed())
-            task.complete(from: runner.configuration)
+            task.complete(from: runner.configuration, isProcessedByAdapters: isProcessedByAdapters)
             guard let admitted = try await runner.admit(task, &admission) else { continue }
             let response =
                 if let hedging = runner.configuration.hedging {
@@ -222,6 +222,10 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         return isPlain ? .data(request) : try await makeTask(for: request)
     }
 
+    /// Whether ``process(_:)`` is known to run the adapters of the configuration and nothing else. A subclass of another module may
+    /// override it.
+    var isProcessedByAdapters: Bool { isPlain }
+
     /// The decoder's function, if that is all there is to call, and does not suspend.
     private var plainDecode: (@Sendable (TransportResponse) throws -> Value)? { isPlain ? decoder.synchronous : nil }
 
@@ -234,7 +238,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     /// The override points that a hedge goes through.
     @inline(never)
     private var stages: HedgeStages {
-        HedgeStages { request in
+        HedgeStages(isProcessedByAdapters: isProcessedByAdapters) { request in
             try await self.process(request)
         } makeTask: { request in
             try await self.makeTask(for: request)

@@ -54,6 +54,10 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// Whether an attempt of the request was handed to the transport, this one or an earlier one.
     var wasSent: Bool { values.value.wasSent }
 
+    /// Whether the next attempt follows without a backoff. A connection that others had used before was lost without any of a
+    /// response: that says nothing of the host. (Not so if it befell the attempt before as well.)
+    var skipsBackoff: Bool { values.value.skipsBackoff }
+
     /// Where the attempt went last: to the request's own URL, or where a redirect led.
     var lastURL: URL? { values.value.redirect ?? request.url }
 
@@ -108,7 +112,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
         timeLeft: Duration?, date: Date, uncounted: Int, tooManyRequests: Int = 0, redirect: URL?, wasRefused: Bool,
-        wasSent: Bool = true, timeline: Timeline, isOfDecoder: Bool = true, progress: Locked<RequestProgress>? = nil
+        skipsBackoff: Bool = false, wasSent: Bool = true, timeline: Timeline, isOfDecoder: Bool = true,
+        progress: Locked<RequestProgress>? = nil
     ) {
         values = Box(
             Values(
@@ -117,7 +122,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
                 uncounted: uncounted, tooManyRequests: tooManyRequests, redirect: redirect, wasRefused: wasRefused,
-                wasSent: wasSent, isOfDecoder: isOfDecoder, timeline: timeline, progress: progress))
+                skipsBackoff: skipsBackoff, wasSent: wasSent, isOfDecoder: isOfDecoder, timeline: timeline,
+                progress: progress))
     }
 
     /// Notes why the policy wants no further attempt, for the error with which the request ends.
@@ -156,6 +162,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         /// The last one.
         let redirect: URL?
         let wasRefused: Bool
+        let skipsBackoff: Bool
         let wasSent: Bool
         /// Whether the decoder threw the error, and not an override of the stage `decode`.
         let isOfDecoder: Bool

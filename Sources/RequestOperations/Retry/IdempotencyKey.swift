@@ -12,11 +12,11 @@ extension RequestAdapter {
     /// - Parameter methods: Which requests are given one, without regard to case. POST and PATCH by default.
     public static func idempotencyKey(methods: Set<String> = ["POST", "PATCH"]) -> RequestAdapter {
         let methods = Set(methods.map { $0.uppercased() })
-        return RequestAdapter(edit: { request, keys in
+        return RequestAdapter(isRepeatable: true) { request, keys in
             guard methods.contains((request.httpMethod ?? "GET").uppercased()) else { return }
             guard request.value(forHTTPHeaderField: IdempotencyKey.field) == nil else { return }
             request.setField(IdempotencyKey.field, to: keys.idempotencyKey())
-        })
+        }
     }
 }
 

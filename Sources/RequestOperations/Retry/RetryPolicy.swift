@@ -11,6 +11,10 @@ public struct RetryPolicy: Sendable {
     public var uncountedTooManyRequests = 0
 
     /// The delays. ``Backoff/exponential(initial:factor:maximum:jitter:)`` with its defaults by default.
+    ///
+    /// One retry has none: that after the loss of a connection which earlier requests had used, before a byte of the response
+    /// has come. Such a connection was too old, which says nothing of the host. The retry makes a new connection and counts
+    /// as any other. If it ends in the same way, the next one has a delay.
     public var backoff: Backoff
 
     /// The time within which the last attempt must begin, counted from when the first attempt is handed to the transport. `nil`
@@ -135,7 +139,7 @@ public struct RetryPolicy: Sendable {
                 asked
             } else {
                 max(
-                    backoff.delay(beforeRetry: failure.backoffStep, using: random),
+                    failure.skipsBackoff ? .zero : backoff.delay(beforeRetry: failure.backoffStep, using: random),
                     failure.wasRefused && open == .zero ? Self.probeTime(using: random) : .zero)
             }
         // An attempt that would begin after the last moment is not waited for.
@@ -242,6 +246,8 @@ public struct RetryPolicy: Sendable {
     /// What an attempt that ended with an error says of the host.
     func outcome(of error: any Error) -> CircuitState.Outcome {
         guard !error.meansCancellation else { return .cancelled }
+        // The connection was too old, whatever the host does.
+        if let failure = error as? TransferFailure, failure.lostReusedConnection { return .cancelled }
         let error = RequestError(wrapping: error, stage: .transfer)
         // The shortage is on this side, whatever is retried.
         if error.code == .outOfLocalResources { return .cancelled }

@@ -14,20 +14,37 @@ public struct RequestAdapter: Sendable {
 
     private let work: Work
 
+    /// Whether a request that the adapter made may be sent a second time as it is.
+    ///
+    /// That matters where a connection that was used again is lost before a byte of the response has come
+    /// (``TransportTask/mayBeSentAgain``). If one adapter of a configuration is not repeatable, the transport does not send such
+    /// a request again by itself. The attempt fails, and the next one runs the adapters anew.
+    ///
+    /// `true` for adapters that give the same each time: fields, a base URL, an idempotency key. `false` for each that runs a
+    /// closure, such as ``bearerToken(_:)``: it may have put in something that counts once, as a one-time token, a nonce or a
+    /// time stamp. ``repeatable()`` declares that it does not.
+    public let isRepeatable: Bool
+
     /// Makes an adapter from its one function, which returns the request to send in place of the one given.
     ///
     /// It is called once for each attempt (and again if the attempt waited for its slot longer than
     /// ``RequestConfiguration/freshness``), on the Task of the operation, without a slot, so it may send requests itself.
     public init(_ adapt: @escaping @Sendable (URLRequest) async throws -> URLRequest) {
-        work = .function { request, _ in try await adapt(request) }
+        self.init(.function { request, _ in try await adapt(request) }, isRepeatable: false)
     }
 
-    private init(_ work: Work) {
+    private init(_ work: Work, isRepeatable: Bool) {
         self.work = work
+        self.isRepeatable = isRepeatable
     }
 
-    init(edit: @escaping Edit) {
-        self.init(.edit(edit))
+    init(isRepeatable: Bool, edit: @escaping Edit) {
+        self.init(.edit(edit), isRepeatable: isRepeatable)
+    }
+
+    /// The adapter, declared to be repeatable: what it puts into a request may be sent twice. See ``isRepeatable``.
+    public func repeatable() -> RequestAdapter {
+        RequestAdapter(work, isRepeatable: true)
     }
 
     /// Returns the request to send in place of the one given, or throws what the function of the adapter throws: what an
@@ -50,22 +67,22 @@ public struct RequestAdapter: Sendable {
         RequestAdapter(
             .function { request, keys in
                 try await queue.run { try await adapt(request, keys: keys) }
-            })
+            }, isRepeatable: isRepeatable)
     }
 
     /// Edits the request in place.
     public static func edit(_ edit: @escaping @Sendable (inout URLRequest) throws -> Void) -> RequestAdapter {
-        RequestAdapter(edit: { request, _ in try edit(&request) })
+        RequestAdapter(isRepeatable: false, edit: { request, _ in try edit(&request) })
     }
 
     /// Sets a field, in place of one of the same name.
     public static func header(_ name: String, _ value: String) -> RequestAdapter {
-        RequestAdapter(.field(name: name, value: value, isDefault: false))
+        RequestAdapter(.field(name: name, value: value, isDefault: false), isRepeatable: true)
     }
 
     /// Sets a field unless the request has one of the name.
     public static func defaultHeader(_ name: String, _ value: String) -> RequestAdapter {
-        RequestAdapter(.field(name: name, value: value, isDefault: true))
+        RequestAdapter(.field(name: name, value: value, isDefault: true), isRepeatable: true)
     }
 
     /// Sets `Authorization: Bearer …` (RFC 6750) with a token that the closure gives.
@@ -87,7 +104,7 @@ public struct RequestAdapter: Sendable {
     ///
     /// - Parameter base: An absolute URL.
     public static func baseURL(_ base: URL) -> RequestAdapter {
-        edit { request in
+        RequestAdapter(isRepeatable: true) { request, _ in
             guard let url = request.url, url.scheme == nil else { return }
             guard url.host == nil, let placed = url.placed(under: base) else {
                 throw RequestError(.badURL, stage: .process, reason: "the URL cannot be placed under a base")

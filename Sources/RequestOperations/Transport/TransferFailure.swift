@@ -27,6 +27,16 @@ public struct TransferFailure: Error, Sendable {
     /// Whether the connection had served another request before, where the transport knows it.
     public var connectionWasReused: Bool?
 
+    /// Whether the connection serves other requests on: the server ended a stream of HTTP/2 alone.
+    var connectionStands = false
+
+    /// Whether the attempt ended with a connection that others had used before it, without any of a response. The connection was
+    /// too old then, which says nothing of the host.
+    var lostReusedConnection: Bool {
+        guard connectionWasReused == true, !connectionStands, head == nil, phase != .body else { return false }
+        return (error as? RequestError)?.code == .connectionLost
+    }
+
     /// What was measured until the failure.
     public var timings: TransferTimings? {
         get { boxedTimings?.value }

@@ -47,6 +47,26 @@ public struct TransportTask: Sendable {
         set { values.edit { $0.trust = newValue.map(Box.init) } }
     }
 
+    /// Whether the transport may send the request a second time by itself, without a new attempt.
+    ///
+    /// A transport does so with a safe method (RFC 9110, section 9.2.1), when the connection that it used again is lost before
+    /// a byte of the response has come. With `false` the task fails instead, as ``RequestError/Code/connectionLost``. The retry
+    /// policy then decides, and a retry is processed afresh: a one-time token in the request is not sent twice.
+    ///
+    /// `nil` by default. An operation then sets `true` if each of its adapters ``RequestAdapter/isRepeatable`` and no stage is
+    /// overridden. A task that is given to a transport without an operation counts as `true`.
+    public var mayBeSentAgain: Bool? {
+        get { values.value.mayBeSentAgain }
+        set { values.edit { $0.mayBeSentAgain = newValue } }
+    }
+
+    /// Whether the request goes over a connection that no other request has used before the last loss of one. The attempt
+    /// before this one lost such a connection, and others as old may be lost as well.
+    var wantsNewConnection: Bool {
+        get { values.value.wantsNewConnection }
+        set { values.edit { $0.wantsNewConnection = newValue } }
+    }
+
     /// Where a transport of this package notes how far it came, should the task be cancelled.
     var trace: TransferTrace? {
         get { values.value.trace }
@@ -171,17 +191,23 @@ extension TransportTask {
         var trust: Box<TrustPolicy>?
         var execution = Execution.standard
         var trace: TransferTrace?
+        var mayBeSentAgain: Bool?
+        var wantsNewConnection = false
     }
 
     /// Takes what the task does not bring itself from a configuration.
+    ///
+    /// - Parameter isProcessedByAdapters: Whether nothing but the configuration's adapters made the request.
     // Inlined, its temporaries would be part of what every waiting operation keeps.
     @inline(never)
-    mutating func complete(from configuration: RequestConfiguration) {
+    mutating func complete(from configuration: RequestConfiguration, isProcessedByAdapters: Bool) {
         let limits = configuration.limits(for: self)
         values.edit { values in
             values.limits = values.limits.filled(from: limits)
             values.trust = values.trust ?? configuration.boxedTrust
             values.onProgress = values.onProgress ?? configuration.onProgress
+            values.mayBeSentAgain =
+                values.mayBeSentAgain ?? (isProcessedByAdapters && configuration.hasRepeatableAdapters)
         }
     }
 }

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// The processor time of this thread, in seconds, which other tests do not lengthen.
 func processorSeconds() -> Double {
     var time = timespec()

@@ -40,6 +40,14 @@
         /// Whether no byte of its body has gone, and none of a response has come.
         fileprivate var isUntouched: Bool { head.isUntouched && progress.bytesSent == 0 }
 
+        /// Whether the server ended a stream of HTTP/2 alone, and not its connection.
+        var endedAlone: Bool {
+            switch outcome {
+            case .finished(CURLE_HTTP2_STREAM)?, .finished(CURLE_PARTIAL_FILE)?: easy?.endsEarly == false
+            default: false
+            }
+        }
+
         /// Whether it may be sent a second time, since it was once, and nothing of a response has come.
         fileprivate var mayBeReplayed: Bool {
             outcome == nil && sends == 1 && isSafe && upload == nil && head.isUntouched
@@ -68,6 +76,6 @@
             return measures.new_connections == 0
         }
 
-        private var endsEarly: Bool { message.map(CurlLibrary.tellsEndOfConnection) ?? false }
+        fileprivate var endsEarly: Bool { message.map(CurlLibrary.tellsEndOfConnection) ?? false }
     }
 #endif

@@ -276,7 +276,11 @@
             active.append(transfer)
             if newConnections.mustWait(transfer) {
                 newConnections.holdBack(transfer)
+            } else if transfer.wantsNewConnection, maySpeakHTTP2(transfer) {
+                // One connection serves all that want a new one.
+                connectInTurn(transfer, easy, multi)
             } else {
+                if transfer.wantsNewConnection { easy.askForFreshConnection() }
                 if unanswered.tries(transfer) { easy.connectRatherThanWait() }
                 give(transfer, easy, multi)
             }

@@ -31,6 +31,7 @@
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
             onlySocket = hasSocket ? nil : descriptor
             hasSocket = true
+            hasFreshSocket = true
             driver.opensConnection(self)
             beginsToConnect()
             driver.runAgainWhileConnecting()
@@ -81,6 +82,8 @@
             driver.lookupEnded(for: self, connects: false)
             sends += 1
             lacksDescriptor = false
+            reusedConnection = !hasFreshSocket
+            hasFreshSocket = false
             deadlines.connect = nil
             // It may be another connection, of which libcurl has not told yet.
             if sends > 1 { readsFrom = nil }

@@ -2,6 +2,9 @@
     import CRequestOperationsCurl
 
     extension CurlTransfer {
+        /// Whether libcurl had begun with another connection, over which the request was not sent again.
+        private var wasRefusedReplay: Bool { if case .stopped(.replayRefused)? = outcome { true } else { false } }
+
         /// What was measured; called when the transfer has ended, before its handle is used again.
         func timings() -> TransferTimings {
             var timings = TransferTimings()
@@ -25,7 +28,7 @@
                 timings.secureConnect = time(measures.secure_connect)
             }
             if sends > 0 {
-                timings.connectionWasReused = measures.new_connections == 0
+                timings.connectionWasReused = wasRefusedReplay ? reusedConnection : measures.new_connections == 0
                 timings.requestSent = .nanoseconds(sent - submitted)
                 timings.firstByte = firstByte > 0 ? .nanoseconds(firstByte - submitted) : nil
                 timings.bytesSent = measures.sent

@@ -13,6 +13,8 @@
         /// Whether the request may be sent a second time without asking anybody.
         let isSafe: Bool
         let isForHead: Bool
+        /// Whether it goes over a connection that is made for it, or for others that want one as well.
+        let wantsNewConnection: Bool
         let isSecure: Bool
         let lookupName: String?
         /// Scheme, host and port of its URL.
@@ -58,6 +60,10 @@
         var onlySocket: Int32?
         /// The port of its connection on our side.
         var localPort: Int32 = 0
+        /// Whether a socket was made for it since it was last sent.
+        var hasFreshSocket = false
+        /// Whether it was last sent over a connection that had not been made for it.
+        var reusedConnection = false
         /// Whether it makes connections, or uses those of others alone.
         var mayConnect: Bool
         /// Whether it makes one now that others are to use.
@@ -200,6 +206,7 @@
 
         init(
             driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
+            mayBeSentAgain: Bool = true, wantsNewConnection: Bool = false,
             wantsProgress: Bool, isForMemory: Bool = true, usesFile: Bool = false, submitted: Int64,
             wait: ConnectionWait? = nil
         ) {
@@ -213,8 +220,9 @@
             self.submitted = submitted
             self.wait = wait
             url = request.url
-            isSafe = request.isSafe
+            isSafe = request.isSafe && mayBeSentAgain
             isForHead = request.method == "HEAD"
+            self.wantsNewConnection = wantsNewConnection
             isSecure = request.isSecure
             lookupName = request.lookupName
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)

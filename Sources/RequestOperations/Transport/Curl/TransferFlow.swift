@@ -34,6 +34,7 @@
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
+                mayBeSentAgain: task.mayBeSentAgain ?? true, wantsNewConnection: task.wantsNewConnection,
                 wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
                 usesFile: isLarge || upload is FileUpload, submitted: submitted, wait: task.trace?.wait)
             transfer.progress.bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
@@ -204,14 +205,16 @@
             var timings = transfer.timings()
             timings.httpVersion = state.head?.version
             let failure = transfer.failure()
+            let connectionStands = transfer.endedAlone
             defer { transfer.forgetUser() }
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {
                 state.file?.discard()
-                let failure = TransferFailure(
+                var failure = TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
+                failure.connectionStands = connectionStands
                 guard error is CancellationError, Task.isCancelled else { return failure }
                 task.trace?.note(failure)
                 return error

@@ -117,7 +117,8 @@ public final class URLSessionTransport: BuiltInTransport {
                 response.timings?.wasReplayed = wasReplayed
                 return response
             } catch is Exchange.DeadConnection {
-                guard RetryPolicy.isIdempotent(task.request.httpMethod), !wasReplayed else {
+                guard RetryPolicy.isIdempotent(task.request.httpMethod), task.mayBeSentAgain != false, !wasReplayed
+                else {
                     throw Self.deadConnection(transfer)
                 }
                 wasReplayed = true
