@@ -275,21 +275,13 @@ public struct RequestConfiguration: Sendable {
 
     /// The limits for a task, as far as it brings none of its own.
     func limits(for task: TransportTask) -> TransferLimits {
-        let ownTimeout = task.request.timeoutInterval
         let isInMemory = if case .memory = task.destination { true } else { false }
         var limits = TransferLimits(
-            connect: connectTimeLimit, idle: ownTimeout == 60 ? idleTimeLimit : .timeout(ownTimeout),
+            connect: connectTimeLimit, idle: task.request.ownTimeout ?? idleTimeLimit,
             maximumBodySize: isInMemory ? maximumBodySize : nil, errorBodyLimit: errorBodyLimit)
         // All that is read, so that it can be decoded; the error keeps its beginning.
         if errorBodyLimit > limits.keptErrorBody { limits.keptErrorBody = errorBodyLimit }
         return limits
-    }
-}
-
-extension Duration {
-    /// A time-out of Foundation's, of which zero, negative and endless ones mean none.
-    fileprivate static func timeout(_ interval: TimeInterval) -> Duration? {
-        interval > 0 && interval < 1e9 ? .seconds(interval) : nil
     }
 }
 

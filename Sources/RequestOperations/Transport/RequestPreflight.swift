@@ -29,6 +29,20 @@ package enum RequestPreflight {
         !text.utf8.contains(where: \.endsFieldValue)
     }
 
+    /// Refuses a request that allows less than a transport without a cache, and without knowledge of the network, can keep to.
+    ///
+    /// - Throws: A `RequestError` with the code `unsupported`: for the cache policy `returnCacheDataDontLoad`, and for
+    ///   `allowsCellularAccess` set to `false`.
+    static func checkRestrictions(of request: URLRequest) throws {
+        guard request.cachePolicy != .returnCacheDataDontLoad else {
+            throw refused(
+                .unsupported, "the request may be answered from a cache alone, and the transport has no cache")
+        }
+        guard request.allowsCellularAccess else {
+            throw refused(.unsupported, "the transport cannot tell whether a connection goes over a cellular network")
+        }
+    }
+
     private static func check(_ request: URLRequest, schemes: Set<String>) throws {
         guard let url = request.url else { throw refused(.badURL, "the request has no URL") }
         guard let scheme = url.scheme else { throw refused(.badURL, "the URL is not absolute") }
@@ -55,6 +69,18 @@ package enum RequestPreflight {
 
     private static func refused(_ code: RequestError.Code, _ reason: String) -> RequestError {
         RequestError(code, stage: .transfer, reason: reason)
+    }
+}
+
+extension URLRequest {
+    /// The fields to send: those of the request, and the one that its cache policy stands for. For
+    /// `reloadIgnoringLocalAndRemoteCacheData` that is `Cache-Control: no-cache` (RFC 9111, section 5.2.1.4), unless the request
+    /// has such a field.
+    var fieldsToSend: [String: String] {
+        var fields = allHTTPHeaderFields ?? [:]
+        guard cachePolicy == .reloadIgnoringLocalAndRemoteCacheData else { return fields }
+        if value(forHTTPHeaderField: "Cache-Control") == nil { fields["Cache-Control"] = "no-cache" }
+        return fields
     }
 }
 

@@ -16,7 +16,8 @@ public struct TransferLimits: Sendable, Hashable {
         set { ownConnect = .some(newValue) }
     }
 
-    /// The longest time without a byte in either direction once connected. 60 seconds by default; `nil` is none. The time
+    /// The longest time without a byte in either direction once connected. `nil` is none. By default the `timeoutInterval` of
+    /// the request, of which zero, a negative and an endless one mean none, and 60 seconds as long as nobody set that. The time
     /// that a consumer takes does not count where it sets the pace; that of a source which gives no byte of a body does.
     /// ``CurlTransport`` also counts the bytes of a body that the other side acknowledges, so that a slow upload is not idle.
     public var idle: Duration? {
@@ -97,16 +98,33 @@ public struct TransferLimits: Sendable, Hashable {
         }
     }
 
+    /// Sets the idle limit that a request asks for, unless one was set.
+    fileprivate mutating func fillIdle(for request: URLRequest) {
+        guard ownIdle == nil, let timeout = request.ownTimeout else { return }
+        idle = timeout
+    }
+
     /// How much of a rejected response is kept in a ``RequestError``, in bytes.
     package static let keptErrorBody = 4 << 10
 }
 
 extension TransportTask {
-    /// The ``limits`` as a transport keeps them: a bound of the body that was not set is
+    /// The ``limits`` as a transport keeps them: an idle limit that was not set is the `timeoutInterval` of the request, and a bound of the body that was not set is
     /// ``TransferLimits/defaultMaximumBodySize`` where that goes to memory, and none where it goes elsewhere.
     public var effectiveLimits: TransferLimits {
         var limits = limits
+        limits.fillIdle(for: request)
         limits.fillMaximumBodySize(for: destination)
         return limits
+    }
+}
+
+extension URLRequest {
+    /// The limit that the `timeoutInterval` of the request stands for: of time-outs zero, negative and endless ones mean none.
+    /// `nil` if nobody has set it. (One that was set to Foundation's default of 60 s cannot be told from that.)
+    var ownTimeout: Duration?? {
+        let interval = timeoutInterval
+        guard interval != 60 else { return nil }
+        return .some(interval > 0 && interval < 1e9 ? .seconds(interval) : nil)
     }
 }

@@ -6,7 +6,8 @@ public struct TransportTask: Sendable {
     /// All values, in one object: a task is passed on at every step of an attempt.
     private var values: Box<Values>
 
-    /// The request whose method, URL and fields are sent. Its `httpBody` and `httpBodyStream` do not count: ``body`` does.
+    /// The request whose method, URL and fields are sent. Its `httpBody` and `httpBodyStream` do not count: ``body`` does. What
+    /// becomes of its other properties, such as `cachePolicy`, is in the article <doc:Transports>.
     public var request: URLRequest {
         get { values.value.request }
         set { values.edit { $0.request = newValue } }

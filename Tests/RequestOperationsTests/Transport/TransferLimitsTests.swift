@@ -40,6 +40,24 @@ import Testing
         #expect(limits.errorBodyLimit == 2 && limits.errorBodyTimeLimit == .seconds(3))
     }
 
+    // MARK: Of a request
+
+    @Test(
+        arguments: [
+            (60, .seconds(60)), (0.5, .milliseconds(500)), (61, .seconds(61)), (0, nil), (-1, nil), (.infinity, nil),
+            (.nan, nil), (.greatestFiniteMagnitude, nil),
+        ] as [(TimeInterval, Duration?)])
+    func theIdleLimitOfATaskThatHasNoneIsTheTimeoutOfItsRequest(timeout: TimeInterval, idle: Duration?) {
+        var request = anyRequest
+        request.timeoutInterval = timeout
+        var task = TransportTask(request)
+        #expect(task.effectiveLimits.idle == idle)
+        task.limits.idle = .seconds(7)
+        #expect(task.effectiveLimits.idle == .seconds(7))
+        task.limits.idle = nil
+        #expect(task.effectiveLimits.idle == nil)
+    }
+
     // MARK: Of a task and a configuration
 
     @Test func aLimitOfATaskLeavesTheOthersToTheConfiguration() {

@@ -11,6 +11,8 @@
         let targetOffset: Int?
         let method: String
         let fields: Fields
+        /// Whether the cookies of the transport are sent with it, and those of its response kept.
+        let handlesCookies: Bool
 
         /// In bytes. libcurl sends no head of more than 1 MiB, with what it adds, and would say that there is no memory.
         static let largestHead = 900_000
@@ -35,7 +37,9 @@
                 throw Self.error(.invalidField, "the method is not a token")
             }
             guard method != "CONNECT" else { throw Self.error(.unsupported, "CONNECT is no request for a resource") }
-            fields = try Fields(request.allHTTPHeaderFields ?? [:])
+            try RequestPreflight.checkRestrictions(of: request)
+            handlesCookies = request.httpShouldHandleCookies
+            fields = try Fields(request.fieldsToSend)
             let size = fields.lines.reduce(0) { $0 + $1.utf8.count + 2 }
             guard text.utf8.count + size <= Self.largestHead else {
                 throw size > text.utf8.count

@@ -29,11 +29,15 @@
     /// (RFC 9112, section 9.6). HTTP/2 has no such field (RFC 9113, section 8.2.2), so it is not sent there. The connection of
     /// HTTP/2 ends with the request if no other request uses it then.
     ///
+    /// Of the properties of a `URLRequest` beside URL, method, fields and body, `timeoutInterval`, `cachePolicy`,
+    /// `allowsCellularAccess` and `httpShouldHandleCookies` count: the article <doc:Transports> has a table.
+    ///
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
     /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. That goes over a new
     /// connection, or, where one may serve many requests at a time (HTTP/2), over any that is left; there it is sent up to
     /// five times, since the server may have refused it (RFC 9113, section 8.7), which libcurl does not tell. One with a body
-    /// from a stream, which cannot be read again, and one with another method is not. But a request whose expectation was
+    /// from a stream, which cannot be read again, one with another method, and one whose task may not be sent again
+    /// (``TransportTask/mayBeSentAgain``) are not. But a request whose expectation was
     /// added here, and is refused with 417 (Expectation Failed) while its body is still to be sent, is sent again without it.
     ///
     /// The head of a response whose body goes into memory is told when the body is whole or its first bytes show that it is

@@ -160,6 +160,7 @@
                 set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
                 self.connectLimit = connectLimit
             }
+            if settings.keepsCookies, !request.handlesCookies { leaveCookies() }
             // The cookies of later requests would be those of that host, wherever they go.
             if settings.keepsCookies, request.fields.hasHost, CurlLibrary.keepsCookieHosts { isWornOut = true }
             var lines = request.fields.lines
@@ -211,6 +212,14 @@
             set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(next.pointer))
             origin = next
             return true
+        }
+
+        /// Takes the jar away from the transfer; the reset after it gives it back.
+        private func leaveCookies() {
+            isSpecial = true
+            // In this order: without a file, libcurl would throw away the cookies of a jar that is its own.
+            rocurl_set_cookies(pointer, nil)
+            set(CURLOPT_COOKIEFILE, nil)
         }
 
         private func setMethod(

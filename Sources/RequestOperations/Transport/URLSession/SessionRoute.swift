@@ -47,6 +47,14 @@ enum SessionRoute: Sendable {
         }
     }
 
+    /// Whether the session stores cookies and sends them.
+    var keepsCookies: Bool {
+        switch self {
+        case .routed(let session, _), .handlers(let session, _, _): session.configuration.httpCookieStorage != nil
+        case .refused: false
+        }
+    }
+
     private static let backgroundSentence =
         "a background session outlives the process, and an operation does not; use a session with another configuration"
 }

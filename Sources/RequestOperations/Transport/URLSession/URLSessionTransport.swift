@@ -37,6 +37,9 @@
 ///
 /// On Linux with Swift 6.3, since Foundation has no means or a defect there:
 ///
+/// - A request with `cachePolicy` `returnCacheDataDontLoad` or with `allowsCellularAccess` set to `false` fails as
+///   ``RequestError/Code/unsupported``. So does one with `httpShouldHandleCookies` set to `false` over a session of yours that
+///   has a cookie storage.
 /// - IPv6 literals in URLs fail as ``RequestError/Code/unsupported``.
 /// - No pinning, no own roots, no client certificates: server trust is the system's, by its list of roots.
 /// - A response fails as ``RequestError/Code/malformedResponse`` if a field has a byte that is not UTF-8 or no space after
@@ -97,6 +100,9 @@ public final class URLSessionTransport: BuiltInTransport {
     ) async throws -> TransportResponse {
         try RequestPreflight.check(task, schemes: ["http", "https", "data"])
         guard task.trust == nil else { throw Self.unsupported(Self.trustSentence) }
+        #if canImport(FoundationNetworking)
+            try refuseWhatFoundationIgnores(task.request)
+        #endif
         let start = ContinuousClock.now
         if case .urlSessionTask(let makeTask) = task.execution {
             return try await perform(task, start, onHead, makeTask)
@@ -218,6 +224,21 @@ public final class URLSessionTransport: BuiltInTransport {
 
     // MARK: Requests
 
+    #if canImport(FoundationNetworking)
+        /// Refuses what Foundation on Linux would not keep to, and would not tell.
+        private func refuseWhatFoundationIgnores(_ request: URLRequest) throws {
+            do {
+                try RequestPreflight.checkRestrictions(of: request)
+            } catch {
+                throw TransferFailure(error, phase: .connect)
+            }
+            guard request.httpShouldHandleCookies || !route.keepsCookies else {
+                throw Self.unsupported(
+                    "the request is to handle no cookies, and Foundation on Linux would with this session")
+            }
+        }
+    #endif
+
     /// The request as a session task is to send it.
     private func request(of task: TransportTask) -> URLRequest {
         var request = task.request
@@ -231,6 +252,9 @@ public final class URLSessionTransport: BuiltInTransport {
             components.scheme = scheme.lowercased()
             request.url = components.url
         }
+        #if canImport(FoundationNetworking)
+            if request.cachePolicy != .useProtocolCachePolicy { request.allHTTPHeaderFields = request.fieldsToSend }
+        #endif
         request.timeoutInterval = timeoutInterval(of: task)
         guard case .standard = task.execution else { return request.carrying(task.body) }
         if request.httpBody != nil { request.httpBody = nil }
@@ -243,7 +267,9 @@ public final class URLSessionTransport: BuiltInTransport {
     /// response comes whole nobody but Foundation sees its bytes move.
     private func timeoutInterval(of task: TransportTask) -> TimeInterval {
         let week: TimeInterval = 7 * 24 * 3600
-        guard case .handlers = route, case .standard = task.execution, let idle = task.limits.idle else { return week }
+        guard case .handlers = route, case .standard = task.execution, let idle = task.effectiveLimits.idle else {
+            return week
+        }
         let (seconds, attoseconds) = idle.components
         return min(max(TimeInterval(seconds) + (attoseconds > 0 ? 1 : 0), 1), week)
     }
