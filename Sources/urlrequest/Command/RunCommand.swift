@@ -30,6 +30,9 @@
                 attempts a second as it accepted in the last one, and 10 % more each second until the next 429. A pause that \
                 a 429 asks for uses up no retry.
 
+                With --cookies, the cookies of responses are kept in memory for the time of the run, and sent with later \
+                requests, redirects and retries to the hosts that they are for.
+
                 A saved body is named after its URL; of several with one name, the later ones get a number. As many as \
                 four files are written at a time.
 
@@ -104,6 +107,9 @@
         @Option(help: ArgumentHelp("Saves the bodies of successful responses in a directory.", valueName: "dir"))
         var outputDirectory: String?
 
+        @Flag(help: "Keeps cookies in memory and sends them with later requests of the run.")
+        var cookies = false
+
         @Option(help: "What carries the requests.")
         var transport = TransportChoice.platform
 
@@ -142,6 +148,7 @@
             settings.deadline = deadline
             settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
             settings.transport = transport
+            settings.keepsCookies = cookies
             settings.report = try report.map(ReportFile.init)
             settings.outputDirectory = try outputDirectory.map { try OutputDirectory($0) }
             settings.format = json ? .json : .text

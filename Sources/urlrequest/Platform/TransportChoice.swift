@@ -15,23 +15,29 @@ enum TransportChoice: String, CaseIterable, Sendable {
 
     /// A transport for so many attempts at a time, each with a connection of its own if need be.
     ///
-    /// - Parameter usesProxy: Whether requests go through the proxy that the environment (or the system) names.
-    func transport(forConnections count: Int, usingProxy usesProxy: Bool) -> any Transport {
+    /// - Parameters:
+    ///   - count: How many attempts.
+    ///   - usesProxy: Whether requests go through the proxy that the environment (or the system) names.
+    ///   - keepsCookies: Whether cookies are kept in memory, and sent.
+    func transport(
+        forConnections count: Int, usingProxy usesProxy: Bool, keepingCookies keepsCookies: Bool
+    ) -> any Transport {
         switch self {
         #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-            case .curl: Self.curlTransport(forConnections: count, usingProxy: usesProxy)
+            case .curl: Self.curlTransport(count, usesProxy, keepsCookies)
         #endif
-        case .urlsession: Self.sessionTransport(forConnections: count, usingProxy: usesProxy)
+        case .urlsession: Self.sessionTransport(count, usesProxy, keepsCookies)
         }
     }
 
     #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-        private static func curlTransport(forConnections count: Int, usingProxy usesProxy: Bool) -> CurlTransport {
+        private static func curlTransport(_ count: Int, _ usesProxy: Bool, _ keepsCookies: Bool) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.keptConnections = max(configuration.keptConnections, count)
             // The bound on attempts is one on connections as well.
             configuration.maximumConnectionsPerHost = count
             if !usesProxy { configuration.proxy = .none }
+            if keepsCookies { configuration.cookies = .inMemory }
             return CurlTransport(configuration: configuration)
         }
     #endif
@@ -51,11 +57,14 @@ enum TransportChoice: String, CaseIterable, Sendable {
         #endif
     }
 
-    private static func sessionTransport(forConnections count: Int, usingProxy usesProxy: Bool) -> URLSessionTransport {
+    private static func sessionTransport(
+        _ count: Int, _ usesProxy: Bool, _ keepsCookies: Bool
+    ) -> URLSessionTransport {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = count
         configuration.urlCache = nil
-        configuration.httpCookieStorage = nil
+        // That of an ephemeral configuration is in memory.
+        if !keepsCookies { configuration.httpCookieStorage = nil }
         configuration.urlCredentialStorage = nil
         if !usesProxy { configuration.connectionProxyDictionary = [:] }
         return URLSessionTransport(configuration: configuration)

@@ -13,6 +13,7 @@ struct ReportDocument: Encodable {
         let method: String?
         let headers: [String]
         let transport: String
+        let cookies: Bool
     }
 
     private struct Latency: Encodable {
@@ -46,7 +47,8 @@ struct ReportDocument: Encodable {
             arguments: settings.urls.count, input: settings.input?.name, concurrency: settings.concurrency,
             perHost: settings.perHost, retries: settings.retries, timeout: settings.timeout.inSeconds,
             deadline: settings.deadline?.inSeconds, method: settings.template.method,
-            headers: settings.template.fields.map(\.name), transport: settings.transport.rawValue)
+            headers: settings.template.fields.map(\.name), transport: settings.transport.rawValue,
+            cookies: settings.keepsCookies)
         self.began = began
         seconds = duration.inSeconds
         requests = tally.completed + tally.cancelled

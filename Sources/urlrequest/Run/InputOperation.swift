@@ -108,12 +108,15 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         let file = directory.map { SavedFile(in: $0) }
         state.withLock { $0.file = file }
-        return TransportTask(
+        var task = TransportTask(
             request, body: input.body,
             destination: .stream { [state] piece in
                 state.withLock { $0.received += Int64(piece.count) }
                 try await file?.append(piece)
             })
+        // All attempts send what the input says, so nothing in it counts once.
+        task.mayBeSentAgain = true
+        return task
     }
 
     /// The length of the body, when its file stands under its name.

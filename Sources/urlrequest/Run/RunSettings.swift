@@ -38,6 +38,9 @@ struct RunSettings: Sendable {
     /// Whether requests go through the proxy that the environment names.
     var usesProxy = true
 
+    /// Whether cookies are kept in memory for the time of the run, and sent.
+    var keepsCookies = false
+
     /// Where the report is written at the end.
     var report: ReportFile?
 
@@ -63,7 +66,8 @@ struct RunSettings: Sendable {
     /// The configuration of every request's operation.
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()
-        configuration.transport = transport.transport(forConnections: concurrency, usingProxy: usesProxy)
+        configuration.transport = transport.transport(
+            forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies)
         configuration.limiter = RequestLimiter(
             total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
             adaptsToTooManyRequests: true)

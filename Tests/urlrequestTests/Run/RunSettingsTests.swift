@@ -10,6 +10,21 @@ import Testing
         #expect(settings.configuration.connectTimeLimit == .seconds(120))
     }
 
+    @Test func `What the input says may be sent again by the transport`() async throws {
+        let line = "http://a.example/"
+        let input = try RequestTemplate().request(fromURL: line, id: 1)
+        let operation = InputOperation(
+            input, configuration: RunSettings().configuration, savingIn: nil, observer: Deaf())
+        #expect(try await operation.makeTask(for: input.request).mayBeSentAgain == true)
+    }
+
+    private final class Deaf: InputOperation.Observer {
+        func beganWaiting(_ input: InputRequest) {}
+        func beganAttempt(_ input: InputRequest) {}
+        func beganRetry() {}
+        func ended(_ input: InputRequest) {}
+    }
+
     @Test func `A server is waited for as long as five minutes`() {
         #expect(delay(asked: 300) == .seconds(300))
         #expect(delay(asked: 301) == nil)
