@@ -175,10 +175,12 @@ import Testing
     }
 
     @Test func `A transport may not send again what an overridden stage made`() async throws {
-        #expect(try await mayBeSentAgain({ Overriding(anyRequest, configuration: $0) }, []) == false)
+        #expect(try await mayBeSentAgain({ Overriding(anyRequest, decoder: .data, configuration: $0) }, []) == false)
     }
 
     @Test func `A task that says itself whether it may be sent again is taken at its word`() async throws {
-        #expect(try await mayBeSentAgain({ Declaring(anyRequest, configuration: $0) }, [.edit { _ in }]) == true)
+        #expect(
+            try await mayBeSentAgain({ Declaring(anyRequest, decoder: .data, configuration: $0) }, [.edit { _ in }])
+                == true)
     }
 }

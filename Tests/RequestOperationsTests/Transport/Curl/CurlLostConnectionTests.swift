@@ -111,7 +111,8 @@
             #expect(failure.connectionWasReused == false && !failure.lostReusedConnection)
         }
 
-        @Test func `Requests that lose a connection of HTTP/2 share the new one`() async throws {
+        @Test func `Requests that lose a connection of HTTP/2 are attempted again at once, over another`() async throws
+        {
             let (peer, transport, url) = try await PythonPeer.http2(.endingHTTP2)
             _ = try await transport.get(url)
             #expect(await peer.line() == "stream 1 of connection 1")
@@ -123,7 +124,6 @@
             #expect(try await [first, second] == [Data("12345".utf8), Data("12345".utf8)])
             let streams = [await peer.line(), await peer.line(), await peer.line(), await peer.line()]
             #expect(streams.map { $0.hasSuffix(" of connection 1") } == [true, true, false, false])
-            #expect(streams.suffix(2).allSatisfy { $0.hasSuffix(" of connection 2") })
             #expect(operations.map(\.attempts.count) == [2, 2])
         }
 
