@@ -28,4 +28,15 @@ extension RequestProgress {
 
     /// The request as the adapters made it for this attempt; the original before that.
     var request: URLRequest { known.request ?? original.value }
+
+    /// The circuit breaker does not let the running attempt pass.
+    mutating func noteRefusal() {
+        known.wasRefused = true
+    }
+
+    /// Gives up what is kept of the response's body, to be released outside of any lock.
+    mutating func takeBody() -> Data {
+        defer { known.body = Data() }
+        return known.body
+    }
 }

@@ -206,12 +206,6 @@ struct RequestProgress: Sendable {
         attempts.append(attempt)
     }
 
-    /// Gives up what is kept of the response's body, to be released outside of any lock.
-    mutating func takeBody() -> Data {
-        defer { known.body = Data() }
-        return known.body
-    }
-
     /// The running attempt is about to be sent; whether it is the first one that is.
     mutating func beginSending(with held: HeldByAttempt, at moment: Timepiece.Moment) -> Bool {
         self.held = held
@@ -219,11 +213,6 @@ struct RequestProgress: Sendable {
         guard firstSent == nil else { return false }
         firstSent = moment.time
         return true
-    }
-
-    /// The circuit breaker does not let the running attempt pass.
-    mutating func noteRefusal() {
-        known.wasRefused = true
     }
 
     /// Notes what was drawn for the retry that follows; `false` if none does, since the request has ended meanwhile.
