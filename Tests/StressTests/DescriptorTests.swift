@@ -16,7 +16,8 @@
                 .delayed(.milliseconds(20), then: .text("here"))
             }
             let count = Stress.rounds(3000, shortened: 100)
-            await #expect(processExitsWith: .success) { [limit, count, url = server.url.absoluteString as String] in
+            await #expect(processExitsWith: .success) {
+                [limit, count = count as Int, url = server.url.absoluteString as String] in
                 try lowerDescriptorLimit(to: limit)
                 var configuration = CurlTransport.Configuration()
                 configuration.maximumConnectionsPerHost = nil
@@ -31,7 +32,8 @@
         ) async throws {
             let server = try await LoopbackServer.start(logLimit: 1) { _ in .text("here") }
             let count = Stress.rounds(10_000, shortened: 100)
-            await #expect(processExitsWith: .success) { [limit, count, url = server.url.absoluteString as String] in
+            await #expect(processExitsWith: .success) {
+                [limit, count = count as Int, url = server.url.absoluteString as String] in
                 try lowerDescriptorLimit(to: limit)
                 let start = ContinuousClock.now
                 guard try await successes(of: count, to: url, over: .shared) == count else { exit(EXIT_FAILURE) }
@@ -57,7 +59,7 @@
         configuration.transport = transport
         let operations = (0..<count).map { _ in URLRequestOperation(url, configuration: configuration) }
         let queue = OperationQueue()
-        queue.addOperations(operations, waitUntilFinished: false)
+        for operation in operations { queue.addOperation(operation) }
         var successes = 0
         for operation in operations {
             do {

@@ -113,7 +113,8 @@
             // The last of ten is sent after 4.5 s.
             configuration.attemptTimeLimit = .seconds(3)
             let operations = (0..<10).map { _ in URLRequestOperation(server.url, configuration: configuration) }
-            OperationQueue().addOperations(operations, waitUntilFinished: false)
+            let queue = OperationQueue()
+            for operation in operations { queue.addOperation(operation) }
             for operation in operations { #expect(try await operation.value == Data("here".utf8)) }
             #expect(operations.allSatisfy { $0.attempts.count == 1 })
         }
@@ -161,7 +162,7 @@
         configuration.transport = transport
         let operations = (0..<count).map { _ in URLRequestOperation(url, configuration: configuration) }
         let queue = OperationQueue()
-        queue.addOperations(operations, waitUntilFinished: false)
+        for operation in operations { queue.addOperation(operation) }
         var successes = 0
         for operation in operations {
             do {
