@@ -49,15 +49,16 @@ import Testing
     }
 
     @Test func theNextAttemptWouldBeginAfterTheElapsedLimit() async throws {
-        var configuration = Self.configuration([.status(503)], backoff: .seconds(5))
-        configuration.retryPolicy.elapsedLimit = .seconds(1)
-        configuration.deadline = .seconds(3)
-        #expect(try await Self.error(configuration).notRetried == "the elapsed limit of 1.0 seconds")
+        var configuration = Self.configuration([.status(503)], backoff: .seconds(500))
+        configuration.retryPolicy.elapsedLimit = .seconds(100)
+        configuration.deadline = .seconds(300)
+        let reason = try await Self.error(configuration).notRetried
+        #expect(reason == "the elapsed limit of 100.0 seconds")
     }
 
     @Test func theNextAttemptWouldBeginAfterTheDeadline() async throws {
-        var configuration = Self.configuration([.status(503)], backoff: .seconds(5))
-        configuration.deadline = .seconds(3)
+        var configuration = Self.configuration([.status(503)], backoff: .seconds(500))
+        configuration.deadline = .seconds(300)
         #expect(try await Self.error(configuration).notRetried == "the deadline")
     }
 

@@ -192,7 +192,7 @@ import Testing
     @Test func aRetryWaitsNoLongerForAnothersSakeThanForItsOwn() {
         let table = RetryAfterTable(clock: clock)
         table.note(.seconds(100), for: url, on: .none)
-        var policy = configuration(ScriptedTransport([]), table).retryPolicy
+        var policy = configuration(ScriptedTransport([.stall]), table).retryPolicy
         policy.maximumRetryAfter = .seconds(99)
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
         guard case .fail = policy.decision(after: failure, using: .system) else {

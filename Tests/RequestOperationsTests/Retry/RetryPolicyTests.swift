@@ -251,7 +251,7 @@ import Testing
         #expect(Self.outcome(Self.exact { $0.isTransient = { $0 is Problem } }, failure) == .retry(.seconds(7)))
     }
 
-    @Test(arguments: ["", "-1", "soon", "1.5", "7, 9"])
+    @Test(arguments: ["", "-1", "soon", "1.5.2", "7, 9"])
     func anUnusableRetryAfterLeavesTheBackoff(value: String) {
         #expect(Self.outcome(Self.status(503, retryAfter: value)) == .retry(.milliseconds(500)))
     }

@@ -9,7 +9,7 @@ struct Exchange {
 
     func run() async throws -> TransportResponse {
         defer { transfer.close() }
-        if let limit = task.limits.idle { transfer.watchIdleTime(limit) }
+        if let limit = task.effectiveLimits.idle { transfer.watchIdleTime(limit) }
         let head = try await awaitHead()
         do {
             try onHead(head)

@@ -84,17 +84,19 @@
 
         @Test(arguments: broken)
         func `A broken coding is undecodableContent`(coding: String, body: Data) async throws {
-            let row = await transport.row(try await server(body, coding).url)
+            let server = try await server(body, coding)
+            let row = await transport.row(server.url)
             #expect(row.code == .undecodableContent && !row.isSurelyNotSent)
         }
 
         @Test(arguments: [
             ("br", Data(repeating: 0xFF, count: 100)), ("br", Data("hello, this is plain text".utf8)),
-            ("zstd", Data(repeating: 0x2A, count: 100)), ("zstd", Data("hello".utf8)),
+            ("zstd", Data(repeating: 0x2A, count: 100)), ("zstd", Data("hello, this is plain text".utf8)),
         ])
         func `So is a broken coding that only some libraries know`(coding: String, body: Data) async throws {
             guard CurlLibrary.decodes(coding) else { return }
-            #expect(await transport.row(try await server(body, coding).url).code == .undecodableContent)
+            let server = try await server(body, coding)
+            #expect(await transport.row(server.url).code == .undecodableContent)
         }
 
         @Test(.enabled(if: CurlLibrary.asksLateWhetherToDecode), arguments: [5, 12, 20])
@@ -104,7 +106,8 @@
         }
 
         @Test func `A body in an unknown coding is undecodableContent if libcurl refuses it`() async throws {
-            let row = await transport.row(try await server(Data("uryyb".utf8), "x-rot13").url)
+            let server = try await server(Data("uryyb".utf8), "x-rot13")
+            let row = await transport.row(server.url)
             let isRefused = CurlLibrary.version >= CurlLibrary.Version(8, 5)
             #expect(row == (isRefused ? .sent(.undecodableContent, .body, 61) : Row()))
         }

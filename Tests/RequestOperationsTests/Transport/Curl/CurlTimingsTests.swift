@@ -37,7 +37,7 @@
             var ends = rocurl_ends()
             try #require(rocurl_find_ends(listener, &ends))
             var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(ends.local_port)/")))
-            request.setValue(String(repeating: "a", count: 900_000), forHTTPHeaderField: "X-Large")
+            request.setValue(String(repeating: "a", count: 800_000), forHTTPHeaderField: "X-Large")
             var task = TransportTask.data(request)
             task.limits.idle = .milliseconds(200)
             #expect(await transport.row(task).code == .timedOut)
