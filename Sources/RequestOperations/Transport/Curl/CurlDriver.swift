@@ -50,8 +50,8 @@
         /// Those whose body ends by a length that libcurl may not go by.
         var framedByLength: [CurlTransfer] = []
         /// Those for which the process had no descriptor in this turn.
-        @exclusivity(unchecked) var lacking: [CurlTransfer] = []
-        @exclusivity(unchecked) var descriptorLine = DescriptorLine()
+        var lacking: [CurlTransfer] = []
+        var descriptorLine = DescriptorLine()
         /// Until when libcurl keeps to a number of connections, since there were no descriptors for more.
         var descriptorBoundEnd = Int64.max
         /// Whether connections are not kept, since another driver needs their descriptors.
@@ -316,8 +316,7 @@
         /// libcurl is done with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
             guard let transfer = easy.transfer, !waitsForDescriptor(transfer, easy, after: code),
-                !connectsAnew(transfer, easy, after: code),
-                !replays(transfer, easy, after: code)
+                !connectsAnew(transfer, easy, after: code), !replays(transfer, easy, after: code)
             else { return }
             if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
                 sockets.leftUnawaited(socket, localPort: transfer.localPort)
