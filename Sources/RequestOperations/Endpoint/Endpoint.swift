@@ -15,9 +15,9 @@
 /// **Where a property goes.** What the type encodes, its stored properties unless it says otherwise, are its parameters: in
 /// the query for GET, HEAD and DELETE, in the body for other methods. A property wrapper puts a property elsewhere, and
 /// gives it another name: `@Path`, `@Query`, `@Header`, `@Body`; ``Ignored`` leaves it out. The properties that this
-/// protocol declares are never parameters unless they are wrapped, stored or computed. A stored property that has the name of
-/// one and another type, such as `let method = "POST"`, is an error, as is one in a subclass of a class that is an endpoint
-/// already: Swift would take the protocol's default in its place. A computed one cannot be found, and counts for nothing.
+/// protocol declares are never parameters unless they are wrapped, stored or computed. A stored property with such a name
+/// and another type, as `let method = "POST"`, is an error: Swift would take the protocol's default in its place. So is one
+/// in a subclass of a class that is an endpoint already. A computed property cannot be found, and has no effect.
 ///
 /// **Which value wins.** The members of ``requestObject`` come first, then the properties, then ``parameters``: of one name
 /// the last counts, wherever the others would have gone. Variables of the path are apart: the object of `PUT users/{id}` keeps
@@ -39,10 +39,10 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// The method. `GET` by default.
     var method: HTTPMethod { get }
 
-    /// The path below the base URL, whose own path is kept, or an absolute URL, which takes its place; a URI template (RFC
-    /// 6570, level 4), whose variables are the properties wrapped in `@Path`: `users/{id}/posts`. A query in it is kept, and so
-    /// is a fragment, which is part of the URL and is not sent.
-    /// Scheme and host of an absolute URL stand in it as they are: no value makes them, or a part of them.
+    /// The path below the base URL, whose own path is kept, or an absolute URL, which takes its place. It is a URI template
+    /// (RFC 6570, level 4), as in `users/{id}/posts`: its variables are the properties wrapped in `@Path`. A query in it is
+    /// kept. A fragment is part of the URL, and is not sent. Scheme and host of an absolute URL stand in it as they are: no
+    /// value makes them, or a part of them.
     var path: String { get }
 
     /// Fields, set last: in place of any that the request would have otherwise, `Content-Type` included. None by default.

@@ -7,8 +7,8 @@ struct EndpointURL {
     /// Joins the parts.
     ///
     /// - Parameters:
-    ///   - path: A path, or an absolute URL; with its query and its fragment, if it has them. Percent-encoded. The fragment is
-    ///     not sent (RFC 9110, section 7.1), but a redirect inherits it, and who reads the URL of the response finds it there.
+    ///   - path: A path, or an absolute URL; with its query and its fragment, if it has them. Percent-encoded. The fragment
+    ///     is not sent (RFC 9110, section 7.1). A redirect inherits it, and the URL of the response has it.
     ///   - isAbsolute: Whether the path is meant to be an absolute URL.
     ///   - base: An absolute URL, whose query stays before that of the path.
     ///   - query: What comes after both, percent-encoded.
@@ -26,7 +26,7 @@ struct EndpointURL {
             second.map { first.escapedLocation.joined(withPath: PercentEncoding.path.encoded($0.location)) }
             ?? first.escapedLocation
         let queries = [first.escapedQuery ?? "", second?.escapedQuery ?? "", query].filter { !$0.isEmpty }
-        // The fragment of a base is none of its reference's (RFC 3986, section 5.2.2).
+        // A reference does not inherit the fragment of its base (RFC 3986, section 5.2.2).
         let fragment = (second ?? first).escapedFragment.map { "#" + $0 } ?? ""
         let text = (queries.isEmpty ? location : location + "?" + queries.joined(separator: "&")) + fragment
         guard let joined = URL(string: text, encodingInvalidCharacters: false),

@@ -1,7 +1,7 @@
 /// Finds stored properties that have a name of the protocol of endpoints and are not what the protocol asks for.
 ///
-/// Such a type compiles, since the protocol has a default for nearly all of its members: `let method = "POST"` is another
-/// property, of type `String`, and the request would be a GET. A computed property cannot be found so.
+/// Such a type compiles, since the protocol has a default for nearly all of its members. `let method = "POST"` is another
+/// property, of type `String`, and the request would be a GET. A computed property cannot be found in this way.
 enum ReservedProperties {
     /// - Throws: An `EndpointProblem` that names the property.
     static func check<Subject: Endpoint>(_ endpoint: Subject) throws {
@@ -30,7 +30,7 @@ enum ReservedProperties {
                     + " '\(expected)': the request would be made without it. Give it that type, another name, or a place, as"
                     + " in @Query(\"\(name)\").")
         }
-        // The property of the class that became an endpoint counts, and a stored one overrides nothing.
+        // Only a property of the class that conforms counts, and a stored property overrides none.
         if let superclass = mirror.superclassMirror?.subjectType, superclass is any Endpoint.Type {
             throw EndpointProblem(
                 description:

@@ -43,8 +43,8 @@ struct URLReference {
 }
 
 extension URL {
-    /// The URL of a reference, whose parts are escaped one by one: Foundation escapes every part anew, the escapes in it
-    /// too, if one of them holds a bracket. With a base it is resolved (RFC 3986, section 5.2), and absolute.
+    /// The URL of a reference. Its parts are escaped one by one: if one of them has a bracket, Foundation escapes all of
+    /// them once more. With a base it is resolved (RFC 3986, section 5.2), and absolute.
     init?(reference: String, relativeTo base: URL? = nil) {
         let escaped = URLReference(reference).escaped
         guard let base else {
@@ -53,7 +53,8 @@ extension URL {
         }
         // The whole is valid now, so that Foundation escapes nothing.
         guard let url = URL(string: escaped, relativeTo: base)?.absoluteURL else { return nil }
-        // Foundation removes them from paths that it joins only. A reference without a path has the base's, as it is.
+        // Foundation removes dot segments only from paths that it joins. A reference without a path takes that of the base
+        // as it is.
         guard !URLReference(reference).location.isEmpty, let plain = url.withoutDotSegments else {
             self = url
             return

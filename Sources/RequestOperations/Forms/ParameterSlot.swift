@@ -124,8 +124,8 @@ final class ParameterSlot {
 
     /// Checks that nothing was written here yet: what a value writes is either one value, or members, or elements.
     ///
-    /// Foundation's encoders trap on most of the others. The encoding fails at its end here, as functions that cannot throw
-    /// call this. A property without a value counts as not written.
+    /// Foundation's encoders trap on most other combinations. Here the encoding fails at its end, since functions that
+    /// cannot throw call this one. A property without a value counts as not written.
     func checkIsUnwritten() {
         switch node {
         case nil, .absent: break

@@ -99,7 +99,7 @@ struct PercentEncoding {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether a CR or LF stands at a place without the other.
+    /// Whether a CR without an LF after it, or an LF without a CR before it, stands at a place.
     fileprivate func isLoneLineBreak(at place: Int) -> Bool {
         switch self[place] {
         case UInt8(ascii: "\r"): place + 1 == count || self[place + 1] != UInt8(ascii: "\n")

@@ -8,11 +8,12 @@
 /// let query = try URLEncodedFormEncoder().encode(Search())  // tags=a&tags=b&text=red%20%26%20blue
 /// ```
 ///
-/// The outermost value must have members: a structure, a dictionary. What has no form is an error that names the property, an
-/// `EncodingError` with its path, and is never left out: a number or a date that is not finite, two names that are converted to
-/// one, a `nil` in an array, an empty array in an array, a value that asks for two kinds of containers. An array whose elements are arrays or have members is written with numbers, `a[0][b]=1`, unless its names
-/// are ``Arrays/custom(_:)``: otherwise nobody could tell which member belongs to which element. An empty array, and a value
-/// without members, as a property writes nothing.
+/// The outermost value must have members: a structure, a dictionary. What has no form is never left out: it is an
+/// `EncodingError`, which names the property by its path. That holds for a number or a date that is not finite, and for two
+/// names that are converted to one. It also holds for a `nil` or an empty array in an array, and for a value that asks for
+/// two kinds of containers. An array whose elements are arrays or have members is written with numbers, `a[0][b]=1`, unless
+/// its names are ``Arrays/custom(_:)``. Without numbers nobody could tell which member belongs to which element. An empty
+/// array, and a value without members, as a property writes nothing.
 ///
 /// ``URLEncodedFormDecoder`` with the same options gives the value back, but for line breaks that were normalized.
 public struct URLEncodedFormEncoder: Sendable {

@@ -12,9 +12,9 @@
 ///
 /// The body is made while it is sent, and made again for a retry: files and streams are never in memory as a whole, and its
 /// length is known beforehand if those of all parts are. Names and file names are escaped as browsers do (WHATWG HTML,
-/// "multipart form data"): `"`, CR and LF become `%22`, `%0D` and `%0A`, so that no name can add a field to its part. Unlike a
-/// browser's they arrive as they are: a CR or LF alone does not become both. A backslash at the end of a name becomes `%5C`,
-/// since many parsers take it for an escape of the quotation mark after it.
+/// "multipart form data"): `"`, CR and LF become `%22`, `%0D` and `%0A`, so that no name can add a field to its part.
+/// Unlike a browser's they arrive as they are: a CR or LF alone does not become both. A backslash at the end of a name
+/// becomes `%5C`: many parsers would take it for an escape of the quotation mark.
 public struct MultipartFormData: Sendable {
     /// What separates the parts: no part may contain it after a line break.
     public let boundary: String

@@ -101,8 +101,8 @@ extension MultipartFormData.Part {
 extension String {
     /// The text between the quotation marks of a part's field. Of scalars: CR and LF together are one `Character`.
     ///
-    /// A backslash at its end would escape the quotation mark after it for the many parsers that know escapes (RFC 822), and
-    /// they would take what follows for a part of it. No escape of it is the same to all parsers, but this one ends nothing.
+    /// Many parsers know escapes (RFC 822). For these a backslash at the end would escape the quotation mark, and the name
+    /// would go on after it. No escape of a backslash means the same to all parsers, but `%5C` is safe with each.
     var inHeader: String {
         let endsInBackslash = unicodeScalars.last == "\\"
         var escaped = String.UnicodeScalarView()

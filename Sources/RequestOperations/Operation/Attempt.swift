@@ -56,8 +56,8 @@ public struct Attempt: Sendable {
 }
 
 extension Attempt: CustomStringConvertible, CustomReflectable {
-    /// One line: the number, the wait before it, redirects, the status, the size of the body, how it ended. Of a URL it has
-    /// scheme, host, port and path, of an error of others the type.
+    /// One line: the number, the wait before it, redirects, the status, the size of the body, how it ended. It shows
+    /// scheme, host, port and path of a URL, and the type of an error that is not ours.
     public var description: String {
         var parts = ["attempt \(number)\(isHedge ? " (hedge)" : "")"]
         if let wokenBy { parts.append("waited \(waited) (\(wokenBy))") }

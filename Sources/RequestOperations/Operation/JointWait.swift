@@ -92,12 +92,12 @@ final class JointWait: SlotWaiter {
     /// A step can admit another wait, so they are not nested either. All of a process take turns, so no step reaches code of
     /// the user's.
     ///
-    /// The last that came is the next. Whoever does not find the other slot stands in the line of the other limiter, so the
-    /// line of the slot that it gives on only becomes shorter, until somebody keeps that slot or it is free; only then comes the
-    /// step below. (A slot given back admits two at most: one by its place of the total, and one who holds such a place by that
-    /// of the host. Both stood in the line that becomes shorter.) So of themselves the steps come to an end. In the order in which
-    /// they come, three waits could pass two slots round among themselves for ever. (Of those that others add meanwhile, on
-    /// their threads, the last is the next as well.)
+    /// The last that came is the next. An attempt that does not find the other slot stands in the line of the other
+    /// limiter. So the line of the slot that it gives on only becomes shorter. That goes on until somebody keeps the slot
+    /// or it is free; only then comes the step below. (A slot that is given back admits two at most: one by its place of
+    /// the total, and one that holds such a place by the place of its host. Both stood in the line that becomes shorter.)
+    /// So of themselves the steps come to an end. In the order in which they come, three waits could pass two slots round
+    /// among themselves for ever. (Of those that others add meanwhile, on their threads, the last is the next as well.)
     private struct Steps {
         var pending: [(wait: JointWait, holding: Side?)] = []
         var isRunning = false

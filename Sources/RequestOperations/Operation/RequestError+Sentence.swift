@@ -1,8 +1,9 @@
 extension RequestError: LocalizedError {
     /// A sentence in English for people who know nothing of HTTP: what happened, and with which host.
     ///
-    /// For an error of your own, out of a stage, as the code of a stage or made of a refused response's body, it is that
-    /// error's `errorDescription`, if it is a `LocalizedError` and has one. For a log there is ``description``.
+    /// If the cause is an error of your own that is a `LocalizedError`, its `errorDescription` takes the place of this
+    /// sentence. That holds for ``Code/stageFailed``, and for what an ``ErrorBodyDecoder`` makes of a refused response. For
+    /// a log there is ``description``.
     public var errorDescription: String? { sentenceOfCause ?? sentence }
 
     private var sentenceOfCause: String? {

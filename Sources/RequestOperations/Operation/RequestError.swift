@@ -78,9 +78,9 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible {
-    /// One line: the code, the stage, the method, scheme, host, port and path, where a redirect led, the status, the reason;
-    /// then the request's id, the number of attempts, and why there was no further one. Without the URL's query, fields or
-    /// body.
+    /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the reason.
+    /// Then follow the request's id, the number of attempts, and why there was no further one. The line has no query, no
+    /// field and no body.
     public var description: String {
         var line = "\(code) in \(stage.rawValue)"
         if let method, let location {
@@ -127,8 +127,8 @@ extension RequestError: CustomReflectable {
 }
 
 extension RequestError {
-    /// The error of a stage as one of ours: a ``RequestError`` stays itself, a transport's failure gives up its cause, and
-    /// anything else is wrapped, as ``Code/undecodable`` if it says that a value cannot be decoded, else as
+    /// The error of a stage as one of ours. A ``RequestError`` stays itself, and a transport's failure gives up its cause.
+    /// Any other error is wrapped: as ``Code/undecodable`` if it says that a value cannot be decoded, else as
     /// ``Code/stageFailed``.
     ///
     /// - Parameter isOfDecoder: Whether it was the decoder that threw in the stage `decode`, and not an override.

@@ -76,7 +76,8 @@ extension RequestError.Code {
     public static let malformedResponse = Self("malformedResponse")
     /// The body is empty and the value's type has no empty form.
     public static let emptyBody = Self("emptyBody")
-    /// The decoder failed; its error is in ``RequestError/underlying``. Of a `DecodingError` the reason has the coding path.
+    /// The decoder failed; its error is in ``RequestError/underlying``. For a `DecodingError` the reason has the coding
+    /// path.
     public static let undecodable = Self("undecodable")
     /// The response could not be written to its file.
     public static let fileFailed = Self("fileFailed")
@@ -92,9 +93,9 @@ extension RequestError.Code {
 
     // MARK: The operation
 
-    /// A stage of your own code, or the consumer of a stream, threw an error that is not a ``RequestError``, be it a
-    /// `URLError`; it is in ``RequestError/underlying``. A `DecodingError` out of
-    /// ``URLRequestOperation/decode(_:)``, and any error of the decoder, is ``undecodable``.
+    /// A stage of your own code, or the consumer of a stream, threw an error that is not a ``RequestError``, such as a
+    /// `URLError`. That error is in ``RequestError/underlying``. A `DecodingError` out of
+    /// ``URLRequestOperation/decode(_:)``, and any error of the decoder, is ``undecodable`` instead.
     public static let stageFailed = Self("stageFailed")
     /// The limiter's line was full.
     public static let slotRejected = Self("slotRejected")

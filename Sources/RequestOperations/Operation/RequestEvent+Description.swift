@@ -7,7 +7,8 @@ extension RequestEvent: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
-    /// One line. Of a URL it has scheme, host, port and path, of a head the status, of an error of others the type.
+    /// One line. It shows scheme, host, port and path of a URL, the status of a head, and the type of an error that is not
+    /// ours.
     public var description: String {
         switch self {
         case .began: "began"

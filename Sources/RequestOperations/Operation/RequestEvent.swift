@@ -62,7 +62,8 @@ public struct RequestEvent: Sendable {
     }
 }
 
-/// Why a request waits before its next attempt. Of several reasons the one that makes the wait as long as it is.
+/// Why a request waits before its next attempt. If there are several reasons, it is the one that decides the length of the
+/// wait.
 public enum WaitReason: Sendable, Hashable {
     /// For its backoff, or for a delay of your own decision.
     case backoff

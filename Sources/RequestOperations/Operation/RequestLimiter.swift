@@ -180,7 +180,7 @@ public final class RequestLimiter: Sendable {
         return Slot(of: self, for: origin, at: mine)
     }
 
-    /// Waits for a place of a host, for who holds one of the total. No full line rejects it.
+    /// Waits for a place of a host, for an attempt that holds one of the total. No full line rejects it.
     fileprivate func placeOfHost(_ origin: Origin, at place: Place) async throws {
         let answer = Answer<Void>()
         if case .waits = enter(origin, at: place, answer, holdsTotal: true) { try await wait(for: answer, at: place) }
@@ -225,7 +225,7 @@ public final class RequestLimiter: Sendable {
         let (entry, admitted, alarm) = state.withLock { state in
             let entry = state.enter(
                 origin, at: place, waiter, mayBeRejected: mayBeRejected, holdsTotal: holdsTotal, now: now)
-            // Without a pace, who has to wait changes nothing for the others.
+            // Without a pace, an attempt that has to wait changes nothing for the others.
             guard state.pacing != nil, case .waits = entry else { return (entry, [any SlotWaiter](), Int64?.none) }
             return (entry, state.admit(now: now), state.alarmToSet(now: now))
         }
@@ -286,11 +286,11 @@ public final class RequestLimiter: Sendable {
             holding.withLock { if case .slot(let present) = $0 { present == origin } else { false } }
         }
 
-        /// Exchanges the place of its host for one of another host, at the attempt's old place in the line; the place of the total
-        /// is kept. With a second limiter it does so in both: it gets both places, or it holds neither.
+        /// Exchanges the place of its host for one of another host, at the attempt's old place in the line. The place of
+        /// the total is kept. With a second limiter it does so in both: it gets both places, or it holds neither.
         ///
-        /// For one at a time, and for who alone can release it. After an error it holds the place of the total until it is
-        /// released.
+        /// For one call at a time, by the only holder that can release it. After an error it holds the place of the total
+        /// until it is released.
         ///
         /// - Parameter priority: For a place at the end of the line, should it have none.
         /// - Throws: `CancellationError`.

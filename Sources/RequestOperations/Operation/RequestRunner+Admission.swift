@@ -2,8 +2,8 @@
 extension RequestRunner {
     /// Lets an attempt in: waits until its host is not to be left alone any longer, and for a slot.
     ///
-    /// A response may ask to leave the host alone while the attempt stands in the line. So it asks the table again when it has a
-    /// slot, and if need be gives that back, waits, and stands in the line again at its old place.
+    /// A response may ask to leave the host alone while the attempt stands in the line. So it asks the table again when it
+    /// has a slot. If need be it gives the slot back, waits, and stands in the line again at its old place.
     ///
     /// - Parameters:
     ///   - task: What it is to send, completed from the configuration.
@@ -66,8 +66,8 @@ extension RequestRunner {
         return (slot, try endWait(for: slot, in: attempt, stopwatch))
     }
 
-    /// Exchanges the place that a slot has at its host for one at the host of a redirect. Whoever releases the slot after an error
-    /// gives all of it back.
+    /// Exchanges the place that a slot has at its host for one at the host of a redirect. After an error, releasing the
+    /// slot gives all of it back.
     func exchange(_ slot: RequestLimiter.Slot, for task: TransportTask, in attempt: Int) async throws {
         let stopwatch = try beginWaitForSlot(in: attempt)
         try await slot.exchange(for: Origin(task.request.url), priority: progress.withLock { $0.priority })

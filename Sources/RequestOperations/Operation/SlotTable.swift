@@ -21,10 +21,11 @@ extension Answer: SlotWaiter where Value == Void {
 ///
 /// What has no origin goes to no host, and is bounded by the total only.
 ///
-/// An attempt that is redirected to another host keeps its place of the total, gives back that of its host, and then waits for
-/// one of the other host. Two that are redirected to each other's hosts cannot block each other: a place of a host is held only
-/// by who waits for nothing here. Nor can all places of the total be held by those who wait behind others that need one: while
-/// the total is full, who holds a place of it is admitted before who does not, and otherwise by their places in the line.
+/// An attempt that is redirected to another host keeps its place of the total. It gives back the place of its host, and
+/// then waits for one of the other host. Two attempts that are redirected to each other's hosts cannot block each other: an
+/// attempt that waits here holds no place of a host. Nor can all places of the total be held by attempts that wait behind
+/// others which need one. While the total is full, an attempt that holds a place of it is admitted before one that does
+/// not. Otherwise their places in the line decide.
 struct SlotTable {
     /// A place in the line: who comes first.
     struct Place: Comparable, Hashable, Sendable {
@@ -156,7 +157,7 @@ struct SlotTable {
         return .waits
     }
 
-    /// Takes a slot if there is one; for whoever would not wait. Nobody is overtaken: see
+    /// Takes a slot if there is one, for an attempt that would not wait. Nobody is overtaken: see
     /// ``enter(_:at:_:mayBeRejected:holdsTotal:now:)``.
     mutating func take(_ origin: Origin?, holdsTotal: Bool = false, now: Int64 = 0) -> Bool {
         guard holdsTotal || inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now)

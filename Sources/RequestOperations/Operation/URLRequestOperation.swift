@@ -26,7 +26,8 @@
 ///
 /// A stage that throws fails the attempt; a `CancellationError` ends the operation as cancelled. The result's failure is
 /// always a ``RequestError`` or a `CancellationError`. An error of another type, out of any stage of yours, is the
-/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``, but for one that says that a value cannot be decoded.
+/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If it says that a value cannot be decoded, the code
+/// is ``RequestError/Code/undecodable``.
 // Unchecked as its superclass is: all state of this class is in `runner`.
 open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let runner: RequestRunner

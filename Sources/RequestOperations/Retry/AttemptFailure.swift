@@ -54,8 +54,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// Whether an attempt of the request was handed to the transport, this one or an earlier one.
     var wasSent: Bool { values.value.wasSent }
 
-    /// Whether the next attempt follows without a backoff. A connection that others had used before was lost without any of a
-    /// response: that says nothing of the host. (Not so if it befell the attempt before as well.)
+    /// Whether the next attempt follows without a backoff. A connection that others had used before was lost without any of
+    /// a response, which says nothing of the host. A second such loss in a row has its backoff.
     var skipsBackoff: Bool { values.value.skipsBackoff }
 
     /// Where the attempt went last: to the request's own URL, or where a redirect led.
@@ -131,8 +131,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         values.value.progress?.withLock { $0.note(reason) }
     }
 
-    /// The code of the error; for one that is not ours ``RequestError/Code/undecodable`` if the decoder threw it, or if it is
-    /// a `DecodingError` out of the stage `decode`, else ``RequestError/Code/stageFailed``.
+    /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it, or
+    /// if it is a `DecodingError` out of the stage `decode`. Any other has ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code { wrapped.code }
 
     private var wrapped: RequestError {

@@ -10,9 +10,9 @@
 /// ``CircuitBreaker``.
 ///
 /// What is released passes the limiter and the breaker as others do. It does not draw on the ``RetryBudget``, and what its
-/// retry drew before is given back. A wait that a `Retry-After` or an open circuit imposes is never shortened. If a released
-/// request fails, it waits again as after any failure. If it ends without a sign of a fault of the host, such as a cancel or
-/// status 404, the next one goes in its place.
+/// retry drew before is given back. A wait that a `Retry-After` or an open circuit imposes is never shortened. If a
+/// released request fails, it waits again as after any failure. If it ends without a sign of a fault of the host, as with a
+/// cancel or status 404, the next one goes.
 ///
 /// Releases that fail stop the rest. After two in a row, or more than one of five, no success releases anyone for the
 /// ``pause``. Each time that happens again soon, the pause is twice as long, up to twenty times. So a host of which every other

@@ -4,14 +4,14 @@
 /// configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(), HostRecoveryObserver()]
 /// ```
 ///
-/// Only a change counts, from unreachable to reachable, or from a network without a default route to one with it: a machine
-/// that is and stays connected wakes nobody.
+/// Only a change counts: from unreachable to reachable, or from a network without a default route to one with it. A machine
+/// that stays connected wakes nobody.
 ///
-/// A network says nothing of the hosts behind it. So those that wait at that moment enter the line of their host one after
-/// another, in the order in which they began to wait, with jitter over ``spread``. Two to each host go at once. The others go as
-/// with a ``HostRecoveryObserver``: each success releases two. Those that get no such sign wait for their own time. All rules
-/// of that observer hold here: a released retry does not draw on the ``RetryBudget``, passes the limiter and the breaker, and
-/// never shortens a wait that a `Retry-After` or an open circuit imposes.
+/// A network says nothing of the hosts behind it. So those that wait at that moment enter the line of their host in the
+/// order in which they began to wait, with jitter over ``spread``. Two to each host go at once. The others go as with a
+/// ``HostRecoveryObserver``: each success releases two. Those that get no such sign wait for their own time. All rules of
+/// that observer hold here. A released retry does not draw on the ``RetryBudget``, and passes the limiter and the breaker.
+/// No wait that a `Retry-After` or an open circuit imposes is shortened.
 ///
 /// A wait that it ends does not count for the backoff: should the attempt fail, the same delay follows once more.
 public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {

@@ -3,8 +3,8 @@ public enum RetryAfter {
     /// The delay that a value asks for, or `nil` if it is neither a number of seconds nor a date.
     ///
     /// Seconds are digits. Some servers send a fraction, as in `1.5`, and that counts too. A date may have any of the three
-    /// forms of RFC 9110, section 5.6.7, however its parts are separated, and with `UTC` or no zone in place of `GMT`. One
-    /// in the past means now. Anything else, a negative number above all, is ignored.
+    /// forms of RFC 9110, section 5.6.7, however its parts are separated. It may have `UTC` or no zone in place of `GMT`.
+    /// One in the past means now. Anything else, a negative number above all, is ignored.
     ///
     /// - Parameters:
     ///   - value: The field's value.
@@ -37,7 +37,8 @@ enum HTTPDate {
         var words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
         if let zone = words.last, ["GMT", "UTC"].contains(zone) { words.removeLast() }
         guard words.count == 5, weekdays.contains(String(words[0].prefix(3))) else { return nil }
-        // Only that of C's `asctime` has the month before the day. Only the obsolete one of the others has a year of two digits.
+        // Only the form of C's `asctime` has the month before the day. Of the other two, only the obsolete one has a year
+        // of two digits.
         return months.contains(words[1])
             ? date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
             : date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)

@@ -6,10 +6,10 @@
 /// ``RetryPolicy/sharesTooManyRequests``. With every other status, such as 408, 413 or 500, the field is about the one request,
 /// and delays only that.
 ///
-/// Until that time is over, no other request that has the table sends its first attempt there, and none its next: they wait
-/// without a slot, each for up to a tenth longer but at most three seconds, so that they do not come all at once; how many are
-/// in flight then is the business of a ``RequestLimiter``. One that stands in a limiter's line already asks again when it has
-/// got its slot: if the host is to be left alone, it gives the slot back, waits, and lines up again at its old place.
+/// Until that time is over, no other request that has the table sends an attempt there. They wait without a slot, each for
+/// up to a tenth longer but at most three seconds, so that they do not come all at once. A ``RequestLimiter`` bounds how
+/// many are in flight then. A request that stands in a limiter's line already asks again when it gets its slot. If the host
+/// is to be left alone, it gives the slot back, waits, and lines up again at its old place.
 ///
 /// A retry for which that is longer than its ``RetryPolicy/maximumRetryAfter``, or than its deadline or elapsed limit leaves,
 /// fails at once as ``RequestError/Code/retryAfterTooLong``. A request of which nothing was sent yet is only delayed: it fails so

@@ -13,13 +13,13 @@
 /// print(RetryBudget.shared.balance(of: url))
 /// ```
 ///
-/// A request is counted once, when it is about to be sent for the first time, a retry when it is decided upon: after every other
-/// guard of the ``RetryPolicy``, so that a retry that is refused for another reason costs nothing. One that is not made after
-/// all is given back: its request was cancelled while it waited, say, or ended by a decision of its own. So is that of a retry
-/// that the recovery of its host releases (``HostRecoveryObserver``): the successes of the host bound those. A retry that an
-/// ``EarlyRetryObserver`` of your own wakes when the window has moved past its decision draws anew. It waits on until there is
-/// room, at most as long as it would have. A hedge
-/// (``RequestConfiguration/hedging``) draws when it is sent, and is not sent if there is no room at once.
+/// A request is counted once, when it is about to be sent for the first time, a retry when it is decided upon: after every
+/// other guard of the ``RetryPolicy``, so that a retry that is refused for another reason costs nothing. What was drawn for
+/// a retry that is not made is given back, for example when its request was cancelled while it waited. So is what was drawn
+/// for a retry that the recovery of its host releases (``HostRecoveryObserver``): the successes of the host bound those. A
+/// retry that an ``EarlyRetryObserver`` of your own wakes when the window has moved past its decision draws anew. It waits
+/// on until there is room, at most as long as it would have. A hedge (``RequestConfiguration/hedging``) draws when it is
+/// sent, and is not sent if there is no room at once.
 public struct RetryBudget: Sendable {
     /// What becomes of a retry for which there is no room.
     public enum Mode: Sendable, Hashable {

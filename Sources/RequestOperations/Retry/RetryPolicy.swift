@@ -20,9 +20,9 @@ public struct RetryPolicy: Sendable {
     /// The time within which the last attempt must begin, counted from when the first attempt is handed to the transport. `nil`
     /// is none. 300 s by default.
     ///
-    /// It runs on through all waits. An attempt that begins in time and then waits for its slot may be sent later. A request of
-    /// which nothing was sent yet has no such limit, however long it waits in a queue, for a network, for a host that asked to be
-    /// left alone, or behind an open circuit. A ``RequestConfiguration/deadline`` bounds all of that.
+    /// It runs on through all waits. An attempt that begins in time and then waits for its slot may be sent later. A
+    /// request of which nothing was sent yet has no such limit. It may wait in a queue, for a network, for a host that
+    /// asked to be left alone, or behind an open circuit. A ``RequestConfiguration/deadline`` bounds all of that.
     public var elapsedLimit: Duration? = .seconds(300)
 
     /// The methods that may be sent again although the server may have acted on them already (RFC 9110, section 9.2.2,
@@ -46,8 +46,9 @@ public struct RetryPolicy: Sendable {
     /// The statuses worth another attempt. 408, 425, 429, 500, 502, 503 and 504 by default.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The codes worth another attempt: by default time-outs, failures of look-up, connection and proxy, an open circuit
-    /// and a shortage on this machine, never those of a certificate, a bad URL, a content type or a broken content coding.
+    /// The codes worth another attempt. By default these are time-outs, failures of look-up, connection and proxy, an open
+    /// circuit and a shortage on this machine. Certificates, bad URLs, content types and broken content codings are not
+    /// among them.
     public var codes: Set<RequestError.Code> = [
         .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .connectionLost, .truncatedBody, .proxyFailed,
         .circuitOpen, .outOfLocalResources,
@@ -62,17 +63,17 @@ public struct RetryPolicy: Sendable {
     /// believed after the first failure; at those that follow the backoff counts.
     public var honoursRetryAfter = true
 
-    /// The longest `Retry-After` that a retry waits for, be it this request or another one that was told. A longer one, or one
+    /// The longest `Retry-After` that a retry waits for, whether this request was told or another one. A longer one, or one
     /// beyond the deadline or the ``elapsedLimit``, fails the request at once with ``RequestError/Code/retryAfterTooLong``.
     /// 300 s by default.
     ///
-    /// A request of which nothing was sent yet is only delayed by what another one was told: until that is over, or until the
-    /// ``retryAfterTable`` forgets it, after the `maximumRetryAfter` of the request that was told. Only its own deadline fails it.
+    /// A request of which nothing was sent yet is only delayed by what another one was told. The ``retryAfterTable``
+    /// forgets that after the `maximumRetryAfter` of the request that was told. Only its own deadline fails it.
     public var maximumRetryAfter: Duration = .seconds(300)
 
-    /// Where the `Retry-After` of each host is kept, for other requests to the same host: that of a 503, and that of a 429 if
-    /// ``sharesTooManyRequests`` is set. ``RetryAfterTable/shared`` by default. With `nil` only the request that was told waits.
-    /// It has no effect unless ``honoursRetryAfter`` is set.
+    /// Where the `Retry-After` of each host is kept, for other requests to the same host. It keeps that of a 503, and that
+    /// of a 429 if ``sharesTooManyRequests`` is set. ``RetryAfterTable/shared`` by default. With `nil` only the request
+    /// that was told waits. It has no effect unless ``honoursRetryAfter`` is set.
     public var retryAfterTable: RetryAfterTable? = .shared
 
     /// Whether the `Retry-After` of a 429 holds for all requests that have the ``retryAfterTable``. `false` by default: it delays

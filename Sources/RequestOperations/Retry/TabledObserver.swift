@@ -67,8 +67,8 @@ final class LaterEntry: Sendable {
     }
 }
 
-/// An observer whose sign counts only when a time has passed: until then the host is to be left alone, or there is no room for
-/// the retry. One of this package's costs no Task for it, see ``RetryWait``.
+/// An observer whose sign counts only after a time. Until then the host is to be left alone, or there is no room for the
+/// retry. One of this package's costs no Task for it, see ``RetryWait``.
 struct HeldBackObserver: EarlyRetryObserver {
     let observer: any EarlyRetryObserver
     let delay: Duration

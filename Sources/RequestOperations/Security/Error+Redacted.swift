@@ -1,5 +1,5 @@
 extension Error {
-    /// The error as one line that may stand in a log: the description of our own, else the type, with the number where it has
+    /// The error as one line for a log. An error of ours has its description, any other its type, with its number if it has
     /// one. The text of somebody else's error may quote a URL, a field or a body, as that of a `URLError` does.
     var redacted: String {
         switch self {

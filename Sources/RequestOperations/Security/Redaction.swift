@@ -92,7 +92,7 @@ public struct Redaction: Sendable {
     // MARK: Descriptions
 
     /// Scheme, host, port and path of a URL: what a description shows of it. A query or a fragment can be a credential as a
-    /// whole, whatever its names are, as in a signed URL. Of a URL without a host, such as `data:`, only the scheme is shown.
+    /// whole, whatever its names are, as in a signed URL. A URL without a host, such as `data:`, shows only its scheme.
     static func location(of url: URL?) -> String {
         guard let url else { return "no URL" }
         let location = URLReference(url.absoluteString).location

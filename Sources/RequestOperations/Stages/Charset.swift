@@ -7,8 +7,8 @@ struct Charset: Sendable, Hashable {
         self.encoding = encoding
     }
 
-    /// The charset of a name (IANA character sets, labels of the WHATWG Encoding standard), without regard to case, to space
-    /// around it and to apostrophes, which some servers take for quotation marks; `nil` if it is not known.
+    /// The charset of a name (IANA character sets, labels of the WHATWG Encoding standard); `nil` if it is not known. Case
+    /// and space around the name do not count, nor do apostrophes, which some servers take for quotation marks.
     init?(name: String) {
         guard let encoding = Self.encodings[Self.label(name)] else { return nil }
         self.encoding = encoding
@@ -74,8 +74,8 @@ struct Charset: Sendable, Hashable {
         return encodings
     }()
 
-    /// The labels of the WHATWG Encoding standard beside those above, but for the ones that it gives another meaning than the
-    /// IANA does, such as `unicode` and `ucs-2`: these are not known.
+    /// The other labels of the WHATWG Encoding standard. Labels to which it gives another meaning than the IANA does, such
+    /// as `unicode` and `ucs-2`, are not known.
     private static let aliases: [String: [String]] = [
         "utf-8": ["unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8"],
         "us-ascii": ["iso-ir-6", "iso646-us", "csascii", "us"],

@@ -9,8 +9,9 @@ struct MediaType: Sendable, Hashable {
 
     /// Reads a type as browsers do (WHATWG MIME Sniffing, "parse a MIME type"), or gives `nil` for what is not one.
     ///
-    /// A parameter that is empty (`text/plain;`) or has no name is passed over. A value goes up to the next semicolon, and the
-    /// space before it is kept. A quoted value may lack its closing quotation mark. Of several of a name the first counts.
+    /// A parameter that is empty (`text/plain;`) or has no name is passed over. A value goes up to the next semicolon, and
+    /// the space before it is kept. A quoted value may lack its closing quotation mark. If a name comes several times, the
+    /// first counts.
     init?(_ text: String) {
         var scanner = MediaTypeScanner(text)
         let type = scanner.take { $0 != "/" }
@@ -28,8 +29,9 @@ struct MediaType: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Reads the value of a `Content-Type` that may have been sent several times. What is no type in the list counts for
-    /// nothing (Fetch, "extract a MIME type"). Equal types are one; different ones leave the type open, and give `nil`.
+    /// Reads the value of a `Content-Type` that may have been sent several times. An element of the list that is no type is
+    /// left out (Fetch, "extract a MIME type"). Equal types are one. Different types give `nil`, where Fetch takes the
+    /// last.
     static func ofField(_ field: String) -> MediaType? {
         let types = MediaTypeScanner(field).values().compactMap { MediaType($0) }.filter { $0.type != "*" }
         guard let type = types.first, types.allSatisfy({ $0 == type }) else { return nil }

@@ -20,9 +20,9 @@ public struct RequestAdapter: Sendable {
     /// (``TransportTask/mayBeSentAgain``). If one adapter of a configuration is not repeatable, the transport does not send such
     /// a request again by itself. The attempt fails, and the next one runs the adapters anew.
     ///
-    /// `true` for adapters that give the same each time: fields, a base URL, an idempotency key. `false` for each that runs a
-    /// closure, such as ``bearerToken(_:)``: it may have put in something that counts once, as a one-time token, a nonce or a
-    /// time stamp. ``repeatable()`` declares that it does not.
+    /// `true` for adapters that give the same each time: fields, a base URL, an idempotency key. `false` for each that runs
+    /// a closure, such as ``bearerToken(_:)``. The closure may put in something that counts once: a one-time token, a
+    /// nonce, a time stamp. ``repeatable()`` declares that it does not.
     public let isRepeatable: Bool
 
     /// Makes an adapter from its one function, which returns the request to send in place of the one given.

@@ -70,8 +70,8 @@ extension ResponseDecoder where Value == String {
     /// The `Content-Type` is read as browsers do (WHATWG MIME Sniffing): a missing quotation mark, space and apostrophes
     /// around a charset do no harm. A charset in a field that cannot be read fails as ``RequestError/Code/undecodable``, too.
     ///
-    /// The charsets that are known, by their names and the labels of the WHATWG Encoding standard (such as `latin1`,
-    /// `iso_8859-1`, `utf8`), each in its own meaning: `iso-8859-1` is not `windows-1252` here.
+    /// These charsets are known, by their names and the labels of the WHATWG Encoding standard (such as `latin1`,
+    /// `iso_8859-1`, `utf8`). Each name has its own meaning: `iso-8859-1` is not `windows-1252` here.
     ///
     /// - `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `utf-32`, `utf-32le`, `utf-32be`, `us-ascii`
     /// - `iso-8859-1` to `iso-8859-16`, of which there is no 12th

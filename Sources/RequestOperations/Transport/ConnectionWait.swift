@@ -1,6 +1,6 @@
 /// How long one attempt has waited for a connection of others, which counts for no limit of the attempt.
 ///
-/// A transport says when such a wait begins and ends; whoever keeps the limit asks for the sum.
+/// A transport says when such a wait begins and ends. The keeper of the limit asks for the sum.
 final class ConnectionWait: Sendable {
     private struct State {
         var past: Int64 = 0

@@ -1,7 +1,7 @@
 /// Which part of a process's descriptors connections may take: a pure value.
 ///
-/// The kernel gives a new descriptor the lowest free number. So its number tells how many are open in the whole process,
-/// whoever opened them, and no account of them is needed.
+/// The kernel gives a new descriptor the lowest free number. So its number tells how many are open in the whole process. No
+/// account of them is needed.
 package struct DescriptorShare: Sendable, Hashable {
     /// How many descriptors the process may have open (the soft limit of `RLIMIT_NOFILE`).
     package let limit: Int64
@@ -17,8 +17,8 @@ package struct DescriptorShare: Sendable, Hashable {
     /// How many descriptors there may be in the process with the last connection that is made.
     package var bound: Int64 { limit - reserve }
 
-    /// The same for the first connection of a transport, so that requests go on, one after the other, in a process that has
-    /// opened almost all of its descriptors for something else.
+    /// The same for the first connection of a transport. A process may have opened almost all of its descriptors for
+    /// something else, and its requests still go on, one after the other.
     var lastBound: Int64 { limit - min(8, limit / 2) }
 
     /// Whether a new connection may keep its descriptor.

@@ -1,9 +1,10 @@
 /// The regular file that an accepted response is written to.
 ///
 /// It grows under a hidden name in the folder of its destination, and takes its place when it is whole: a transfer that
-/// fails leaves what was there, and two of one destination do not meet. A link is followed; the permissions of a file that
-/// is replaced are kept, but not the bits that give whoever runs it the rights of its owner. The descriptor is closed when the last reference goes, so that a write that runs while the
-/// transfer is cancelled never meets the file of somebody else. What is no regular file is a ``SpecialFile``.
+/// fails leaves what was there, and two of one destination do not meet. A link is followed. A file that is replaced keeps
+/// its permissions, but not the bits that run it with the rights of its owner or group. The descriptor is closed when the
+/// last reference goes. So a write that runs during a cancel never meets the file of somebody else. What is no regular file
+/// is a ``SpecialFile``.
 // Unchecked: the transports see to it that one thread writes at a time; who finishes or discards is guarded by `outcome`.
 final class FileSink: @unchecked Sendable {
     private enum Outcome {

@@ -16,10 +16,11 @@ public struct TransferLimits: Sendable, Hashable {
         set { ownConnect = .some(newValue) }
     }
 
-    /// The longest time without a byte in either direction once connected. `nil` is none. By default the `timeoutInterval` of
-    /// the request, of which zero, a negative and an endless one mean none, and 60 seconds as long as nobody set that. The time
-    /// that a consumer takes does not count where it sets the pace; that of a source which gives no byte of a body does.
-    /// ``CurlTransport`` also counts the bytes of a body that the other side acknowledges, so that a slow upload is not idle.
+    /// The longest time without a byte in either direction once connected. `nil` is none. By default it is the
+    /// `timeoutInterval` of the request, or 60 seconds if nobody set that. A `timeoutInterval` that is zero, negative or
+    /// endless means none. The time that a consumer takes does not count where it sets the pace. The time of a source that
+    /// gives no byte of a body counts. ``CurlTransport`` also counts the bytes of a body that the other side acknowledges,
+    /// so that a slow upload is not idle.
     public var idle: Duration? {
         get { ownIdle ?? .seconds(60) }
         set { ownIdle = .some(newValue) }
@@ -109,8 +110,9 @@ public struct TransferLimits: Sendable, Hashable {
 }
 
 extension TransportTask {
-    /// The ``limits`` as a transport keeps them: an idle limit that was not set is the `timeoutInterval` of the request, and a bound of the body that was not set is
-    /// ``TransferLimits/defaultMaximumBodySize`` where that goes to memory, and none where it goes elsewhere.
+    /// The ``limits`` as a transport keeps them. An idle limit that was not set is the `timeoutInterval` of the request. A
+    /// bound of the body that was not set is ``TransferLimits/defaultMaximumBodySize`` for a body in memory, and none for
+    /// any other.
     public var effectiveLimits: TransferLimits {
         var limits = limits
         limits.fillIdle(for: request)
@@ -120,8 +122,8 @@ extension TransportTask {
 }
 
 extension URLRequest {
-    /// The limit that the `timeoutInterval` of the request stands for: of time-outs zero, negative and endless ones mean none.
-    /// `nil` if nobody has set it. (One that was set to Foundation's default of 60 s cannot be told from that.)
+    /// The limit that the `timeoutInterval` of the request stands for. One that is zero, negative or endless means no
+    /// limit. `nil` if nobody has set it. (One that was set to Foundation's default of 60 s cannot be told from that.)
     var ownTimeout: Duration?? {
         let interval = timeoutInterval
         guard interval != 60 else { return nil }

@@ -30,8 +30,8 @@ enum Descriptors {
         return getrlimit(files, &limit) == 0 ? limit.rlim_cur : .max
     }
 
-    /// How many attempts may be in flight under a limit of open files: as many as there may be connections beside what the tool
-    /// itself keeps open.
+    /// How many attempts may be in flight under a limit of open files: one for each connection that fits beside what the
+    /// tool itself keeps open.
     static func attempts(under limit: rlim_t) -> Int {
         max(1, Int(clamping: DescriptorShare(limit: Int64(clamping: limit)).bound) - kept)
     }

@@ -114,7 +114,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
                 state.withLock { $0.received += Int64(piece.count) }
                 try await file?.append(piece)
             })
-        // All attempts send what the input says, so nothing in it counts once.
+        // All attempts send what the input says, and that may be sent twice.
         task.mayBeSentAgain = true
         return task
     }

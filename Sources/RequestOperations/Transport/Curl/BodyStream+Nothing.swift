@@ -1,7 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     extension BodyStream {
-        /// Reads a source that is to have no byte to its end, in a Task of its own: it is code of the user's, which may not notice
-        /// a cancel, and is left behind then.
+        /// Reads a source that must have no byte to its end, in a Task of its own. The source is code of the user's. If it
+        /// does not notice a cancel, it is left behind.
         ///
         /// - Parameter limit: How long that may take; `nil` is for ever.
         /// - Throws: The source's own error, `unencodableBody` if it gives a byte, `timedOut`, or `CancellationError`.

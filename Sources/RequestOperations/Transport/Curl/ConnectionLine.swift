@@ -24,8 +24,8 @@
         /// So many that have ended are kept before they are looked for.
         private static let keptEnded = 64
 
-        /// Whether also those to a single origin may wait where they could go: for an answer that their version of libcurl waits
-        /// for, or for descriptors that others have closed.
+        /// Whether requests to a single origin may wait as well where they could go. They wait for an answer that their
+        /// version of libcurl waits for, or for descriptors that others have closed.
         var triesSingleLine: Bool
 
         /// - Parameter triesSingleLine: Whether also those to a single origin may wait where they could go.

@@ -33,8 +33,9 @@
             if isConnecting, transfer.mayShareConnection { endThoseWaiting(for: transfer) }
         }
 
-        /// A connection did not come about that others were to share. If there is no other to its origin, those end with it that
-        /// have waited for longer than they may take to connect: one after the other would only find out the same.
+        /// A connection did not come about that others were to share. If there is no other connection to its origin,
+        /// requests that have waited for longer than they may take to connect end with it. One after the other would only
+        /// find out the same.
         private func endThoseWaiting(for transfer: CurlTransfer) {
             let origin = transfer.origin
             guard !active.contains(where: { $0.sends > 0 && $0.origin == origin }) else { return }
@@ -65,8 +66,8 @@
             return (transfer.deadlines.activity.adding(idle), .idleLimit)
         }
 
-        /// Takes note of what was sent of a body and has been received. libcurl reads a body in pieces that take long over a slow
-        /// line, and the kernel takes more in advance, all that there is of a short one.
+        /// Takes note of what was sent of a body and has been received. libcurl reads a body in pieces that take long over
+        /// a slow line. The kernel takes more in advance, and the whole of a short body.
         private func noticeSent(of transfer: CurlTransfer, _ easy: EasyHandle, _ idle: Int64) {
             let sent = rocurl_sent(easy.pointer)
             let unreceived = socket(of: transfer).map { rocurl_unreceived($0) } ?? -1

@@ -16,9 +16,9 @@
             return true
         }
 
-        /// Sends a request once more if its connection of HTTP/2, which others had used before or which we ended, ended without any
-        /// answer to it; whether it does. (Over HTTP/1.1, and for most streams that a server refuses, libcurl does that by itself;
-        /// its versions 8.0 to 8.6 always do.)
+        /// Sends a request once more if its connection of HTTP/2 ended without any answer to it; whether it does. The
+        /// connection must be one that others had used before, or that we ended. (Over HTTP/1.1, and for most streams that
+        /// a server refuses, libcurl does that by itself; its versions 8.0 to 8.6 always do.)
         ///
         /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {

@@ -229,10 +229,10 @@
     /// Newer versions of libcurl report some failures of proxies, heads and HTTP/2 connections with other numbers or none; the
     /// code is the same.
     ///
-    /// What the transport ends itself has no number: the limits `timedOut`, the sizes `bodyTooLarge` and
-    /// `malformedResponse`, a length that is none `malformedResponse`, gzip that is none `undecodableContent`. A request that
-    /// libcurl would send a second time although it may have been processed (also after an HTTP/2 stream was refused) is
-    /// `connectionLost`. A source or a file has its own errors. Any other number is `unknown`.
+    /// What the transport ends itself has no number. Its limits are `timedOut`, and its sizes `bodyTooLarge` and
+    /// `malformedResponse`. A length that is no number is `malformedResponse`, and broken gzip is `undecodableContent`. A
+    /// request that libcurl would send a second time although it may have been processed (also after an HTTP/2 stream was
+    /// refused) is `connectionLost`. A source or a file has its own errors. Any other number is `unknown`.
     public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The number: `CURLE_…` in libcurl's documentation.
         public let code: Int

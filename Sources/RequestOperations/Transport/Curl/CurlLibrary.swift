@@ -73,12 +73,12 @@
         /// delivers it to the next transfer of the handle that is paused.
         static let keepsHeldBackBytes = version < Version(8, 1)
 
-        /// Whether the library may write to freed memory when a head of HTTP/1 begins with a folded line: it appends the line to
-        /// the last field of the response before, which it frees when the handle is given to it again (curl issues 11101 and
-        /// 11620). So a handle serves one transfer, and is not given to it again once a field has come.
+        /// Whether the library may write to freed memory when a head of HTTP/1 begins with a folded line (curl issues 11101
+        /// and 11620). It appends the line to the last field of the response before. It frees that field when the handle is
+        /// given to it again. So a handle serves one transfer, and is not given to it again once a field has come.
         static let remembersFreedFields = version >= Version(7, 83) && version < Version(8, 1)
 
-        /// Whether the library asks for each piece of a body anew whether it is to decode it, so that we can say no when we know the
+        /// Whether the library asks for each piece of a body whether it is to decode it. So we can say no when we know the
         /// head. Later versions decide at the line with the coding.
         static let asksLateWhetherToDecode = version < Version(8, 5)
 

@@ -38,8 +38,8 @@
             /// open files allows (`RLIMIT_NOFILE`, the soft limit).
             ///
             /// Whatever is set here, all transports of the process together leave some descriptors free for files, look-ups
-            /// and the Swift runtime: an eighth of the limit, at least 24 and at most 256, but never more than half of it.
-            /// Requests beyond wait as they do for ``maximumConnectionsPerHost``.
+            /// and the Swift runtime. They leave an eighth of the limit, at least 24 and at most 256, but never more than
+            /// half of it. Requests beyond wait as they do for ``maximumConnectionsPerHost``.
             public var maximumConnections: Int?
 
             /// How many connections are kept for later requests, for each trust policy. 512 by default; 0 keeps none.

@@ -18,11 +18,11 @@
     /// It needs libcurl 7.81 or later; what newer ones do better is used where they run. It adds the fields `Host`,
     /// `User-Agent`, `Accept` and `Accept-Encoding` where the request has none, and those that frame a body; a body of more
     /// than 1 MiB is announced with `Expect: 100-continue` (RFC 9110, section 10.1.1) in HTTP/1.1. A request that sets
-    /// `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came; any other gets it decompressed. A body in a
-    /// coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request as
-    /// ``RequestError/Code/undecodableContent``. So does a gzip body of several members (RFC 1952, section 2.2), which older ones
-    /// have decoded. Credentials in a URL become an `Authorization` field; with them, with a proxy or
-    /// with cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name and port at the same time
+    /// `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came; any other gets it decompressed. A body in
+    /// a coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request as
+    /// ``RequestError/Code/undecodableContent``. So does a gzip body of several members (RFC 1952, section 2.2), which
+    /// older ones have decoded. Credentials in a URL become an `Authorization` field. With them, with a proxy or with
+    /// cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name and port at the same time
     /// are one look-up, unless a proxy is used.
     ///
     /// A request with `Connection: close` ends its connection: no other request follows over it, whatever the server does
@@ -35,10 +35,10 @@
     /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
     /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. That goes over a new
     /// connection, or, where one may serve many requests at a time (HTTP/2), over any that is left; there it is sent up to
-    /// five times, since the server may have refused it (RFC 9113, section 8.7), which libcurl does not tell. One with a body
-    /// from a stream, which cannot be read again, one with another method, and one whose task may not be sent again
-    /// (``TransportTask/mayBeSentAgain``) are not. But a request whose expectation was
-    /// added here, and is refused with 417 (Expectation Failed) while its body is still to be sent, is sent again without it.
+    /// five times, since the server may have refused it (RFC 9113, section 8.7), which libcurl does not tell. A request
+    /// with another method, with a body from a stream, or with a task that may not be sent again
+    /// (``TransportTask/mayBeSentAgain``) is not. But a request whose expectation was added here may be refused with 417
+    /// (Expectation Failed) before its body is sent. It is then sent again without the expectation.
     ///
     /// The head of a response whose body goes into memory is told when the body is whole or its first bytes show that it is
     /// large or of unknown length, and some 2 ms after the first byte of the response at the latest; that of any other at once.
@@ -122,8 +122,8 @@
             return try await flow.run()
         }
 
-        /// Sends a request whose stream is to have no byte, once its source has said so: libcurl would not ask it, and a server
-        /// must not take a body for whole that is not.
+        /// Sends a request whose stream must have no byte, once its source has said so. libcurl would not ask the source,
+        /// and a server must not take a broken body for whole.
         private func performWithoutBody(
             _ task: TransportTask, _ stream: BodyStream, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) async throws -> TransportResponse {

@@ -88,7 +88,7 @@
         /// More than Dispatch needs for all its timers.
         private static let runtimeDescriptors = 8
 
-        /// Has Dispatch open what it needs for timers, once, if there are descriptors for that: when it comes to that later and
+        /// Has Dispatch open what it needs for timers, once, if there are descriptors for that. If it needs them later and
         /// finds none, it ends the process.
         static func prepareRuntime() {
             guard !isRuntimePrepared.withLock({ $0 }) else { return }

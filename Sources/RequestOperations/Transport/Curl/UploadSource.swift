@@ -47,8 +47,9 @@
         }
     }
 
-    /// A file, read with its length at the beginning: a file that grows meanwhile is sent up to that length, one that
-    /// shrinks fails the transfer. It is opened when its first byte is wanted: requests that wait take no descriptor for it.
+    /// A file, whose length is read at the beginning. A file that grows meanwhile is sent up to that length; one that
+    /// shrinks fails the transfer. It is opened when its first byte is wanted: requests that wait take no descriptor for
+    /// it.
     // Unchecked: the offset and the descriptor belong to the driver thread.
     final class FileUpload: UploadSource, @unchecked Sendable {
         private let path: String
