@@ -296,15 +296,6 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
     return count;
 }
 
-CURLMcode rocurl_run_all(CURLM *multi) {
-    int running;
-// Deprecated, since it asks every socket. That is what it is for here.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    return curl_multi_socket_all(multi, &running);
-#pragma GCC diagnostic pop
-}
-
 // MARK: Decompression
 
 // What zlib calls `z_stream`, as all versions from 1.0 on have it.

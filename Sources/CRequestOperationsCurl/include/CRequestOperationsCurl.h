@@ -139,9 +139,6 @@ struct rocurl_finished {
 /// Takes finished transfers off the multi handle, at most `capacity`, and says how many.
 int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int capacity);
 
-/// Lets libcurl look at every transfer.
-CURLMcode rocurl_run_all(CURLM *multi);
-
 // MARK: Decompression
 
 /// Begins to decompress gzip, with the library that libcurl does it with; NULL where there is none.

@@ -28,15 +28,13 @@
             guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
             guard deadline <= now else { return sweep(by: deadline) }
             if case .idleLimit = cause { return stopIdle(transfer) }
-            let isConnecting = if case .connectLimit = cause { true } else { false }
             stop(transfer, cause)
-            if isConnecting, transfer.mayShareConnection { endThoseWaiting(for: transfer) }
         }
 
         /// A connection did not come about that others were to share. If there is no other connection to its origin,
         /// requests that have waited for longer than they may take to connect end with it. One after the other would only
         /// find out the same.
-        private func endThoseWaiting(for transfer: CurlTransfer) {
+        func endThoseWaiting(for transfer: CurlTransfer) {
             let origin = transfer.origin
             guard !active.contains(where: { $0.sends > 0 && $0.origin == origin }) else { return }
             for other in connectionLine.waiting(for: origin) + newConnections.heldBack(from: origin)
@@ -98,6 +96,16 @@
             guard CurlLibrary.forgetsAddresses else { return }
             nextRun = min(nextRun, CurlLibrary.now.adding(Self.nextAddressDelay))
             sweep(by: nextRun)
+        }
+
+        /// Has libcurl go on with each transfer that connects.
+        ///
+        /// `curl_multi_socket_all` would do so with all transfers at once. Over libcurl 7.88 to 8.0 it loses the timer of one that
+        /// it wakes meanwhile, which then stands still until its connect limit.
+        func runConnecting() {
+            nextRun = .max
+            for transfer in active where transfer.phase == .connect && transfer.hasSocket { transfer.easy?.run() }
+            for orphan in orphans.values { orphan.easy.run() }
         }
 
         /// Tells the Task how far the transfer has come, but not too often.

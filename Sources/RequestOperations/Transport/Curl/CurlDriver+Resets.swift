@@ -18,10 +18,7 @@
         func sendResets() {
             for transfer in active where transfer.pauseMask & CURLPAUSE_RECV == 0 {
                 guard let easy = transfer.easy, unsentResets.contains(transfer.connection) else { continue }
-                let mask = transfer.pauseMask
-                // After a pause libcurl looks at the connection, and writes what there is.
-                _ = curl_easy_pause(easy.pointer, mask | CURLPAUSE_RECV)
-                let code = curl_easy_pause(easy.pointer, mask)
+                let code = easy.run(paused: transfer.pauseMask)
                 // Those without ports cannot be told apart.
                 if code == CURLE_OK, transfer.localPort > 0 { unsentResets.remove(transfer.connection) }
                 if unsentResets.isEmpty { return }

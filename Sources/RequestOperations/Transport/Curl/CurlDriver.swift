@@ -54,6 +54,8 @@
         var descriptorLine = DescriptorLine()
         /// Until when libcurl keeps to a number of connections, since there were no descriptors for more.
         var descriptorBoundEnd = Int64.max
+        /// Whether there ever were none. From then on requests may have to wait for a connection.
+        var wasShortOfDescriptors = false
         /// Whether connections are not kept, since another driver needs their descriptors.
         var givesUpIdle = false
         /// What was given to libcurl once more, out of that line.
@@ -67,7 +69,7 @@
         var nextSweep = Int64.max
         /// When `waitForWork` last asked the sockets.
         var lastAsked: Int64 = 0
-        /// When libcurl is to look at all transfers, whatever happens to their sockets.
+        /// When libcurl is to look at the transfers that connect, whatever happens to their sockets.
         var nextRun = Int64.max
         var responsePolling: BusyPolling
         var requestPolling: BusyPolling
@@ -162,7 +164,7 @@
             while takeInbox(&calls), let multi = self.multi {
                 if asksForEnds { askForEnds() }
                 sockets.attend(multi, endsIdle: !active.contains(where: \.usesUnknownSocket))
-                if now >= nextRun { runAll(multi) }
+                if now >= nextRun { runConnecting() }
                 noticeWaiting()
                 connectTurnedBack(multi)
                 holdLacking(multi)
@@ -202,11 +204,6 @@
         private func askForEnds() {
             asksForEnds = false
             sockets.ask()
-        }
-
-        private func runAll(_ multi: UnsafeMutableRawPointer) {
-            nextRun = .max
-            rocurl_run_all(multi)
         }
 
         /// Whether there is a transfer that has not ended.

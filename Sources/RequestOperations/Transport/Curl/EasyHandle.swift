@@ -304,6 +304,14 @@
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         }
 
+        /// Has libcurl look at the transfer and its connection in the next turn: it does so after a pause.
+        ///
+        /// - Parameter mask: How the transfer is paused.
+        @discardableResult func run(paused mask: Int32 = CURLPAUSE_CONT) -> CURLcode {
+            _ = curl_easy_pause(pointer, mask | CURLPAUSE_RECV)
+            return curl_easy_pause(pointer, mask)
+        }
+
         /// The handle is to serve no other transfer: it keeps something of this one that no reset takes away.
         func wearOut() {
             isWornOut = true
@@ -337,66 +345,6 @@
             }
             curl_slist_free_all(fields)
             fields = nil
-        }
-    }
-
-    /// The easy handles of a transport that serve no transfer now.
-    final class EasyHandlePool: Sendable {
-        private let settings: HandleSettings
-        private let sockets: SocketSet
-        private let idle = Locked(Idle())
-        private static let limit = 256
-
-        private struct Idle {
-            var usual: [EasyHandle] = []
-            var wide: [EasyHandle] = []
-            var large: [EasyHandle] = []
-
-            subscript(size: BufferSize) -> [EasyHandle] {
-                get {
-                    switch size {
-                    case .usual: usual
-                    case .wide: wide
-                    case .large: large
-                    }
-                }
-                _modify {
-                    switch size {
-                    case .usual: yield &usual
-                    case .wide: yield &wide
-                    case .large: yield &large
-                    }
-                }
-            }
-        }
-
-        init(_ settings: HandleSettings, _ sockets: SocketSet) {
-            self.settings = settings
-            self.sockets = sockets
-        }
-
-        func take(_ size: BufferSize) -> EasyHandle {
-            idle.withLock { $0[size].popLast() } ?? EasyHandle(settings, sockets, size)
-        }
-
-        func give(_ handle: EasyHandle) {
-            handle.recycle()
-            if handle.isWornOut { return }
-            let surplus: EasyHandle? = idle.withLock { idle in
-                guard idle[handle.bufferSize].count < Self.limit else { return handle }
-                idle[handle.bufferSize].append(handle)
-                return nil
-            }
-            // Freed outside the lock.
-            withExtendedLifetime(surplus) {}
-        }
-
-        func removeAll() {
-            let handles = idle.withLock { idle in
-                defer { idle = Idle() }
-                return idle
-            }
-            withExtendedLifetime(handles) {}
         }
     }
 #endif

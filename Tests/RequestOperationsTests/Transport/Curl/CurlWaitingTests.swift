@@ -61,6 +61,19 @@
             await crowd.end()
         }
 
+        // Over libcurl 7.88 to 8.0, `curl_multi_socket_all` lost requests here: they stood still until their connect limit.
+        @Test func `Of many that wait for few connections none is lost while another connection is being made`()
+            async throws
+        {
+            let port = try UnansweredPort()
+            let unreachable = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+            let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(5), then: .text("here")) }
+            let urls = [unreachable] + Array(repeating: server.url, count: 3000)
+            let crowd = try Crowd(urls) { $0.maximumConnectionsPerHost = 16 }
+            for index in urls.indices.dropFirst() { #expect(try await crowd.body(index) == Data("here".utf8)) }
+            await crowd.end()
+        }
+
         @Test func `Requests of HTTP/2 by prior knowledge share a connection, begun at once or one after the other`()
             async throws
         {

@@ -1,0 +1,61 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// The easy handles of a transport that serve no transfer now.
+    final class EasyHandlePool: Sendable {
+        private let settings: HandleSettings
+        private let sockets: SocketSet
+        private let idle = Locked(Idle())
+        private static let limit = 256
+
+        private struct Idle {
+            var usual: [EasyHandle] = []
+            var wide: [EasyHandle] = []
+            var large: [EasyHandle] = []
+
+            subscript(size: BufferSize) -> [EasyHandle] {
+                get {
+                    switch size {
+                    case .usual: usual
+                    case .wide: wide
+                    case .large: large
+                    }
+                }
+                _modify {
+                    switch size {
+                    case .usual: yield &usual
+                    case .wide: yield &wide
+                    case .large: yield &large
+                    }
+                }
+            }
+        }
+
+        init(_ settings: HandleSettings, _ sockets: SocketSet) {
+            self.settings = settings
+            self.sockets = sockets
+        }
+
+        func take(_ size: BufferSize) -> EasyHandle {
+            idle.withLock { $0[size].popLast() } ?? EasyHandle(settings, sockets, size)
+        }
+
+        func give(_ handle: EasyHandle) {
+            handle.recycle()
+            if handle.isWornOut { return }
+            let surplus: EasyHandle? = idle.withLock { idle in
+                guard idle[handle.bufferSize].count < Self.limit else { return handle }
+                idle[handle.bufferSize].append(handle)
+                return nil
+            }
+            // Freed outside the lock.
+            withExtendedLifetime(surplus) {}
+        }
+
+        func removeAll() {
+            let handles = idle.withLock { idle in
+                defer { idle = Idle() }
+                return idle
+            }
+            withExtendedLifetime(handles) {}
+        }
+    }
+#endif
