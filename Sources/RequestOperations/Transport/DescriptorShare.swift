@@ -26,8 +26,8 @@ package struct DescriptorShare: Sendable, Hashable {
     /// - Parameters:
     ///   - descriptor: The number that the kernel gave it.
     ///   - isFirst: Whether its transport has no other connection.
-    ///   - needsFile: Whether a file will be opened for the same transfer later. Half of the bound is left for those files.
-    func allows(_ descriptor: Int32, isFirst: Bool = false, needsFile: Bool = false) -> Bool {
-        Int64(descriptor) < (isFirst ? lastBound : needsFile ? bound / 2 : bound)
+    ///   - filesToOpen: For how many files that will be opened later descriptors are left.
+    func allows(_ descriptor: Int32, isFirst: @autoclosure () -> Bool = false, filesToOpen: Int = 0) -> Bool {
+        Int64(descriptor) < bound - Int64(filesToOpen) || Int64(descriptor) < lastBound && isFirst()
     }
 }

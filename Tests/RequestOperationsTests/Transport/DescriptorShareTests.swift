@@ -18,16 +18,16 @@ import Testing
     }
 
     @Test
-    func `The number of a descriptor decides, and one that needs a file beside it may have half as high a number`() {
+    func `The number of a descriptor decides, and some are left for files that are opened later`() {
         let share = DescriptorShare(limit: 1024)
         #expect(share.allows(895) && !share.allows(896))
-        #expect(share.allows(447, needsFile: true) && !share.allows(448, needsFile: true))
+        #expect(share.allows(795, filesToOpen: 100) && !share.allows(796, filesToOpen: 100))
     }
 
     @Test func `The first connection of a transport may have almost any descriptor`() {
         let share = DescriptorShare(limit: 1024)
         #expect(share.allows(1015, isFirst: true) && !share.allows(1016, isFirst: true))
-        #expect(share.allows(1015, isFirst: true, needsFile: true))
+        #expect(share.allows(1015, isFirst: true, filesToOpen: 1000))
     }
 
     @Test func `Without descriptors no connection may have one`() {

@@ -6,13 +6,16 @@
         /// Whether libcurl may make a transfer wait for a connection of others: for one of a bounded number, or for one that
         /// may turn out to take several requests at a time.
         func mayWaitForConnection(_ transfer: CurlTransfer) -> Bool {
-            configuration.boundsConnections || transfer.mayShareConnection
+            boundsConnections || transfer.mayShareConnection
         }
+
+        /// Whether the number of connections is bounded, by the configuration or since there were no descriptors for more.
+        var boundsConnections: Bool { configuration.boundsConnections || wasShortOfDescriptors }
 
         /// Lets a transfer wait as long as it takes where the number of connections is bounded: its time begins with a look-up or
         /// a socket.
         func liftConnectLimit(of transfer: CurlTransfer) {
-            if configuration.boundsConnections { transfer.deadlines.connect = nil }
+            if boundsConnections { transfer.deadlines.connect = nil }
         }
 
         /// libcurl has had its turn: of the transfers given to it, those that did nothing wait for a connection.
@@ -25,16 +28,30 @@
             guard !tried.isEmpty else { return }
             let waiting = tried.filter { $0.waitsForConnection || $0.isTurnedBack }
             tried.removeAll(keepingCapacity: true)
+            var firstConnections: [Origin: Bool] = [:]
             for transfer in waiting {
                 if !transfer.isTurnedBack, mayWaitForConnection(transfer) {
                     connectionLine.append(transfer)
                     transfer.easy?.liftConnectLimit()
-                    transfer.beginsWait()
+                    // The time in which others make the first connection is time to connect, for this one as well.
+                    if transfer.wait != nil, !isMakingFirstConnection(to: transfer.origin, &firstConnections) {
+                        transfer.beginsWait()
+                    }
                 }
                 // It makes no connection while it waits for one.
                 if transfer.makesConnection { newConnections.makesRoom(transfer) }
                 admit(desk.waits(transfer, at: now))
             }
+        }
+
+        /// Whether connections to an origin are being made, and none of them stands yet.
+        private func isMakingFirstConnection(to origin: Origin, _ known: inout [Origin: Bool]) -> Bool {
+            if let isMaking = known[origin] { return isMaking }
+            let others = active.filter { $0.origin == origin }
+            let isMaking =
+                !others.contains { $0.sends > 0 } && others.contains { $0.hasSocket || $0.isLookingUp }
+            known[origin] = isMaking
+            return isMaking
         }
 
         /// There was no connection for some transfers that make none: they do now, or wait for that of another. (libcurl would
@@ -92,8 +109,12 @@
 
         /// A request is sent: over the connection that was made for it, or over one of others.
         func sends(_ transfer: CurlTransfer) {
+            if transfer.hasSocket, transfer.wait != nil {
+                // From now on they wait for one that comes free.
+                for other in connectionLine.waiting(for: transfer.origin) { other.beginsWait() }
+            }
             if CurlLibrary.leavesWaiting, transfer.hasSocket, maySpeakHTTP2(transfer) {
-                connectionLine.noteConnection(for: transfer, all: configuration.boundsConnections)
+                connectionLine.noteConnection(for: transfer, all: boundsConnections)
             }
             guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
             unanswered.endsTry(transfer)
@@ -134,6 +155,7 @@
             connectionLine.ends(transfer)
             unanswered.ends(transfer)
             if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
+            if transfer.makesSharedConnection { endThoseWaiting(for: transfer) }
         }
 
         private func leavesUnanswered(_ transfer: CurlTransfer) {
@@ -198,6 +220,11 @@
     }
 
     extension CurlTransfer {
+        /// Whether it makes a connection that others wait for.
+        fileprivate var makesSharedConnection: Bool {
+            phase == .connect && (hasSocket || isLookingUp) && mayShareConnection
+        }
+
         /// Whether libcurl has it and has done nothing for it yet, neither a look-up nor anything with a connection.
         var waitsForConnection: Bool {
             isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isTurnedBack

@@ -53,9 +53,27 @@
         private func boundConnections(_ multi: UnsafeMutableRawPointer) {
             descriptors.isLacking(for: self, at: now)
             connectionLine.triesSingleLine = true
+            if !boundsConnections {
+                wasShortOfDescriptors = true
+                // libcurl may have these wait from now on, and nobody has taken note of that.
+                for transfer in active where transfer.waitsForConnection && !transfer.isInLine {
+                    liftConnectLimit(of: transfer)
+                    tried.append(transfer)
+                }
+            }
             let bound = max(1, min(sockets.connectionCount, configuration.maximumConnections ?? .max))
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, bound)
             descriptorBoundEnd = now.adding(Self.boundLength)
+        }
+
+        /// Whether no connection stands or is being made, but for that of a transfer.
+        fileprivate func hasNoConnection(beside transfer: CurlTransfer) -> Bool {
+            !active.contains { $0 !== transfer && $0.hasSocket } && sockets.connectionCount == 0
+        }
+
+        /// How many files the transfers may still open that have a connection. One that has its file counts as well.
+        fileprivate var filesToOpen: Int {
+            active.count { $0.usesFile && ($0.hasSocket || $0.sends > 0) }
         }
 
         private static let boundLength: Int64 = 100_000_000
@@ -81,7 +99,9 @@
         func giveUpIdle() {
             let isWanted = descriptors.isWantedByOthers(than: self, at: now)
             guard isWanted || givesUpIdle else { return }
-            if isWanted, !hasTransfers, orphans.isEmpty, sockets.connectionCount > 0 { renewMulti() }
+            if isWanted, !hasTransfers, orphans.isEmpty, sockets.connectionCount > 0, inbox.withLock({ $0.isEmpty }) {
+                renewMulti()
+            }
             guard isWanted != givesUpIdle, let multi else { return }
             givesUpIdle = isWanted
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, isWanted ? 1 : configuration.keptConnections)
@@ -97,7 +117,8 @@
                 descriptor < 0
                 ? DescriptorPool.isShortage(errorNumber)
                 : !driver.descriptors.allows(
-                    descriptor, isFirst: driver.sockets.connectionCount == 0, needsFile: usesFile)
+                    descriptor, isFirst: driver.hasNoConnection(beside: self),
+                    filesToOpen: usesFile ? driver.filesToOpen : 0)
             if isShort {
                 // The look-up is done.
                 isLookingUp = false
@@ -119,7 +140,7 @@
 
         /// Whether it can be given to libcurl once more, as if it had not been.
         fileprivate var mayWaitForDescriptor: Bool {
-            isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0
+            isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
         }
 
         /// It is not in libcurl's hands any more, and has no socket.
@@ -129,6 +150,7 @@
             onlySocket = nil
             isLookingUp = false
             isTurnedBack = true
+            phase = .connect
             deadlines.connect = nil
             deadlines.activity = driver.now
         }

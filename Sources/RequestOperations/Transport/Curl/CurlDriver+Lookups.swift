@@ -58,7 +58,8 @@
 
         /// A transfer has ended that may have left its connection to others.
         func connectionComesFree(after transfer: CurlTransfer) {
-            guard !desk.isIdle, transfer.isWhole else { return }
+            // libcurl has closed the connection of a response that asked for that.
+            guard !desk.isIdle, transfer.isWhole, socket(of: transfer) != nil else { return }
             letGo(desk.connectionComesFree(after: transfer, at: now))
         }
 

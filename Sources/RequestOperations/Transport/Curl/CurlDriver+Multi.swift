@@ -9,7 +9,8 @@
             guard let old = multi, let new = curl_multi_init() else { return }
             curl_multi_cleanup(old)
             // It has forgotten all names.
-            desk = LookupDesk()
+            desk = LookupDesk(desk.bounds)
+            sockets.forgetConnections()
             multi = new
             givesUpIdle = false
             descriptorBoundEnd = .max

@@ -11,7 +11,7 @@
                 return false
             }
             transfer.wasNotSent()
-            if !configuration.boundsConnections { transfer.beginsToConnect() }
+            if !boundsConnections { transfer.beginsToConnect() }
             goAgain(transfer, easy, multi)
             return true
         }

@@ -38,7 +38,12 @@
             let since = transfer.deadlines.activity
             let silence = rocurl_silence(socket)
             guard silence >= 0, silence.adding(Self.tick) >= now - since else { return nil }
-            return active.contains { isSending($0, beside: transfer, since: since) } ? nil : socket
+            // One that waits for its consumer may have filled the connection's window: then we are silent, and not the server.
+            let isInUse = active.contains { other in
+                other.connection == transfer.connection && other.isReceivingPaused
+                    || isSending(other, beside: transfer, since: since)
+            }
+            return isInUse ? nil : socket
         }
 
         /// Whether an upload gets on beside a transfer. (What a new one sends at first, the kernel of a relay may take.)

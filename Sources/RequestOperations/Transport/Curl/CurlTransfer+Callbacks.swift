@@ -96,6 +96,7 @@
                 if !sharesConnection { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()
+                framedLength = nil
             } else {
                 wasReplayed = true
             }

@@ -33,9 +33,9 @@
             self.limit = limit
         }
 
-        /// Whether a new connection may keep its descriptor; see ``DescriptorShare/allows(_:isFirst:needsFile:)``.
-        func allows(_ descriptor: Int32, isFirst: Bool, needsFile: Bool) -> Bool {
-            DescriptorShare(limit: limit()).allows(descriptor, isFirst: isFirst, needsFile: needsFile)
+        /// Whether a new connection may keep its descriptor; see ``DescriptorShare/allows(_:isFirst:filesToOpen:)``.
+        func allows(_ descriptor: Int32, isFirst: @autoclosure () -> Bool, filesToOpen: Int) -> Bool {
+            DescriptorShare(limit: limit()).allows(descriptor, isFirst: isFirst(), filesToOpen: filesToOpen)
         }
 
         /// Whether an `errno` says that descriptors or memory of the system are used up.

@@ -3,8 +3,9 @@
 
     /// How many look-ups of names a driver has going on at a time.
     ///
-    /// libcurl takes a thread and one or two descriptors for each, and the system's resolver takes one more. Look-ups get a
-    /// sixth of the process's descriptors, so that they use half of them at most. They get a quarter of its threads.
+    /// libcurl takes a thread and one or two descriptors for each, and the system's resolver takes one more. The
+    /// look-ups of one driver get a sixth of the process's descriptors, so that they use half of them at most. They get a
+    /// quarter of its threads.
     struct LookupBounds: Equatable {
         /// The bound on those that began within the last second, of names that were never resolved. At most 512.
         let young: Int

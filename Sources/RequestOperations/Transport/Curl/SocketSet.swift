@@ -23,8 +23,6 @@
         /// By descriptor; unchecked, since one thread alone asks for them, at each step of each transfer.
         @exclusivity(unchecked) private var watches: [SocketWatch] = []
         private let events = UnsafeMutablePointer<rocurl_event>.allocate(capacity: SocketSet.capacity)
-        /// How many descriptors of connections are open, those included that are being made.
-        private(set) var connectionCount = 0
         /// How many have happened since libcurl last attended to them.
         private(set) var eventCount: Int32 = 0
         /// When libcurl wants to be called in any case.
@@ -80,7 +78,6 @@
             forgetEnd(of: descriptor)
             // Of one that was closed before its connection stood libcurl may not tell if the next takes its number.
             let interest = watches[Int(descriptor)].wanted
-            if !watches[Int(descriptor)].isConnection { connectionCount += 1 }
             watches[Int(descriptor)] = SocketWatch(isConnection: true)
             return want(interest, of: descriptor)
         }
@@ -89,7 +86,6 @@
         func closes(_ descriptor: Int32) {
             guard descriptor < watches.count else { return }
             forgetEnd(of: descriptor)
-            if watches[Int(descriptor)].isConnection { connectionCount -= 1 }
             // If a child of the process has it as well, the kernel would go on watching it.
             _ = change(descriptor) { $0 = SocketWatch() }
         }
@@ -226,6 +222,19 @@
             guard connection.localPort > 0 else { return nil }
             if let likely, isOfConnection(likely), has(likely, connection) { return likely }
             return watches.indices.lazy.map { Int32($0) }.first { isOfConnection($0) && has($0, connection) }
+        }
+
+        /// How many connections stand. (libcurl does not tell when it closes a descriptor whose connection never stood.)
+        var connectionCount: Int { watches.indices.count { isOfConnection(Int32($0)) && stands(Int32($0)) } }
+
+        /// All connections were closed.
+        func forgetConnections() {
+            for index in watches.indices where watches[index].isConnection { _ = change(Int32(index)) { $0 = SocketWatch() } }
+        }
+
+        private func stands(_ descriptor: Int32) -> Bool {
+            var ends = rocurl_ends()
+            return rocurl_find_ends(descriptor, &ends) && ends.remote_family != 0
         }
 
         private func isOfConnection(_ descriptor: Int32) -> Bool {

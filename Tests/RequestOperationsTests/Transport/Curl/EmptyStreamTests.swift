@@ -6,7 +6,7 @@
     @testable import RequestOperations
 
     /// Bodies from streams that declare to have no byte.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct EmptyStreamTests {
         private struct Broken: Error {}
 

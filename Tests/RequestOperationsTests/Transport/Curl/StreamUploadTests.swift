@@ -5,7 +5,7 @@
 
     @testable import RequestOperations
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct StreamUploadTests {
         @Test func `Pieces of one byte are taken as fast as they come`() async throws {
             let count = 262_144
