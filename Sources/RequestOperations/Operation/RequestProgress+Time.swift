@@ -12,4 +12,10 @@ extension RequestProgress {
 
     /// Whether an attempt was handed to the transport.
     var wasSent: Bool { firstSent != nil }
+
+    /// The first attempt may have waited in the transport for a connection of others. The request's time begins after that.
+    mutating func noteWait(in timings: TransferTimings) {
+        guard let sent = firstSent, attempts.allSatisfy({ $0.boxedTimings == nil }) else { return }
+        firstSent = sent + (timings.requestSent ?? timings.queue ?? .zero)
+    }
 }

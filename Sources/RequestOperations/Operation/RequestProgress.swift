@@ -51,7 +51,7 @@ struct RequestProgress: Sendable {
     /// Whether the attempt that failed last lost a connection that others had used before. The next one makes its own.
     private(set) var lostReusedConnection = false
     /// When the first attempt was handed to the transport, on the request's timepiece.
-    private(set) var firstSent: Duration?
+    var firstSent: Duration?
     /// Rings at the deadline.
     private var alarm: Alarm?
 
@@ -268,6 +268,7 @@ struct RequestProgress: Sendable {
         // Out of another stage it is an error like any other.
         let transfer = stage.isOfTransfer ? thrown as? TransferFailure : nil
         if let transfer {
+            if let timings = transfer.timings { noteWait(in: timings) }
             known.head = known.head ?? transfer.head
             known.body = transfer.bodyPrefix
             attempts[leading].timings = transfer.timings
@@ -296,14 +297,15 @@ struct RequestProgress: Sendable {
         let lostReused = transfer?.lostReusedConnection ?? false
         let skipsBackoff = lostReused && !lostReusedConnection
         if known.wasRefused { refusals += 1 } else { lostReusedConnection = lostReused }
-        if known.head?.status == 429, known.head?.field("Retry-After") != nil { tooManyRequests += 1 }
+        let date = Date()
+        if known.head?.status == 429, known.head?.retryAfter(at: date) != nil { tooManyRequests += 1 }
         return AttemptFailure(
             error, attempt: leader, request: request, stage: stage, head: known.head,
             requestMayHaveBeenProcessed: known.wasRedirected
                 || transfer?.requestMayHaveBeenProcessed
                     ?? stage.isAfterSending,
             bodyIsReplayable: known.bodyIsReplayable, backoffStep: backoffStep, elapsed: sinceSending ?? .zero,
-            timeLeft: deadline.map { $0 - elapsed }, date: Date(),
+            timeLeft: deadline.map { $0 - elapsed }, date: date,
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
             redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
             skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, timeline: timeline,
@@ -343,12 +345,12 @@ struct RequestProgress: Sendable {
         _ attempt: Int, _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Timepiece.Moment,
         on timeline: Timeline
     ) -> AttemptFailure? {
-        let (step, refused, failed) = (backoffStep, refusals, failedAttempt)
+        let (step, refused, throttled, failed) = (backoffStep, refusals, tooManyRequests, failedAttempt)
         let (spent, isSpent) = (draw, isDrawSpent)
         let lostReused = lostReusedConnection
         defer {
             lostReusedConnection = lostReused
-            (backoffStep, refusals, failedAttempt) = (step, refused, failed)
+            (backoffStep, refusals, tooManyRequests, failedAttempt) = (step, refused, throttled, failed)
             (draw, isDrawSpent) = (spent, isSpent)
         }
         guard !runs(attempt) else { return fail(thrown, of: id, deadline: deadline, at: moment, on: timeline) }

@@ -21,9 +21,18 @@ extension RequestRunner {
     }
 
     /// An attempt that was released has failed.
+    ///
+    /// One that was not sent says nothing of the host. What stopped it, as a full line or an adapter, may stop the next as well,
+    /// so that none goes in its place.
     func settle(_ release: Release, by error: any Error) {
-        let isFault = configuration.retryPolicy.outcome(of: error) == .failed
-        release.settle(isFault ? .failed : .passesOn, on: configuration.clock)
+        let outcome: Release.Outcome =
+            switch configuration.retryPolicy.outcome(of: error) {
+            case _ where (error as? RequestError)?.code == .circuitOpen: .untold
+            case .failed: .failed
+            case .succeeded: .passesOn
+            case .cancelled: error is TransferFailure ? .passesOn : .untold
+            }
+        release.settle(outcome, on: configuration.clock)
     }
 
     /// How long a retry waits on that a sign woke, since its budget has no room now; `nil` if it goes at once.

@@ -32,7 +32,7 @@ public struct Backoff: Sendable, Hashable {
 
     private let curve: Curve
 
-    /// The largest delay before jitter, at most `Int64.max` seconds.
+    /// The largest delay before jitter. It is less than `Int64.max` seconds, the time that stands for no limit.
     public let maximum: Duration
 
     /// How randomness enters.
@@ -41,7 +41,7 @@ public struct Backoff: Sendable, Hashable {
     private init(_ curve: Curve, maximum: Duration, jitter: Jitter) {
         self.curve = curve
         // Sums of such durations do not overflow.
-        self.maximum = min(max(maximum, .zero), .seconds(Int64.max))
+        self.maximum = min(max(maximum, .zero), .seconds(Int64.max - 1))
         self.jitter = jitter
     }
 

@@ -87,6 +87,9 @@ public struct RetryPolicy: Sendable {
     public var budget: RetryBudget? = .shared
 
     /// Keeps attempts, first ones included, away from a host that fails. `nil`, none, by default.
+    ///
+    /// An open circuit only delays a request of which nothing was sent yet, unless the circuit stays open until its deadline.
+    /// Where ``maximumRetries`` is 0, or ``codes`` lacks ``RequestError/Code/circuitOpen``, the request fails at once.
     public var circuitBreaker: CircuitBreaker?
 
     /// Observers that may end a wait early, such as ``HostRecoveryObserver`` and ``ReachabilityObserver``. None does while the
@@ -122,8 +125,8 @@ public struct RetryPolicy: Sendable {
         guard !failure.requestMayHaveBeenProcessed || isIdempotent(failure.request) else {
             return failure.stop(.notRepeatable(method: failure.request.httpMethod ?? "GET"))
         }
-        // Only now, lest the reason hide that of a failure which would not be retried anyway.
-        guard failure.bodyIsReplayable else {
+        // This comes after the other guards: a failure that is not retried anyway keeps its own reason.
+        guard failure.bodyIsReplayable || failure.wasRefused else {
             return .fail(
                 failure.error(
                     .bodyNotReplayable, reason: "the body's stream cannot be opened a second time for a retry"))
@@ -135,7 +138,7 @@ public struct RetryPolicy: Sendable {
         // "Now" is believed once: who says so at every failure would be sent one attempt after another.
         let isBelieved = asked.map { $0 > .zero || failure.backoffStep <= 1 } ?? false
         let open = circuitBreaker?.timeLeft(for: failure.lastURL) ?? .zero
-        let delay =
+        var delay =
             if let asked, isBelieved {
                 asked
             } else {
@@ -143,6 +146,8 @@ public struct RetryPolicy: Sendable {
                     failure.skipsBackoff ? .zero : backoff.delay(beforeRetry: failure.backoffStep, using: random),
                     failure.wasRefused && open == .zero ? Self.probeTime(using: random) : .zero)
             }
+        // A circuit only delays what was never sent. So no backoff takes such a request past its deadline.
+        if failure.wasRefused, !failure.wasSent { delay = min(delay, max(left - open, .zero) / 2) }
         // An attempt that would begin after the last moment is not waited for.
         guard delay < left else { return failure.stop(endOfTime(after: failure)) }
         let others = timeLeftAlone(failure)

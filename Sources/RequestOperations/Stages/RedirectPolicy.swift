@@ -62,6 +62,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         }
         var next = task
         next.request = request(task.request, at: target)
+        if to != from { next.wantsNewConnection = false }
         if keepsMethod(head.status, task.request.httpMethod ?? "GET") {
             guard task.body.isReplayable else {
                 throw refused(.bodyNotReplayable, "the body's stream cannot be opened a second time for a redirect")

@@ -37,6 +37,18 @@ import Testing
         #expect(progress.elapsed(at: now) == .zero)
     }
 
+    @Test func theWaitOfTheFirstAttemptForAConnectionIsNoTimeSinceSending() {
+        var progress = inAttempt()
+        _ = progress.beginSending(with: HeldByAttempt(), at: now)
+        _ = progress.enter(.transfer)
+        clock.advance(by: .seconds(400))
+        var timings = TransferTimings()
+        timings.requestSent = .seconds(397)
+        let failure = progress.fail(
+            TransferFailure(Problem(), phase: .head, timings: timings), deadline: .seconds(500), at: now)
+        #expect(failure.elapsed == .seconds(3) && failure.timeLeft == .seconds(100))
+    }
+
     // MARK: Attempts
 
     @Test func attemptsAreNumberedAndTellWhatWokeThem() {

@@ -189,6 +189,22 @@ import Testing
         #expect((error as? RequestError)?.code == .circuitOpen)
     }
 
+    @Test func noBackoffTakesARequestThatWasNeverSentPastItsDeadline() async throws {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        configuration.retryPolicy.maximumRetries = 1
+        configuration.retryPolicy.backoff = .constant(.seconds(8))
+        configuration.deadline = .seconds(10)
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        await clock.sleepers(2)
+        // Half of the time between the end of the circuit and the deadline.
+        clock.advance(by: .milliseconds(7500))
+        _ = try await operation.value
+        #expect(breaker.state(of: url) == .closed)
+    }
+
     @Test(
         arguments: [
             (.status(503), .open), (.status(429), .open), (.error(.connectionLost), .open), (.error(.timedOut), .open),

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// The extremes of the numbers that users can set: none of them traps.
-@Suite struct ExtremeOptionsTests: BudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct ExtremeOptionsTests: BudgetTests {
     let clock = ManualClock()
     let url = URL(string: "https://a.example/x")!  // A literal that is a URL.
 
@@ -88,6 +88,25 @@ import Testing
         policy.budget = nil
         for attempt in [1, 2, .max] {
             #expect((outcome(policy, failure(attempt: attempt)) != .stop) == (attempt <= maximum))
+        }
+    }
+
+    @Test(arguments: durations) func anOperationWaitsForEveryBackoffUntilItIsCancelled(delay: Duration) async throws {
+        let transport = ScriptedTransport([.status(503), .status(503), .status(503), .status(503)])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(delay))
+        configuration.retryPolicy.budget = nil
+        configuration.retryPolicy.elapsedLimit = nil
+        configuration.deadline = .seconds(Int64.max)
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        if delay > .zero {
+            await clock.sleepers(2)
+            operation.cancel()
+            await #expect(throws: CancellationError.self) { try await operation.value }
+        } else {
+            await #expect(throws: RequestError.self) { try await operation.value }
         }
     }
 

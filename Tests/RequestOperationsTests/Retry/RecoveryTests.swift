@@ -27,6 +27,40 @@ import Testing
         try await recovery.run(50)
         #expect(HostRecoveryObserver.lines.counts(of: recovery.url) == (0, 0))
     }
+
+    @Test func aReleasedAttemptThatCannotBeSentPassesItsTurnToNobody() async throws {
+        let url = try #require(URL(string: "http://recovery-\(UUID()).invalid/"))
+        let isUp = Locked(false)
+        var configuration = RequestConfiguration.scripted([
+            .dynamic { _ in isUp.withLock { $0 } ? .body(Data()) : .status(503) }
+        ])
+        configuration.clock = ManualClock()
+        configuration.retryPolicy.budget = nil
+        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        var failing = configuration
+        failing.adapters = [
+            RequestAdapter { request in
+                if isUp.withLock({ $0 }) { throw RequestError(.unsupported, stage: .process) }
+                return request
+            }
+        ]
+        let operations = (0..<20).map { _ in URLRequestOperation(url, configuration: failing) }
+        let ended = Collector<Bool>()
+        let queue = OperationQueue()
+        for operation in operations {
+            operation.whenFinished { result in ended.append((try? result.get()) != nil) }
+            queue.addOperation(operation)
+        }
+        await eventually { HostRecoveryObserver.lines.counts(of: url).waiting == 20 }
+        isUp.withLock { $0 = true }
+        _ = try await run(URLRequestOperation(url, configuration: configuration))
+        await eventually { ended.count == 2 }
+        #expect(ended.elements == [false, false])
+        #expect(HostRecoveryObserver.lines.counts(of: url).waiting == 18)
+        queue.cancelAllOperations()
+        await eventually { ended.count == 20 }
+    }
 }
 
 /// A host that is down for a while, and those that wait for it.
