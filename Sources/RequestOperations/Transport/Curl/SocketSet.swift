@@ -229,7 +229,9 @@
 
         /// All connections were closed.
         func forgetConnections() {
-            for index in watches.indices where watches[index].isConnection { _ = change(Int32(index)) { $0 = SocketWatch() } }
+            for index in watches.indices where watches[index].isConnection {
+                _ = change(Int32(index)) { $0 = SocketWatch() }
+            }
         }
 
         private func stands(_ descriptor: Int32) -> Bool {
