@@ -38,6 +38,12 @@ struct MediaType: Sendable, Hashable {
         return type
     }
 
+    /// Whether a charset stands in the value of a `Content-Type`, outside of quoted strings, readable or not.
+    static func mentionsCharset(in field: String) -> Bool {
+        var scanner = MediaTypeScanner(field)
+        return scanner.skipToCharset()
+    }
+
     /// Whether this range covers a type. `charset` values compare by the charset that they name, other parameters exactly; a
     /// weight (`q`) is not compared.
     func includes(_ other: MediaType) -> Bool {
@@ -102,6 +108,39 @@ private struct MediaTypeScanner {
         }
     }
 
+    /// Skips all before a charset with a value, outside of quoted strings; `false` if there is none. A quotation mark that
+    /// is not closed begins no quoted string.
+    mutating func skipToCharset() -> Bool {
+        var previous: Unicode.Scalar = ";"
+        // A search for the end of each mark would take time with the square of the field's length.
+        var areClosed = true
+        while let scalar = rest.first {
+            if scalar == "\"", areClosed {
+                var quoted = rest
+                areClosed = quoted.takeQuotedString() != nil
+                rest = areClosed ? quoted : rest.dropFirst()
+            } else if !previous.isOfWord, setsCharset {
+                return true
+            } else {
+                rest.removeFirst()
+            }
+            previous = scalar
+        }
+        return false
+    }
+
+    /// Whether a charset with a value stands next. There may be space around the equals sign.
+    private var setsCharset: Bool {
+        var rest = rest
+        for letter in "charset".unicodeScalars {
+            // The bit makes a letter a small one.
+            guard let scalar = rest.popFirst(), scalar.value | 0x20 == letter.value else { return false }
+        }
+        rest = rest.drop(while: \.isHTTPSpace)
+        guard rest.popFirst() == "=", let value = rest.drop(while: \.isHTTPSpace).first else { return false }
+        return value != ";" && value != ","
+    }
+
     /// Takes a quoted string, whose opening quotation mark stands next. One that does not end is all of the rest.
     private mutating func quotedString() -> String {
         rest.removeFirst()
@@ -151,6 +190,11 @@ extension Unicode.Scalar {
 
     /// Whether it is space (WHATWG MIME Sniffing, "HTTP whitespace").
     fileprivate var isHTTPSpace: Bool { self == " " || self == "\t" || self == "\n" || self == "\r" }
+
+    /// Whether it is part of a word: a letter, a digit, `_` or `-`.
+    fileprivate var isOfWord: Bool {
+        self == "_" || self == "-" || ("0"..."9").contains(self) || properties.isAlphabetic
+    }
 
     /// Whether the value of a parameter may contain it (WHATWG MIME Sniffing, "HTTP quoted-string token code point").
     fileprivate var mayBeQuoted: Bool {

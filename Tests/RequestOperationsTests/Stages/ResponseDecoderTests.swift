@@ -229,6 +229,22 @@ import Testing
         #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
     }
 
+    /// A field of 100 KB in which no quotation mark is closed, or each one could be.
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: ["\\\"", "\"", "\" ", "charset", "charset ", ", ", ";charset=", "a/b,"])
+    func aLongFieldWithoutACharsetHasTheDefault(piece: String) async throws {
+        let type = "text/plain; x=\"" + String(repeating: piece, count: 100_000 / piece.utf8.count)
+        #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func aCharsetThatCannotBeReadIsFoundAtTheEndOfALongField() async {
+        let type = "text/plain; x=\"" + String(repeating: "\\\"", count: 50_000) + "; charset=utf-16le"
+        let error = await Self.error(.string, Self.response([0x61, 0x62], type: type))
+        #expect(error?.reason == "the charset cannot be read")
+    }
+
     @Test func theDeclaredCharsetComesBeforeTheDefault() async throws {
         let response = Self.response([0xC3, 0xA4], type: "text/plain;charset=utf-8")
         #expect(try await ResponseDecoder.string(default: .isoLatin1).decode(response) == "ä")
