@@ -5,7 +5,7 @@ struct MediaType: Sendable, Hashable {
     /// The subtype in lower case, `*` in a range over all subtypes.
     let subtype: String
     /// The parameters; names in lower case.
-    let parameters: [String: String]
+    private(set) var parameters: [String: String]
 
     /// Reads a type as browsers do (WHATWG MIME Sniffing, "parse a MIME type"), or gives `nil` for what is not one.
     ///
@@ -29,12 +29,19 @@ struct MediaType: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Reads the value of a `Content-Type` that may have been sent several times. An element of the list that is no type is
-    /// left out (Fetch, "extract a MIME type"). Equal types are one. Different types give `nil`, where Fetch takes the
-    /// last.
+    /// Reads the value of a `Content-Type` that may have been sent several times (Fetch, "extract a MIME type").
+    ///
+    /// An element of the list that is no type is left out. The last type counts, and takes the charset of an earlier one if it
+    /// has none. Different types or charsets give `nil`, where Fetch takes the last.
     static func ofField(_ field: String) -> MediaType? {
         let types = MediaTypeScanner(field).values().compactMap { MediaType($0) }.filter { $0.type != "*" }
-        guard let type = types.first, types.allSatisfy({ $0 == type }) else { return nil }
+        guard var type = types.last, types.allSatisfy({ $0.type == type.type && $0.subtype == type.subtype }) else {
+            return nil
+        }
+        let charsets = types.compactMap { $0.parameters["charset"] }
+        guard let charset = charsets.last else { return type }
+        guard charsets.allSatisfy({ $0 == charset || Charset.areSame($0, charset) }) else { return nil }
+        type.parameters["charset"] = charset
         return type
     }
 
