@@ -11,7 +11,7 @@ extension RequestProgress {
         isOfAttempt: Bool = true, endingAttemptAt moment: Timepiece.Moment? = nil
     ) -> RequestError {
         var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfAttempt && known.decoderThrew)
-            .completed(by: known).about(request, id, notRetried: notRetried)
+            .about(request, id, notRetried: notRetried).completed(by: known)
         var told = self
         if let moment { told.endAttempts(error, at: moment) }
         final.attempts = told.attempts

@@ -276,7 +276,8 @@ struct RequestProgress: Sendable {
         known.body = known.bodyPrefix
         var error = transfer?.error ?? thrown
         if let ours = error as? RequestError {
-            error = ours.completed(by: known).about(request, id)
+            // What it tells of another request comes before what is known of this one.
+            error = ours.about(request, id).completed(by: known)
         } else if transfer == nil, stage == .transfer, let urlError = error as? URLError {
             // A transport throws it as it is; in its failure it stands for what code of the user's threw.
             error = RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
