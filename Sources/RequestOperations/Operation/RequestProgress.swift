@@ -308,7 +308,7 @@ struct RequestProgress: Sendable {
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
             redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
             skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, timeline: timeline,
-            isOfDecoder: known.decoderThrew, progress: progress)
+            isOfDecoder: known.isOfDecoder(error), progress: progress)
     }
 
     mutating func restartBackoff() {
