@@ -7,7 +7,7 @@ extension RequestError {
         /// `nil` for the error of an attempt.
         var notRetried: NotRetried?
         /// The other request out of whose operation the error came, if it did.
-        var origin: Origin?
+        var origin: OtherRequest?
 
         init(_ request: URLRequest, _ id: RequestID?) {
             self.id = id
@@ -17,7 +17,7 @@ extension RequestError {
     }
 
     /// Another request, such as one that an adapter sent.
-    struct Origin: Sendable {
+    struct OtherRequest: Sendable {
         /// Its method and its location.
         let line: String
         let host: String?
@@ -54,9 +54,9 @@ extension RequestError {
     }
 
     /// The request that this error came from, if it is not the one with the id.
-    private func origin(besides id: RequestID?) -> Origin? {
+    private func origin(besides id: RequestID?) -> OtherRequest? {
         guard let subject = subject?.value else { return nil }
         guard subject.origin == nil, let id, let other = subject.id, other != id else { return subject.origin }
-        return Origin(line: "\(subject.method) \(Redaction.location(of: subject.url))", host: host)
+        return OtherRequest(line: "\(subject.method) \(Redaction.location(of: subject.url))", host: host)
     }
 }
