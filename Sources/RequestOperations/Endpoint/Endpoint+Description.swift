@@ -19,10 +19,12 @@ extension Endpoint {
 extension Redaction {
     /// A path or URL without user, password and query.
     fileprivate func location(_ path: String) -> String {
-        let location = URLReference(path).location
-        // Only an absolute URL can have a user; a template would be escaped.
-        guard location.contains("://") else { return location }
+        let reference = URLReference(path)
+        let location = reference.location
+        // Without a user it is shown as it is written. A URL would have its template escaped.
+        guard location.utf8.contains(UInt8(ascii: "@")) else { return location }
         // What is no URL may have a password anywhere.
-        return URL(string: location).map(text) ?? Self.mark
+        guard URL(string: location) != nil else { return Self.mark }
+        return reference.location(withUserAs: Self.mark + "@")
     }
 }

@@ -17,7 +17,8 @@
 /// gives it another name: `@Path`, `@Query`, `@Header`, `@Body`; ``Ignored`` leaves it out. The properties that this
 /// protocol declares are never parameters unless they are wrapped, stored or computed. A stored property with such a name
 /// and another type, as `let method = "POST"`, is an error: Swift would take the protocol's default in its place. So is one
-/// in a subclass of a class that is an endpoint already. A computed property cannot be found, and has no effect.
+/// in a subclass of a class that is an endpoint already. Three kinds of them cannot be found, and have
+/// no effect: a computed property, one in a property wrapper of your own, and one of type `Any`.
 ///
 /// **Which value wins.** The members of ``requestObject`` come first, then the properties, then ``parameters``: of one name
 /// the last counts, wherever the others would have gone. Variables of the path are apart: the object of `PUT users/{id}` keeps

@@ -35,9 +35,12 @@ extension ErrorBodyDecoder {
         else { return error }
         let cause: (any Error)?
         do { cause = try decode(head, failure.bodyPrefix) } catch { return failure }
-        failure.error = RequestError(
+        var explained = RequestError(
             refusal.code, stage: refusal.stage, underlying: cause ?? refusal.underlying, head: head,
             bodyPrefix: failure.bodyPrefix, reason: refusal.reason)
+        explained.readProblem = refusal.readProblem
+        explained.subject = refusal.subject
+        failure.error = explained
         return failure
     }
 }

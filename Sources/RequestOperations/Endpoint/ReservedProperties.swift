@@ -1,63 +1,109 @@
 /// Finds stored properties that have a name of the protocol of endpoints and are not what the protocol asks for.
 ///
 /// Such a type compiles, since the protocol has a default for nearly all of its members. `let method = "POST"` is another
-/// property, of type `String`, and the request would be a GET. A computed property cannot be found in this way.
+/// property, of type `String`, and the request would be a GET.
+///
+/// Three kinds of properties cannot be found in this way: a computed one, one in a property wrapper of the user's, and one of
+/// type `Any`. A type with a mirror of its own is not looked at.
 enum ReservedProperties {
+    private enum Finding: Sendable {
+        case right
+        case wrong(EndpointProblem)
+    }
+
+    /// What was found of each type, since a mirror takes longer than the rest of the request.
+    private static let findings = Locked<[ObjectIdentifier: Finding]>([:])
+
     /// - Throws: An `EndpointProblem` that names the property.
-    static func check<Subject: Endpoint>(_ endpoint: Subject) throws {
+    static func check(_ endpoint: some Endpoint) throws {
+        let id = ObjectIdentifier(type(of: endpoint))
+        let known = findings.withLock { $0[id] }
+        let finding = known ?? self.finding(of: endpoint)
+        if known == nil { findings.withLock { $0[id] = finding } }
+        if case .wrong(let problem) = finding { throw problem }
+    }
+
+    private static func finding(of endpoint: some Endpoint) -> Finding {
+        guard !(endpoint is any CustomReflectable) else { return .right }
         var mirror: Mirror? = Mirror(reflecting: endpoint)
         while let current = mirror {
             // The children of an enumeration are its cases.
-            guard current.displayStyle == .struct || current.displayStyle == .class else { return }
+            guard current.displayStyle == .struct || current.displayStyle == .class else { return .right }
             for case (let label?, let value) in current.children {
-                let name = StoredProperty.name(label)
-                guard ReservedNames.all.contains(name), let type = types(of: name, in: Subject.self) else { continue }
-                try check(name, value, isOf: StoredProperty.isLazy(label) ? type.lazy : type.plain, in: current)
+                if let problem = problem(label, value, in: current, of: endpoint) { return .wrong(problem) }
             }
             mirror = current.superclassMirror
         }
+        return .right
     }
 
-    private static func check(_ name: String, _ value: Any, isOf expected: Any.Type, in mirror: Mirror) throws {
-        let ignored = value as? any IgnoredParameter
-        // A wrapper says that the property is a parameter.
-        guard ignored != nil || !(value is any PlacedParameter) else { return }
-        let found = ignored?.valueType ?? type(of: value)
-        guard found == expected else {
-            throw EndpointProblem(
+    private static func problem<Subject: Endpoint>(
+        _ label: String, _ value: Any, in mirror: Mirror, of endpoint: Subject
+    ) -> EndpointProblem? {
+        let name = StoredProperty.name(label)
+        guard ReservedNames.all.contains(name), let expected = expected(of: name, in: Subject.self) else { return nil }
+        let found: Any.Type
+        let isRight: Bool
+        if StoredProperty.isLazy(label) {
+            found = type(of: value)
+            isRight = found == expected.lazy
+        } else if label == name {
+            // A wrapper says that the property is a parameter.
+            guard value is any IgnoredParameter || !(value is any PlacedParameter) else { return nil }
+            found = type(of: value)
+            // The object in a property may be one of a subclass.
+            isRight = found == expected.plain || expected.plain is AnyClass && expected.holds(value)
+        } else if let ignored = value as? any IgnoredParameter {
+            found = ignored.valueType
+            isRight = found == expected.plain
+        } else {
+            // The storage of a computed property, or of a wrapper whose property may have any type.
+            return nil
+        }
+        guard isRight else {
+            return EndpointProblem(
                 description:
                     "'\(name)' of '\(mirror.subjectType)' has the type '\(found)', and the protocol Endpoint asks for"
-                    + " '\(expected)': the request would be made without it. Give it that type, another name, or a place, as"
-                    + " in @Query(\"\(name)\").")
+                    + " '\(expected.plain)': the request would be made without it. Give it that type, another name, or a"
+                    + " place, as in @Query(\"\(name)\").")
         }
         // Only a property of the class that conforms counts, and a stored property overrides none.
-        if let superclass = mirror.superclassMirror?.subjectType, superclass is any Endpoint.Type {
-            throw EndpointProblem(
-                description:
-                    "'\(name)' of '\(mirror.subjectType)' is not that of its superclass '\(superclass)', which is an"
-                    + " Endpoint: the request would be made without it. Declare it there, and override it.")
+        guard let superclass = mirror.superclassMirror?.subjectType, superclass is any Endpoint.Type else { return nil }
+        return EndpointProblem(
+            description:
+                "'\(name)' of '\(mirror.subjectType)' is not that of its superclass '\(superclass)', which is an"
+                + " Endpoint: the request would be made without it. Declare it there, and override it.")
+    }
+
+    /// The type that the protocol asks for.
+    private struct Expected {
+        let plain: Any.Type
+        /// That of the storage of a lazy property.
+        let lazy: Any.Type
+        let holds: (Any) -> Bool
+
+        init<Value>(_ type: Value.Type) {
+            plain = type
+            lazy = Value?.self
+            holds = { $0 is Value }
         }
     }
 
-    /// The type that the protocol asks for, and that of the storage of a lazy property.
-    private static func types<Subject: Endpoint>(
-        of name: String, in subject: Subject.Type
-    ) -> (plain: Any.Type, lazy: Any.Type)? {
-        func types<Value>(_ type: Value.Type) -> (plain: Any.Type, lazy: Any.Type) { (type, Value?.self) }
-        return switch name {
-        case "method": types(HTTPMethod.self)
-        case "path", "debugDescription": types(String.self)
-        case "headers": types([String: String].self)
-        case "parameters": types([String: ParameterValue].self)
-        case "requestObject": types(Subject.RequestObject.self)
-        case "naming": types(ParameterNaming.self)
-        case "valueTransform": types(ParameterTransform?.self)
-        case "queryEncoder": types(URLEncodedFormEncoder.self)
-        case "bodyEncoder": types(ParameterEncoder.self)
-        case "files": types([MultipartFormData.Part].self)
-        case "acceptedContentTypes": types([String].self)
-        case "responseDecoder": types(ResponseDecoder<Subject.Response>.self)
-        case "errorBodyDecoder": types(ErrorBodyDecoder?.self)
+    private static func expected<Subject: Endpoint>(of name: String, in subject: Subject.Type) -> Expected? {
+        switch name {
+        case "method": Expected(HTTPMethod.self)
+        case "path", "debugDescription": Expected(String.self)
+        case "headers": Expected([String: String].self)
+        case "parameters": Expected([String: ParameterValue].self)
+        case "requestObject": Expected(Subject.RequestObject.self)
+        case "naming": Expected(ParameterNaming.self)
+        case "valueTransform": Expected(ParameterTransform?.self)
+        case "queryEncoder": Expected(URLEncodedFormEncoder.self)
+        case "bodyEncoder": Expected(ParameterEncoder.self)
+        case "files": Expected([MultipartFormData.Part].self)
+        case "acceptedContentTypes": Expected([String].self)
+        case "responseDecoder": Expected(ResponseDecoder<Subject.Response>.self)
+        case "errorBodyDecoder": Expected(ErrorBodyDecoder?.self)
         default: nil
         }
     }

@@ -34,11 +34,57 @@ struct URLReference {
         escapedLocation + (escapedQuery.map { "?" + $0 } ?? "") + (escapedFragment.map { "#" + $0 } ?? "")
     }
 
+    // MARK: Scheme and authority
+
+    /// Whether there is a scheme and no authority, as in `data:`, so that the rest is whatever the scheme makes of it.
+    var isOpaque: Bool {
+        Self.endOfScheme(in: location) != nil && Self.endOfAuthority(in: location) == nil
+    }
+
+    /// The location without user and password.
+    ///
+    /// An opaque URL keeps only its scheme. A text with another colon in its first segment is no reference, and all of it is
+    /// left out: it may be a URL with a mistake before its user.
+    ///
+    /// - Parameter mark: What takes the place of user, password and `@`.
+    func location(withUserAs mark: String) -> String {
+        let scheme = Self.endOfScheme(in: location)
+        if let path = Self.endOfAuthority(in: location) {
+            let authority = location.utf8[(scheme ?? location.startIndex)..<path].dropFirst(2)
+            guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return location }
+            return location[..<authority.startIndex] + mark + location[authority.index(after: at)...]
+        }
+        if let scheme { return String(location[..<scheme]) }
+        let hasColon = location.utf8.prefix { $0 != UInt8(ascii: "/") }.contains(UInt8(ascii: ":"))
+        return hasColon ? Redaction.mark : location
+    }
+
+    /// Where the scheme of a reference ends, behind its colon; `nil` if it has none.
+    private static func endOfScheme(in reference: String) -> String.Index? {
+        let bytes = reference.utf8
+        guard bytes.first?.isLetter == true, let colon = bytes.firstIndex(where: { !$0.isOfScheme }),
+            bytes[colon] == UInt8(ascii: ":")
+        else { return nil }
+        return bytes.index(after: colon)
+    }
+
     /// Where scheme and authority of a reference end; `nil` if it has no authority.
     static func endOfAuthority(in reference: String) -> String.Index? {
-        let match = reference.prefixMatch(
-            of: /(?:[A-Za-z][A-Za-z0-9+.\-]*:)?\/\/[^\/?#]*/.matchingSemantics(.unicodeScalar))
-        return match?.range.upperBound
+        let rest = reference.utf8[(endOfScheme(in: reference) ?? reference.startIndex)...]
+        guard rest.starts(with: "//".utf8) else { return nil }
+        return rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+    }
+}
+
+extension UInt8 {
+    /// Whether it is a letter of ASCII.
+    var isLetter: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    }
+
+    /// Whether a scheme may have it behind its first letter (RFC 3986, section 3.1).
+    var isOfScheme: Bool {
+        isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || "+.-".utf8.contains(self)
     }
 }
 

@@ -38,11 +38,12 @@ struct UnkeyedForm: UnkeyedDecodingContainer {
     }
 
     private func next(_ type: Any.Type) throws -> FormNodeDecoder {
+        let key = ParameterKey(index: currentIndex)
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
-                type, .init(codingPath: codingPath, debugDescription: "The array has no more elements."))
+                type, .init(codingPath: codingPath + [key], debugDescription: "The array has no more elements."))
         }
-        return decoder.decoder(of: elements[currentIndex], at: ParameterKey(index: currentIndex))
+        return decoder.decoder(of: elements[currentIndex], at: key)
     }
 
     private mutating func take<Value>(_ type: Any.Type, _ read: (FormNodeDecoder) throws -> Value) throws -> Value {

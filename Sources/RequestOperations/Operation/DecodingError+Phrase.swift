@@ -4,7 +4,7 @@ extension DecodingError {
     var phrase: String {
         switch self {
         case .keyNotFound(let key, let context): "no value for '\(key.stringValue)'" + Self.place(of: context)
-        case .valueNotFound(let type, let context): "null in place of \(type)" + Self.place(of: context)
+        case .valueNotFound(let type, let context): "no value of type \(type)" + Self.place(of: context)
         case .typeMismatch(let type, let context): "another type than \(type)" + Self.place(of: context)
         case .dataCorrupted(let context) where context.codingPath.isEmpty: "the body is not in its format"
         case .dataCorrupted(let context): "a value that is not valid" + Self.place(of: context)

@@ -9,8 +9,18 @@ struct KnownOfAttempt: Sendable {
     /// Whether the circuit breaker did not let it pass.
     var wasRefused = false
     var bodyIsReplayable = true
-    /// Whether the decoder threw, and not an override of the stage `decode`.
-    var decoderThrew = false
+    /// The type of the last error that the decoder threw. An override of `decode` may throw another one in its place.
+    private(set) var typeOfDecoderError: ObjectIdentifier?
+
+    /// Notes an error that the decoder threw.
+    mutating func noteDecoderError(_ error: any Error) {
+        typeOfDecoderError = ObjectIdentifier(type(of: error))
+    }
+
+    /// Whether an error is taken for the decoder's, since the decoder threw one of its type.
+    func isOfDecoder(_ error: any Error) -> Bool {
+        typeOfDecoderError == ObjectIdentifier(type(of: error))
+    }
 
     /// The beginning of the body, copied: a part of it would keep the whole.
     var bodyPrefix: Data { Data(body.prefix(TransferLimits.keptErrorBody)) }

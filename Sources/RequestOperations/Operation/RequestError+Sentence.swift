@@ -29,11 +29,13 @@ extension RequestError: LocalizedError {
         case .connectionLost, .truncatedBody: "The connection to the \(server) was lost."
         case .secureConnectionFailed: "No secure connection to the \(server) could be made."
         case .untrustedCertificate, .pinningFailed: "The identity of the \(server) could not be verified."
-        case .clientCertificateRejected: "The certificate with which this side identifies itself was not accepted."
+        case .clientCertificateRejected:
+            "The certificate with which this side identifies itself could not be used or was not accepted."
         case .proxyFailed: "No connection could be made through the proxy."
-        case .unacceptableStatus: sentence(ofStatus: head?.status ?? 0, server)
-        case .unacceptableContentType, .malformedResponse, .undecodableContent, .undecodable, .emptyBody:
+        case .unacceptableStatus: sentence(ofStatus: head?.status, server)
+        case .unacceptableContentType, .malformedResponse, .undecodable, .emptyBody:
             "The answer of the \(server) could not be read."
+        case .undecodableContent: "The answer of the \(server) could not be decompressed."
         case .bodyTooLarge: "The answer of the \(server) is too large."
         case .fileFailed: "The answer of the \(server) could not be saved."
         case .tooManyRedirects, .redirectLoop: "The \(server) passed the request on too often."
@@ -45,14 +47,15 @@ extension RequestError: LocalizedError {
         }
     }
 
-    private func sentence(ofStatus status: Int, _ server: String) -> String {
-        switch status {
+    private func sentence(ofStatus status: Int?, _ server: String) -> String {
+        guard let status else { return "The \(server) did not accept the request." }
+        return switch status {
         case 401, 407: "The \(server) asks for a sign-in (status \(status))."
         case 403: "The \(server) does not allow the request (status 403)."
         case 404, 410: "The \(server) has nothing at this address (status \(status))."
         case 429: "The \(server) was sent too many requests (status 429)."
-        case 500...: "The \(server) is not able to answer at the moment (status \(status))."
-        default: "The \(server) did not accept the request (status \(status))."
+        case 500, 502, 503, 504: "The \(server) is not able to answer at the moment (status \(status))."
+        default: "The \(server) answered with status \(status)."
         }
     }
 }

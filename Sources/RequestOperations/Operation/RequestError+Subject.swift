@@ -6,12 +6,21 @@ extension RequestError {
         let url: URL?
         /// `nil` for the error of an attempt.
         var notRetried: NotRetried?
+        /// The other request out of whose operation the error came, if it did.
+        var origin: OtherRequest?
 
         init(_ request: URLRequest, _ id: RequestID?) {
             self.id = id
             method = request.httpMethod ?? "GET"
             url = request.url
         }
+    }
+
+    /// Another request, such as one that an adapter sent.
+    struct OtherRequest: Sendable {
+        /// Its method and its location.
+        let line: String
+        let host: String?
     }
 
     /// The id of the request, that of its operation (``URLRequestOperation/id``); `nil` in an error that did not come from an
@@ -29,15 +38,25 @@ extension RequestError {
     /// `the deadline`. `nil` in the error of a single attempt.
     public var notRetried: String? { subject?.value.notRetried?.description }
 
-    /// The host that the error is about.
-    var host: String? { (head?.url ?? subject?.value.url)?.host }
+    /// The host that the error is about: of the request that failed, and where a redirect led.
+    var host: String? {
+        subject?.value.origin?.host ?? (head?.url ?? attempts.last?.redirects.last ?? subject?.value.url)?.host
+    }
 
-    /// The error as one of a request.
+    /// The error as one of a request. An error of another request keeps its method and location.
     func about(_ request: URLRequest, _ id: RequestID?, notRetried: NotRetried? = nil) -> RequestError {
         var error = self
         var subject = Subject(request, id)
         subject.notRetried = notRetried
+        subject.origin = origin(besides: id)
         error.subject = Box(subject)
         return error
+    }
+
+    /// The request that this error came from, if it is not the one with the id.
+    private func origin(besides id: RequestID?) -> OtherRequest? {
+        guard let subject = subject?.value else { return nil }
+        guard subject.origin == nil, let id, let other = subject.id, other != id else { return subject.origin }
+        return OtherRequest(line: "\(subject.method) \(Redaction.location(of: subject.url))", host: host)
     }
 }

@@ -79,8 +79,9 @@ public struct RequestError: Error, Sendable {
 
 extension RequestError: CustomStringConvertible {
     /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the reason.
-    /// Then follow the request's id, the number of attempts, and why there was no further one. The line has no query, no
-    /// field and no body.
+    /// Then follow the request's id, the number of attempts, and why there was no further one. An error that came from
+    /// another request, as out of an adapter, has the method and location of that one, too. The line has no query, no field
+    /// and no body.
     public var description: String {
         var line = "\(code) in \(stage.rawValue)"
         if let method, let location {
@@ -91,6 +92,7 @@ extension RequestError: CustomStringConvertible {
         if let redirect = attempts.last?.redirects.last {
             line += ", redirected to \(Redaction.location(of: redirect))"
         }
+        if let origin = subject?.value.origin { line += ", in \(origin.line)" }
         if let head, head.isHTTP { line += ", status \(head.status)" }
         if let reason {
             line += ": \(reason)"

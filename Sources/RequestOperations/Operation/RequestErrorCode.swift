@@ -70,7 +70,8 @@ extension RequestError.Code {
     public static let bodyTooLarge = Self("bodyTooLarge")
     /// The body ended before its declared length or within its content coding, or is not framed as declared.
     public static let truncatedBody = Self("truncatedBody")
-    /// The body is not compressed as `Content-Encoding` says, or in a way that the transport does not know.
+    /// The body is not compressed as `Content-Encoding` says. Over libcurl 8.5 and later this is also a body in a coding that
+    /// libcurl does not know, or of several gzip members. Older ones give the first as it came, and decode the second.
     public static let undecodableContent = Self("undecodableContent")
     /// The response is not HTTP that can be read.
     public static let malformedResponse = Self("malformedResponse")

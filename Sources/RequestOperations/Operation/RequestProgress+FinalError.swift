@@ -10,8 +10,8 @@ extension RequestProgress {
         _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
         isOfAttempt: Bool = true, endingAttemptAt moment: Timepiece.Moment? = nil
     ) -> RequestError {
-        var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfAttempt && known.decoderThrew)
-            .completed(by: known).about(request, id, notRetried: notRetried)
+        var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfAttempt && known.isOfDecoder(error))
+            .about(request, id, notRetried: notRetried).completed(by: known)
         var told = self
         if let moment { told.endAttempts(error, at: moment) }
         final.attempts = told.attempts

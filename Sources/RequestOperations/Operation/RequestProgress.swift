@@ -277,7 +277,8 @@ struct RequestProgress: Sendable {
         known.body = known.bodyPrefix
         var error = transfer?.error ?? thrown
         if let ours = error as? RequestError {
-            error = ours.completed(by: known).about(request, id)
+            // What it tells of another request comes before what is known of this one.
+            error = ours.about(request, id).completed(by: known)
         } else if transfer == nil, stage == .transfer, let urlError = error as? URLError {
             // A transport throws it as it is; in its failure it stands for what code of the user's threw.
             error = RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
@@ -309,7 +310,7 @@ struct RequestProgress: Sendable {
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
             redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
             skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, timeline: timeline,
-            isOfDecoder: known.decoderThrew, progress: progress)
+            isOfDecoder: known.isOfDecoder(error), progress: progress)
     }
 
     mutating func restartBackoff() {

@@ -25,8 +25,8 @@ extension RequestRunner {
         }
     }
 
-    /// Notes that it was the decoder that threw, and not an override of the stage `decode`.
-    func noteDecoderThrew() {
-        progress.withLock { $0.known.decoderThrew = true }
+    /// Notes an error that the decoder threw, and not an override of the stage `decode`.
+    func noteDecoderError(_ error: any Error) {
+        progress.withLock { $0.known.noteDecoderError(error) }
     }
 }

@@ -115,7 +115,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             if let decode = decoder.synchronous { return try decode(response) }
             return try await decoder.decode(response)
         } catch {
-            runner.noteDecoderThrew()
+            runner.noteDecoderError(error)
             throw error
         }
     }
@@ -194,7 +194,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             } else if let decode = plainDecode {
                 // Whatever it throws is an error of the decoder.
                 do { keep(try decode(response)) } catch {
-                    runner.noteDecoderThrew()
+                    runner.noteDecoderError(error)
                     throw error
                 }
             } else {

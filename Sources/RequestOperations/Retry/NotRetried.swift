@@ -19,6 +19,8 @@ enum NotRetried: Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
+        // A count would read "0 of 1 attempts" for an attempt that does not count.
+        case .attempts(_, of: ...1): "no retries allowed"
         case .attempts(let count, let maximum): "\(count) of \(maximum) attempts"
         case .elapsedLimit(let limit): "the elapsed limit of \(limit)"
         case .deadline: "the deadline"

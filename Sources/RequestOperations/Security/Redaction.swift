@@ -92,16 +92,11 @@ public struct Redaction: Sendable {
     // MARK: Descriptions
 
     /// Scheme, host, port and path of a URL: what a description shows of it. A query or a fragment can be a credential as a
-    /// whole, whatever its names are, as in a signed URL. A URL without a host, such as `data:`, shows only its scheme.
+    /// whole, whatever its names are, as in a signed URL. A URL with a scheme and no authority, such as `data:`, shows only its
+    /// scheme.
     static func location(of url: URL?) -> String {
         guard let url else { return "no URL" }
-        let location = URLReference(url.absoluteString).location
-        guard let scheme = location.range(of: "://") else {
-            return url.scheme.map { "\($0):" } ?? location
-        }
-        let authority = location[scheme.upperBound...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else { return location }
-        return location.replacingCharacters(in: scheme.upperBound...at, with: "")
+        return URLReference(url.absoluteString).location(withUserAs: "")
     }
 
     /// The method of a request and the ``location(of:)`` of its URL.
@@ -111,28 +106,65 @@ public struct Redaction: Sendable {
 
     /// A message of a library, which may quote a URL or a proxy: without users, passwords, queries and fragments.
     static func message(_ message: String) -> String {
-        var message = message
-        // Two steps, since a proxy that cannot be parsed is quoted whole, as its user wrote it.
-        message.replace(/'[^']*@[^']*'/.matchingSemantics(.unicodeScalar), with: "'\(mark)'")
-        message.replace(/[A-Za-z][A-Za-z0-9+.\-]*:\/\/[^\s'"<>]+/.matchingSemantics(.unicodeScalar)) { match in
-            URL(string: String(match.output)).map { location(of: $0) } ?? mark
+        // Most messages have neither a user nor a URL.
+        guard message.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "/") }) else {
+            return message
         }
-        return message
+        // Two steps, since a proxy that cannot be parsed is quoted whole, as its user wrote it.
+        return shorteningURLs(in: hidingUsers(inQuotesOf: message))
+    }
+
+    /// A message in which no text between apostrophes has an `@`.
+    private static func hidingUsers(inQuotesOf message: String) -> String {
+        var parts = message.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        var place = 1
+        // What stands behind the last apostrophe is not quoted.
+        while place < parts.count - 1 {
+            let isHidden = parts[place].utf8.contains(UInt8(ascii: "@"))
+            if isHidden { parts[place] = mark }
+            // An apostrophe that ends a hidden text begins no other.
+            place += isHidden ? 2 : 1
+        }
+        return parts.joined(separator: "'")
+    }
+
+    /// A message with the ``location(of:)`` of each URL in its place.
+    private static func shorteningURLs(in message: String) -> String {
+        var shown = ""
+        var rest = message.utf8[...]
+        while !rest.isEmpty {
+            let word = rest.prefix { !$0.endsURL }
+            let end = rest[word.endIndex...].prefix(1)
+            shown += shorteningURL(in: word) + String(Substring(end))
+            rest = rest[end.endIndex...]
+        }
+        return shown
+    }
+
+    /// A word with the location of the URL that it ends with, if it has one.
+    private static func shorteningURL(in word: Substring.UTF8View) -> String {
+        let colon = word.indices.first {
+            word[$0] == UInt8(ascii: ":") && word[$0...].starts(with: "://".utf8)
+        }
+        guard let colon else { return String(Substring(word)) }
+        let before = word[..<colon]
+        let run = before.lastIndex { !$0.isOfScheme }.map(before.index(after:)) ?? before.startIndex
+        guard let scheme = before[run...].firstIndex(where: \.isLetter) else {
+            return word.contains(UInt8(ascii: "@")) ? mark : String(Substring(word))
+        }
+        let url = URL(string: String(Substring(word[scheme...])))
+        return String(Substring(word[..<scheme])) + (url.map { location(of: $0) } ?? mark)
     }
 
     // MARK: Parts of requests
 
-    /// A URL without what is left out, as text. A fragment may hold the answer of an authorization server (RFC 6749,
-    /// section 4.2.2), a form as a query is.
+    /// A URL without what is left out, as text; of one with a scheme and no authority the scheme. A fragment may hold the
+    /// answer of an authorization server (RFC 6749, section 4.2.2), a form as a query is.
     func text(of url: URL) -> String {
         let reference = URLReference(url.absoluteString)
-        var location = reference.location
-        if let scheme = location.range(of: "://") {
-            let authority = location[scheme.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") {
-                location.replaceSubrange(authority.startIndex..<at, with: Self.mark)
-            }
-        }
+        var location = reference.location(withUserAs: Self.mark + "@")
+        guard !reference.isOpaque else { return location }
         if let query = reference.query { location += "?" + form(query) }
         if let fragment = reference.fragment { location += "#" + form(fragment) }
         return location
@@ -176,6 +208,16 @@ public struct Redaction: Sendable {
             return redacted
         case let elements as [Any]: return elements.map { redacted($0, &hasHidden) }
         default: return value
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether a URL in a sentence ends before it: space, quotation marks and angle brackets.
+    fileprivate var endsURL: Bool {
+        switch Unicode.Scalar(self) {
+        case " ", "\t", "\r", "\n", "'", "\"", "<", ">": true
+        default: false
         }
     }
 }

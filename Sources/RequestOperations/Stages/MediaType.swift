@@ -5,7 +5,7 @@ struct MediaType: Sendable, Hashable {
     /// The subtype in lower case, `*` in a range over all subtypes.
     let subtype: String
     /// The parameters; names in lower case.
-    let parameters: [String: String]
+    private(set) var parameters: [String: String]
 
     /// Reads a type as browsers do (WHATWG MIME Sniffing, "parse a MIME type"), or gives `nil` for what is not one.
     ///
@@ -29,13 +29,26 @@ struct MediaType: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Reads the value of a `Content-Type` that may have been sent several times. An element of the list that is no type is
-    /// left out (Fetch, "extract a MIME type"). Equal types are one. Different types give `nil`, where Fetch takes the
-    /// last.
+    /// Reads the value of a `Content-Type` that may have been sent several times (Fetch, "extract a MIME type").
+    ///
+    /// An element of the list that is no type is left out. The last type counts, and takes the charset of an earlier one if it
+    /// has none. Different types or charsets give `nil`, where Fetch takes the last.
     static func ofField(_ field: String) -> MediaType? {
         let types = MediaTypeScanner(field).values().compactMap { MediaType($0) }.filter { $0.type != "*" }
-        guard let type = types.first, types.allSatisfy({ $0 == type }) else { return nil }
+        guard var type = types.last, types.allSatisfy({ $0.type == type.type && $0.subtype == type.subtype }) else {
+            return nil
+        }
+        let charsets = types.compactMap { $0.parameters["charset"] }
+        guard let charset = charsets.last else { return type }
+        guard charsets.allSatisfy({ $0 == charset || Charset.areSame($0, charset) }) else { return nil }
+        type.parameters["charset"] = charset
         return type
+    }
+
+    /// Whether a charset stands in the value of a `Content-Type`, outside of quoted strings, readable or not.
+    static func mentionsCharset(in field: String) -> Bool {
+        var scanner = MediaTypeScanner(field)
+        return scanner.skipToCharset()
     }
 
     /// Whether this range covers a type. `charset` values compare by the charset that they name, other parameters exactly; a
@@ -102,6 +115,39 @@ private struct MediaTypeScanner {
         }
     }
 
+    /// Skips all before a charset with a value, outside of quoted strings; `false` if there is none. A quotation mark that
+    /// is not closed begins no quoted string.
+    mutating func skipToCharset() -> Bool {
+        var previous: Unicode.Scalar = ";"
+        // A search for the end of each mark would take time with the square of the field's length.
+        var areClosed = true
+        while let scalar = rest.first {
+            if scalar == "\"", areClosed {
+                var quoted = rest
+                areClosed = quoted.takeQuotedString() != nil
+                rest = areClosed ? quoted : rest.dropFirst()
+            } else if !previous.isOfWord, setsCharset {
+                return true
+            } else {
+                rest.removeFirst()
+            }
+            previous = scalar
+        }
+        return false
+    }
+
+    /// Whether a charset with a value stands next. There may be space around the equals sign.
+    private var setsCharset: Bool {
+        var rest = rest
+        for letter in "charset".unicodeScalars {
+            // The bit makes a letter a small one.
+            guard let scalar = rest.popFirst(), scalar.value | 0x20 == letter.value else { return false }
+        }
+        rest = rest.drop(while: \.isHTTPSpace)
+        guard rest.popFirst() == "=", let value = rest.drop(while: \.isHTTPSpace).first else { return false }
+        return value != ";" && value != ","
+    }
+
     /// Takes a quoted string, whose opening quotation mark stands next. One that does not end is all of the rest.
     private mutating func quotedString() -> String {
         rest.removeFirst()
@@ -151,6 +197,11 @@ extension Unicode.Scalar {
 
     /// Whether it is space (WHATWG MIME Sniffing, "HTTP whitespace").
     fileprivate var isHTTPSpace: Bool { self == " " || self == "\t" || self == "\n" || self == "\r" }
+
+    /// Whether it is part of a word: a letter, a digit, `_` or `-`.
+    fileprivate var isOfWord: Bool {
+        self == "_" || self == "-" || ("0"..."9").contains(self) || properties.isAlphabetic
+    }
 
     /// Whether the value of a parameter may contain it (WHATWG MIME Sniffing, "HTTP quoted-string token code point").
     fileprivate var mayBeQuoted: Bool {

@@ -181,7 +181,7 @@ extension ResponseHead {
         get throws {
             guard let field = field("Content-Type") else { return nil }
             guard let name = MediaType.ofField(field)?.parameters["charset"] else {
-                guard !field.mentionsCharset else { throw undecodable("cannot be read") }
+                guard !MediaType.mentionsCharset(in: field) else { throw undecodable("cannot be read") }
                 return nil
             }
             guard let charset = Charset(name: name) else { throw undecodable("is not known") }
@@ -191,13 +191,5 @@ extension ResponseHead {
 
     private func undecodable(_ what: String) -> RequestError {
         RequestError(.undecodable, stage: .decode, head: self, reason: "the charset \(what)")
-    }
-}
-
-extension String {
-    /// Whether a charset stands in this value of a `Content-Type`, outside of quoted strings, readable or not.
-    fileprivate var mentionsCharset: Bool {
-        replacing(/"(?:[^"\\]|\\.)*"/.matchingSemantics(.unicodeScalar), with: "\"\"")
-            .contains(/(?i)(?:^|[^\w\-])charset\s*=\s*[^\s;,]/.matchingSemantics(.unicodeScalar))
     }
 }

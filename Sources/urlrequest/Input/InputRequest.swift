@@ -38,6 +38,12 @@ struct InputRequest: Sendable {
     /// What a request, or a field, takes besides its text, in bytes; rather too much than too little.
     static let overhead = 1 << 10
 
-    /// The URL as it is printed.
-    var url: String { request.url?.absoluteString ?? "" }
+    /// The URL as it is printed: without a user and a password.
+    var url: String {
+        let text = request.url?.absoluteString ?? ""
+        guard let start = text.range(of: "://")?.upperBound else { return text }
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return String(text[..<start] + text[text.index(after: at)...])
+    }
 }

@@ -7,6 +7,7 @@ struct ReportDocument: Encodable {
         let input: String?
         let concurrency: Int
         let perHost: Int?
+        let rate: Double?
         let retries: Int
         let timeout: Double
         let deadline: Double?
@@ -45,10 +46,10 @@ struct ReportDocument: Encodable {
     init(_ settings: RunSettings, _ tally: Tally, began: Date, duration: Duration, exitStatus: Int32) {
         configuration = Configuration(
             arguments: settings.urls.count, input: settings.input?.name, concurrency: settings.concurrency,
-            perHost: settings.perHost, retries: settings.retries, timeout: settings.timeout.inSeconds,
-            deadline: settings.deadline?.inSeconds, method: settings.template.method,
-            headers: settings.template.fields.map(\.name), transport: settings.transport.rawValue,
-            cookies: settings.keepsCookies)
+            perHost: settings.perHost, rate: settings.rate, retries: settings.retries,
+            timeout: settings.timeout.inSeconds, deadline: settings.deadline?.inSeconds,
+            method: settings.template.method, headers: settings.template.fields.map(\.name),
+            transport: settings.transport.rawValue, cookies: settings.keepsCookies)
         self.began = began
         seconds = duration.inSeconds
         requests = tally.completed + tally.cancelled

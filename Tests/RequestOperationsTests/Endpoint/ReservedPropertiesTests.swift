@@ -177,6 +177,67 @@ import Testing
         #expect(throws: Never.self) { try Case.files(1).urlRequest(relativeTo: base) }
     }
 
+    @Test func theNextValueOfATypeIsAnErrorToo() {
+        for _ in 1...2 { expectProblem("method", Texting()) }
+    }
+
+    // MARK: What only looks like one
+
+    private struct Backing: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        private let _method = "PUT"
+        var method: HTTPMethod { _method == "PUT" ? .put : .get }
+        enum CodingKeys: CodingKey {}
+    }
+
+    @Test func theStorageOfAComputedPropertyMayHaveAnyType() throws {
+        #expect(try Backing().urlRequest(relativeTo: base).httpMethod == "PUT")
+    }
+
+    @propertyWrapper private struct Mine<Value: Encodable>: Encodable {
+        var wrappedValue: Value
+        func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
+    }
+
+    private struct Wrapping: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        @Mine var headers = ["X-Mine": "1"]
+    }
+
+    @Test func aPropertyInAWrapperOfYourOwnCounts() throws {
+        let request = try Wrapping().urlRequest(relativeTo: base)
+        #expect(request.value(forHTTPHeaderField: "X-Mine") == "1" && request.url?.query == nil)
+    }
+
+    private struct Mirroring: Endpoint, CustomReflectable {
+        typealias Response = Data
+        let path = "x"
+        var method: HTTPMethod { .put }
+        var customMirror: Mirror { Mirror(self, children: ["method": "PUT", "headers": "none"]) }
+    }
+
+    @Test func aMirrorOfYourOwnMayShowAnything() throws {
+        #expect(try Mirroring().urlRequest(relativeTo: base).httpMethod == "PUT")
+    }
+
+    private class Object: Encodable {
+        let a = 1
+    }
+
+    private final class PreciseObject: Object {}
+
+    private struct Objecting: Endpoint {
+        typealias Response = Data
+        let path = "x"
+        var requestObject: Object = PreciseObject()
+    }
+
+    @Test func aRequestObjectMayBeOfASubclass() throws {
+        #expect(try Objecting().urlRequest(relativeTo: base).url?.query == "a=1")
+    }
+
     // MARK: Classes
 
     private class Base: Endpoint {

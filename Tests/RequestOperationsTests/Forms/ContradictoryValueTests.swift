@@ -198,6 +198,19 @@ import Testing
 
     @Test(arguments: consistent)
     func foundationWritesItToo(way: Way, expected: String) throws {
-        #expect(try !JSONEncoder().encode(Outer(way)).isEmpty)
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(Outer(way)))
+        #expect(Self.pairs(of: json, under: "").joined(separator: "&") == expected)
+    }
+
+    /// The names and values of a form with the values of a JSON object.
+    private static func pairs(of value: Any, under name: String) -> [String] {
+        switch value {
+        case let members as [String: Any]:
+            members.sorted { $0.key < $1.key }.flatMap { key, member in
+                pairs(of: member, under: name.isEmpty ? key : "\(name)[\(key)]")
+            }
+        case let elements as [Any]: elements.flatMap { pairs(of: $0, under: name) }
+        default: ["\(name)=\(value)"]
+        }
     }
 }

@@ -24,7 +24,7 @@ import Testing
         (#"{"users": "s3cr3t"}"#, "another type than Array<Any> at users"),
         (#"{"users": [{"name": "a"}, {}]}"#, "no value for 'name' at users[1]"),
         (#"{"users": [{"name": 1}]}"#, "another type than String at users[0].name"),
-        (#"{"users": [{"name": null}]}"#, "null in place of String at users[0].name"),
+        (#"{"users": [{"name": null}]}"#, "no value of type String at users[0].name"),
         (#"{"users": [{"name": "a", "kind": "s3cr3t"}]}"#, "a value that is not valid at users[0].kind"),
         (#"{"users": [], "count": "s3cr3t"}"#, "another type than Int at count"),
         (#"{"users": [s3cr3t"#, "the body is not in its format"),
@@ -36,6 +36,29 @@ import Testing
         let error = try #require(await failure(of: operation) as? RequestError)
         #expect(error.code == .undecodable && error.reason == reason)
         #expect(error.description.contains(": \(reason) (") && !error.description.contains("s3cr3t"))
+    }
+
+    struct Pair: Decodable, Sendable {
+        let first: Int
+        let second: Int
+
+        enum Key: CodingKey { case a }
+
+        init(from decoder: any Decoder) throws {
+            var numbers = try decoder.container(keyedBy: Key.self).nestedUnkeyedContainer(forKey: .a)
+            first = try numbers.decode(Int.self)
+            second = try numbers.decode(Int.self)
+        }
+    }
+
+    @Test(arguments: [
+        (ResponseDecoder<Pair>.json(), #"{"a":[1]}"#), (ResponseDecoder<Pair>.form(), "a=1"),
+    ])
+    func anArrayThatIsTooShortHasNoValueAtItsEnd(decoder: ResponseDecoder<Pair>, body: String) async throws {
+        let configuration = RequestConfiguration.scripted([.body(Data(body.utf8))])
+        let operation = URLRequestOperation(anyRequest, decoder: decoder, configuration: configuration)
+        let error = try #require(await failure(of: operation) as? RequestError)
+        #expect(error.reason == "no value of type Int at a[1]")
     }
 
     @Test func ofALongPathTheEndIsShown() throws {

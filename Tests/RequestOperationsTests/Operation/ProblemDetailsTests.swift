@@ -1,5 +1,6 @@
-import RequestOperations
 import Testing
+
+@testable import RequestOperations
 
 @Suite struct ProblemDetailsTests {
     // The example of RFC 9457, section 3, with the order of its members.
@@ -37,6 +38,31 @@ import Testing
     @Test(arguments: ["application/json", "application/problem+xml", "text/plain", nil])
     func withAnotherMediaTypeThereIsNone(_ type: String?) throws {
         #expect(try problem(Self.example, type) == nil)
+    }
+
+    /// A refused response whose body is longer than what an error keeps of it.
+    private func refusal() throws -> any Error {
+        let url = try #require(URL(string: "http://a.example/"))
+        let head = ResponseHead(status: 403, url: url, fields: [("Content-Type", "application/problem+json")])
+        let body = Data((#"{"detail": "d", "padding": ""# + String(repeating: "x", count: 5000) + #""}"#).utf8)
+        return TransferFailure(
+            RequestError(.unacceptableStatus, stage: .validate, head: head), head: head, bodyPrefix: body, phase: .body)
+    }
+
+    @Test func aProblemOfALongBodyStaysWithTheErrorThatADecoderMadeOfIt() throws {
+        struct Refusal: Error {}
+        let explained = ErrorBodyDecoder { _, _ in Refusal() }.explained(ProblemDetails.noted(in: try refusal()))
+        let error = try #require((explained as? TransferFailure)?.error as? RequestError)
+        #expect(error.underlying is Refusal && error.problem?.detail == "d")
+    }
+
+    @Test func whatAnErrorSaysOfItsRequestStaysToo() throws {
+        var refused = try #require(try refusal() as? TransferFailure)
+        let id = RequestID()
+        let error = try #require(refused.error as? RequestError)
+        refused.error = error.about(anyRequest, id)
+        let explained = ErrorBodyDecoder { _, _ in nil }.explained(refused)
+        #expect(((explained as? TransferFailure)?.error as? RequestError)?.requestID == id)
     }
 
     @Test(arguments: ["", "[]", "{", #""text""#])

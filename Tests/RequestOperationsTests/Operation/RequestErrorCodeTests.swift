@@ -4,9 +4,9 @@ import Testing
 
 @Suite struct RequestErrorCodeTests {
     static let all: [RequestError.Code] = [
-        .badURL, .unsupportedScheme, .invalidField, .unencodableBody, .bodyNotReplayable, .unsupported, .timedOut,
-        .cannotResolveHost, .cannotConnect, .notConnected, .outOfLocalResources, .connectionLost,
-        .secureConnectionFailed,
+        .badURL, .unsupportedScheme, .invalidField, .unencodableBody, .unencodableParameter, .bodyNotReplayable,
+        .unsupported, .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .outOfLocalResources,
+        .connectionLost, .secureConnectionFailed,
         .untrustedCertificate, .clientCertificateRejected, .pinningFailed, .proxyFailed, .unacceptableStatus,
         .unacceptableContentType, .bodyTooLarge, .truncatedBody, .undecodableContent, .malformedResponse, .emptyBody,
         .undecodable, .fileFailed, .tooManyRedirects, .redirectLoop, .insecureRedirect, .stageFailed, .slotRejected,

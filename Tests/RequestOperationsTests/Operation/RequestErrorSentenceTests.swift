@@ -26,12 +26,42 @@ import Testing
     @Test(arguments: [
         (401, "The server a.example asks for a sign-in (status 401)."),
         (404, "The server a.example has nothing at this address (status 404)."),
-        (418, "The server a.example did not accept the request (status 418)."),
+        (302, "The server a.example answered with status 302."),
+        (304, "The server a.example answered with status 304."),
+        (408, "The server a.example answered with status 408."),
+        (418, "The server a.example answered with status 418."),
         (429, "The server a.example was sent too many requests (status 429)."),
+        (500, "The server a.example is not able to answer at the moment (status 500)."),
+        (501, "The server a.example answered with status 501."),
         (503, "The server a.example is not able to answer at the moment (status 503)."),
+        (505, "The server a.example answered with status 505."),
     ])
     func aRefusedStatusIsPutIntoWords(status: Int, sentence: String) {
         #expect(Self.error(.unacceptableStatus, status: status).localizedDescription == sentence)
+    }
+
+    @Test func aRefusalWithoutAHeadNamesNoStatus() {
+        let error = RequestError(.unacceptableStatus, stage: .validate)
+        #expect(error.localizedDescription == "The server did not accept the request.")
+    }
+
+    @Test(
+        arguments: [
+            (.undecodableContent, "The answer of the server a.example could not be decompressed."),
+            (.outOfLocalResources, "This process has no files, threads, memory or ports left for the request."),
+            (
+                .clientCertificateRejected,
+                "The certificate with which this side identifies itself could not be used or was not accepted."
+            ),
+        ] as [(RequestError.Code, String)])
+    func aCodeIsPutIntoWords(code: RequestError.Code, sentence: String) {
+        #expect(Self.error(code).localizedDescription == sentence)
+    }
+
+    @Test(arguments: RequestErrorCodeTests.all + [RequestError.Code("mine")])
+    func onlyACodeThatSaysNothingHasTheGeneralSentence(code: RequestError.Code) {
+        let isGeneral = Self.error(code).localizedDescription == "The request to the server a.example failed."
+        #expect(isGeneral == [.unknown, .stageFailed, RequestError.Code("mine")].contains(code))
     }
 
     @Test func theHostIsThatOfTheRequestWhereNoResponseCame() {

@@ -1,6 +1,7 @@
-import RequestOperations
 import RequestOperationsTesting
 import Testing
+
+@testable import RequestOperations
 
 /// Which request an error is about.
 @Suite(.timeLimit(.minutes(15))) struct RequestErrorSubjectTests {
@@ -60,19 +61,60 @@ import Testing
         #expect(error.method == "PUT" && error.location == "https://a.example/api/users")
     }
 
-    @Test func anErrorOfAnotherRequestOutOfAnAdapterIsOneOfThisRequest() async throws {
-        let inner = try Self.request("POST", "http://login.example/token")
+    /// An operation whose adapter sends a request for a token, which is answered in a way.
+    private static func operation(withLogin answers: [ScriptedTransport.Answer]) throws -> URLRequestOperation<Data> {
+        let inner = try Self.request("POST", "http://u:secret@login.example/token?secret")
         var configuration = Self.configuration([.body(Data())])
         configuration.adapters = [
             RequestAdapter { request in
-                _ = try await run(URLRequestOperation(inner, configuration: Self.configuration([.status(403)])))
+                _ = try await run(URLRequestOperation(inner, configuration: Self.configuration(answers)))
                 return request
             }
         ]
-        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        return URLRequestOperation(anyRequest, configuration: configuration)
+    }
+
+    @Test func anErrorOfAnotherRequestOutOfAnAdapterIsOneOfThisRequest() async throws {
+        let operation = try Self.operation(withLogin: [.status(403)])
         let error = try await Self.error(operation)
         #expect(error.code == .unacceptableStatus && error.requestID == operation.id)
         #expect(error.location == "http://example.invalid/path")
+    }
+
+    @Test func itsDescriptionNamesTheOtherRequest() async throws {
+        let operation = try Self.operation(withLogin: [.status(403)])
+        let error = try await Self.error(operation)
+        #expect(
+            error.description == "unacceptableStatus in validate, GET http://example.invalid/path,"
+                + " in POST http://login.example/token, status 403"
+                + " (request \(operation.id); not retried: not a passing failure)")
+    }
+
+    @Test func soDoesThatOfItsAttempt() async throws {
+        let operation = try Self.operation(withLogin: [.status(403)])
+        let final = try await Self.error(operation)
+        let error = try #require(final.attempts.last?.error as? RequestError)
+        #expect(
+            error.description == "unacceptableStatus in validate, GET http://example.invalid/path,"
+                + " in POST http://login.example/token, status 403 (request \(operation.id))")
+    }
+
+    @Test func itsSentenceNamesTheHostOfTheOtherRequest() async throws {
+        let refused = try await Self.error(Self.operation(withLogin: [.status(403)]))
+        #expect(refused.localizedDescription == "The server login.example does not allow the request (status 403).")
+        let broken = try await Self.error(Self.operation(withLogin: [.error(.untrustedCertificate)]))
+        #expect(broken.localizedDescription == "The identity of the server login.example could not be verified.")
+    }
+
+    @Test func anErrorThatPassesThroughSeveralRequestsNamesTheFirst() throws {
+        let url = try #require(URL(string: "http://a.example/"))
+        let (inner, middle, outer) = (RequestID(), RequestID(), RequestID())
+        let error = RequestError(.cannotConnect, stage: .transfer)
+            .about(try Self.request("POST", "http://login.example/token"), inner).about(URLRequest(url: url), middle)
+            .about(anyRequest, outer).about(anyRequest, outer)
+        #expect(
+            error.description == "cannotConnect in transfer, GET http://example.invalid/path,"
+                + " in POST http://login.example/token (request \(outer))")
     }
 
     @Test func aDeadlineNamesItsRequest() async throws {
@@ -99,6 +141,15 @@ import Testing
             error.description.hasPrefix(
                 "unacceptableStatus in validate, GET http://example.invalid/path, redirected to http://b.example/y,"
                     + " status 404 ("))
+    }
+
+    @Test func theSentenceNamesTheHostThatARedirectLedTo() async throws {
+        var configuration = Self.configuration([
+            .status(302, fields: [("Location", "http://b.example/y")]), .error(.cannotConnect),
+        ])
+        configuration.retryPolicy.maximumRetries = 0
+        let error = try await Self.error(URLRequestOperation(anyRequest, configuration: configuration))
+        #expect(error.localizedDescription == "No connection to the server b.example could be made.")
     }
 
     // MARK: Events

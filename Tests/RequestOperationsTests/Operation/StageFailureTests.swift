@@ -95,6 +95,20 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
         #expect(error.code == .undecodable && error.underlying is Problem)
     }
 
+    @Test func anErrorThatAnOverrideThrowsInThePlaceOfTheDecodersIsAStageFailure() async throws {
+        struct Mine: Error {}
+        final class Translating: URLRequestOperation<Int>, @unchecked Sendable {
+            override func decode(_ response: TransportResponse) async throws -> Int {
+                do { return try await super.decode(response) } catch { throw Mine() }
+            }
+        }
+        let operation = Translating(
+            anyRequest, decoder: ResponseDecoder<Int> { _ in throw Problem() },
+            configuration: .scripted([.body(Data())]))
+        let error = try #require(await failure(of: operation) as? RequestError)
+        #expect(error.code == .stageFailed && error.stage == .decode && error.underlying is Mine)
+    }
+
     @Test func anErrorThatADecisionPutsInThePlaceOfADecodersIsAStageFailure() async throws {
         var configuration = RequestConfiguration.scripted([.body(Data("text".utf8))])
         configuration.retryDeciders = [RetryDecider { _, _ in .fail(Problem()) }]

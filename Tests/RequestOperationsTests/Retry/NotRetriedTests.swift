@@ -37,10 +37,17 @@ import Testing
     }
 
     @Test(arguments: [0, -1])
-    func thereWasToBeOneAttempt(maximum: Int) async throws {
+    func noRetriesAreAllowed(maximum: Int) async throws {
         var configuration = Self.configuration([.status(503)])
         configuration.retryPolicy.maximumRetries = maximum
-        #expect(try await Self.error(configuration).notRetried == "1 of 1 attempts")
+        #expect(try await Self.error(configuration).notRetried == "no retries allowed")
+    }
+
+    @Test func soItIsForAnAttemptThatDoesNotCount() async throws {
+        var configuration = Self.configuration([.status(429, fields: [("Retry-After", "0")])])
+        configuration.retryPolicy.maximumRetries = 0
+        configuration.retryPolicy.uncountedTooManyRequests = 1
+        #expect(try await Self.error(configuration).notRetried == "no retries allowed")
     }
 
     @Test(arguments: [ScriptedTransport.Answer.status(404), .error(.untrustedCertificate)])

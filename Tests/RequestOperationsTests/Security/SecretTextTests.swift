@@ -170,6 +170,12 @@ import Testing
         ("http://a.example", "http://a.example"),
         ("http://[::1]:80/x", "http://[::1]:80/x"), ("/users?token=1", "/users"), ("data:text/plain,secret", "data:"),
         ("http://a.example/x@y", "http://a.example/x@y"), ("http://a.example?q=://u@b", "http://a.example"),
+        ("//u:p@a.example/x", "//a.example/x"), ("data:text/plain,secret://x", "data:"),
+        ("mailto:u@a.example", "mailto:"), ("http:u:p@a.example/a://b", "http:"), ("u:p@a.example/x", "u:"),
+        ("http:/u:p@a.example/x", "http:"),
+        ("http://u:p%40@a.example/x", "http://a.example/x"), ("HTTP://u:@a.example/x", "HTTP://a.example/x"),
+        ("a+b-c.d://u:p@h/x", "a+b-c.d://h/x"), ("x/http://u@b", "x/http://u@b"), ("users/@me", "users/@me"),
+        ("file:///tmp/a@b", "file:///tmp/a@b"),
     ])
     func aLocationHasNeitherUserNorQueryNorFragment(url: String, location: String) throws {
         let url: URL = try #require(URL(string: url))
@@ -177,9 +183,37 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://u:p@a.example/x?token=1&a=b", "https://redacted@a.example/x?token=redacted&a=b"),
+        ("//u:p@a.example/x", "//redacted@a.example/x"), ("data:text/plain,secret://x?a=b#c", "data:"),
+        ("http:u:p@a.example/a://b", "http:"), ("/x@y?a=b#token=1", "/x@y?a=b#token=redacted"),
+    ])
+    func aURLInACommandHasNoUserEither(url: String, text: String) throws {
+        let url: URL = try #require(URL(string: url))
+        #expect(Redaction.default.text(of: url) == text)
+    }
+
+    private struct Placed: Endpoint {
+        typealias Response = Data
+        let path: String
+    }
+
+    @Test(arguments: [
+        ("//u:p@a.example/x", "//redacted@a.example/x"), ("http:u:p@a.example/a://b", "http:"),
+        ("https://u:p@a.example/{+x}", "https://redacted@a.example/{+x}"), ("https://u:p/w@a.example/x", "redacted"),
+        ("{x}://u:p@a.example/x", "redacted"), ("items:batch", "items:batch"), ("users/@me", "users/@me"),
+    ])
+    func norHasAPathInTheDescriptionOfAnEndpoint(path: String, shown: String) {
+        #expect(Placed(path: path).debugDescription == "Placed: GET \(shown)")
+    }
+
+    @Test(arguments: [
         ("Unsupported proxy syntax in 'u:p@host:1': bad", "Unsupported proxy syntax in 'redacted': bad"),
         ("no way to http://u:p@a.example/x?sig=1 now", "no way to http://a.example/x now"),
         ("Could not resolve host: a.example", "Could not resolve host: a.example"),
+        ("HTTP/2 stream 1: INTERNAL_ERROR (err 2)", "HTTP/2 stream 1: INTERNAL_ERROR (err 2)"),
+        ("'a' 'u@b' 'c' d@e", "'a' 'redacted' 'c' d@e"), ("a@b isn't", "a@b isn't"),
+        ("(http://u:p@h/a?b#c)", "(http://h/a"), ("<http://u@h?b>: \"x://y#z\"", "<http://h>: \"x://y\""),
+        ("http://u:p/w@h/ x", "redacted x"), ("1://u:p@h", "redacted"), ("//a.example/", "//a.example/"),
     ])
     func aMessageOfALibraryLosesItsCredentials(message: String, expected: String) {
         #expect(Redaction.message(message) == expected)

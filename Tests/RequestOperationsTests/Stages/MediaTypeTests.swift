@@ -66,8 +66,26 @@ import Testing
         #expect(type.type == "a" && type.subtype == "b" && type.parameters == ["x": "1"])
     }
 
-    @Test(arguments: ["a/b, a/c", "a/b;x=1, a/b;x=2", "a/b, a/b;x=1", ",", "b, c", "*/*"])
-    func differentTypesOfAFieldAndNoneLeaveItOpen(field: String) {
+    @Test(arguments: [
+        ("text/html, text/html; charset=utf-8", ["charset": "utf-8"]),
+        ("text/html; charset=utf-8, text/html", ["charset": "utf-8"]),
+        ("text/html; charset=UTF-8, text/html; charset=utf-8", ["charset": "utf-8"]),
+        ("text/html; charset=utf8, Text/HTML; charset='UTF-8'", ["charset": "'UTF-8'"]),
+        ("text/html; charset=klingon, text/html;charset=Klingon", ["charset": "Klingon"]),
+        ("text/html; x=1; charset=utf-8, text/html; x=2", ["x": "2", "charset": "utf-8"]),
+        ("text/html; charset=utf-8, */*; charset=latin1, b, ", ["charset": "utf-8"]),
+        ("text/html; x=1, text/html; x=2", ["x": "2"]), ("text/html; x=1, text/html", [:]),
+    ])
+    func theLastTypeOfAFieldTakesTheCharsetOfAnother(field: String, parameters: [String: String]) throws {
+        let type = try #require(MediaType.ofField(field))
+        #expect(type.type == "text" && type.subtype == "html" && type.parameters == parameters)
+    }
+
+    @Test(arguments: [
+        "a/b, a/c", "a/b, c/b", "a/b;charset=utf-8, a/c;charset=utf-8", "a/b;charset=utf-8, a/b;charset=latin1",
+        "a/b;charset=utf-8, a/b, a/b;charset=latin1", "a/b;charset=klingon, a/b;charset=vulcan", ",", "b, c", "*/*",
+    ])
+    func differentTypesOrCharsetsOfAFieldAndNoneLeaveItOpen(field: String) {
         #expect(MediaType.ofField(field) == nil)
     }
 

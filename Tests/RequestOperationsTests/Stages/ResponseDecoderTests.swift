@@ -201,7 +201,8 @@ import Testing
         "text/plain; charset=utf-16le; charset=utf-8", "text/plain; charset=\"utf-16le\"x; y",
         "text/plain; charset=\"utf\\-16le\"", "text/plain; =1; charset=utf-16le", "text/plain;\tcharset=\tutf-16le",
         "text/plain; charset; charset=utf-16le", "text/plain; x=\"a;b\"; charset=\" utf-16le \"",
-        "text/plain; charset=utf-16le, text/plain; charset=utf-16le",
+        "text/plain; charset=utf-16le, text/plain; charset=utf-16le", "text/plain, text/plain; charset=utf-16le",
+        "text/plain; charset=UTF-16LE, text/plain; charset=utf-16le", "text/plain; charset=utf-16le, Text/Plain; x=1",
     ])
     func aCharsetIsFoundInATypeThatIsNotWellFormed(type: String) async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([0x61, 0x62], type: type)) == "扡")
@@ -211,7 +212,7 @@ import Testing
     @Test(arguments: [
         "text/plain; charset = utf-16le", "text/plain charset=utf-16le", "charset=utf-16le", "text; charset=utf-16le",
         "text/plain, charset=utf-16le", "text/plain; x=\"a; charset=utf-16le", "text/plain; charset=utf-16le\"",
-        "text/plain; charset=utf-8, text/plain; charset=utf-16le", "text/plain, text/plain; charset=utf-16le",
+        "text/plain; charset=utf-8, text/plain; charset=utf-16le", "text/html, text/plain; charset=utf-16le",
         "text/plain; charset= \"utf-16le\"", "text/plain; charset=utf-16le utf-8", "text/plain; charset=''",
         "text/plain; charset=€", "text/plain; charset=\"\"", "text/plain; charset=unicode", "/; charset=utf-16le",
     ])
@@ -227,6 +228,22 @@ import Testing
     ])
     func textInUTF8IsReadAsSuch(type: String) async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
+    }
+
+    /// A field of 100 KB in which no quotation mark is closed, or each one could be.
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: ["\\\"", "\"", "\" ", "charset", "charset ", ", ", ";charset=", "a/b,"])
+    func aLongFieldWithoutACharsetHasTheDefault(piece: String) async throws {
+        let type = "text/plain; x=\"" + String(repeating: piece, count: 100_000 / piece.utf8.count)
+        #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func aCharsetThatCannotBeReadIsFoundAtTheEndOfALongField() async {
+        let type = "text/plain; x=\"" + String(repeating: "\\\"", count: 50_000) + "; charset=utf-16le"
+        let error = await Self.error(.string, Self.response([0x61, 0x62], type: type))
+        #expect(error?.reason == "the charset cannot be read")
     }
 
     @Test func theDeclaredCharsetComesBeforeTheDefault() async throws {

@@ -37,6 +37,18 @@ import Testing
         #expect(request.url == "http://a.example/%C3%BC?q=%C3%A9")
     }
 
+    @Test(
+        "A URL is printed without user and password, and sent with them",
+        arguments: [
+            ("http://u:p@a.example/b?c=d#e", "http://a.example/b?c=d#e"), ("https://u@a.example", "https://a.example"),
+            ("HTTP://u:@a.example:8080?x@y", "HTTP://a.example:8080?x@y"),
+            ("http://u:p%40@[::1]/@x", "http://[::1]/@x"), ("http://a.example/x@y://z@", "http://a.example/x@y://z@"),
+        ])
+    func printsNoUser(_ url: String, _ printed: String) throws {
+        let request = try RequestTemplate().request(fromURL: url, id: 1)
+        #expect(request.url == printed && request.request.url?.absoluteString == url)
+    }
+
     @Test func `A line that is not UTF-8 is refused`() {
         let bytes: [UInt8] = Array("http://a.example/".utf8) + [0xFF]
         #expect(throws: UnusableInput("the line is not UTF-8")) {

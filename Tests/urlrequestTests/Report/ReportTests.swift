@@ -16,7 +16,7 @@
             server.route("/ok", .status(503, fields: ["Retry-After": "0"]), .text("four"))
             _ = try await RunningTool.run(
                 "run", server.url("/ok").absoluteString, server.url("/missing").absoluteString, "nonsense", "--report",
-                path, "--header", "Authorization: Bearer secret", "--concurrency", "7")
+                path, "--header", "Authorization: Bearer secret", "--concurrency", "7", "--rate", "1000")
             let text = try String(contentsOfFile: path, encoding: .utf8)
             #expect(!text.contains("secret"))
             let report = try self.report()
@@ -26,7 +26,8 @@
             #expect(sums.map { report[$0] as? Int } == [2, 1, 1, 0, 1, 1, 3, 2])
             #expect(report["statuses"] as? [String: Int] == ["200": 1, "404": 1])
             #expect(report["errors"] as? [String: Int] == ["unacceptableStatus": 1])
-            #expect((report["configuration"] as? [String: Any])?["concurrency"] as? Int == 7)
+            let configuration = try #require(report["configuration"] as? [String: Any])
+            #expect(configuration["concurrency"] as? Int == 7 && configuration["rate"] as? Double == 1000)
             let latency = try #require(report["latency"] as? [String: Double])
             #expect(Set(latency.keys) == ["p50", "p90", "p95", "p99", "max"])
             #expect(latency.values.allSatisfy { $0 > 0 })
@@ -35,8 +36,8 @@
         @Test func `Every key of the report stands in the documentation`() async throws {
             let server = try await LoopbackServer.start { _ in .text("") }
             _ = try await RunningTool.run(
-                "run", server.url("/x").absoluteString, "--report", path, "--per-host", "1", "--deadline", "60",
-                "--method", "GET", "--input", "-")
+                "run", server.url("/x").absoluteString, "--report", path, "--per-host", "1", "--rate", "1000",
+                "--deadline", "60", "--method", "GET", "--input", "-")
             let report = try self.report()
             let configuration = try #require(report["configuration"] as? [String: Any])
             let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL

@@ -45,6 +45,18 @@
             #expect(ended.output.hasPrefix("404 \(server.url("/x")) 20000 1 "))
         }
 
+        @Test("No result shows the password of a URL", arguments: [[], ["--json"]])
+        func passwords(_ options: [String]) async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/ok", .text("four"))
+            let urls = ["/ok", "/missing"].map { path in
+                server.url(path).absoluteString.replacingOccurrences(of: "http://", with: "http://u:secret@")
+            }
+            let ended = try await RunningTool.run(["run"] + urls + options)
+            #expect(ended.lines.count == 2 && ended.output.contains("\(server.url("/ok"))"))
+            #expect(!ended.output.contains("secret") && !ended.errors.contains("secret"))
+        }
+
         @Test func `Results come in the order of their completion`() async throws {
             let server = try await LoopbackServer.start()
             let gate = LoopbackServer.Gate()
