@@ -1,39 +1,65 @@
-/// When the next attempt may begin: a token bucket, counted as the time at which it is full again. A pure value; times are
-/// nanoseconds on one clock.
+/// When the next attempt to a host may begin. A pure value; times are nanoseconds on one clock.
 ///
-/// The rate is the one that was set, or the lower one that a host showed by answering 429 (Too Many Requests, RFC 6585).
+/// The rate is the one that was set, or the lower one that the host showed by answering 429 (Too Many Requests, RFC 6585).
 struct Pace {
     /// What a host that answered 429 is sent.
     private struct Learned {
-        /// The attempts a second at the beginning.
+        enum Phase {
+            /// Since the last 429, no response to an attempt that began after it was accepted. So many of those were sent.
+            case refused(at: Int64, sent: Int)
+            /// The first such response came. From here on the rate grows.
+            case grows(since: Int64)
+        }
+
+        /// The attempts a second before the rate grows.
         var perSecond: Double
         /// When the first 429 of a series came.
-        var began: Int64
-        /// When the last 429 came.
-        var lastRefusal: Int64
-        /// When an attempt was first sent after it. From here on the rate grows.
-        var resumed: Int64?
+        let began: Int64
+        var phase: Phase
+        var bucket = TokenBucket()
 
         func perSecond(at now: Int64) -> Double {
-            guard let resumed else { return perSecond }
-            return perSecond * pow(Pace.growth, Double(max(now - resumed, 0)) / Pace.second)
+            guard case .grows(let start) = phase else { return perSecond }
+            return perSecond * pow(Pace.growth, Double(max(now - start, 0)) / 1e9)
+        }
+
+        func spacing(at now: Int64) -> TokenBucket.Spacing {
+            TokenBucket.Spacing(perSecond: perSecond(at: now))
+        }
+
+        /// Whether a 429 concerns attempts that were under way together with one that was refused before.
+        func isOfSeries(at now: Int64) -> Bool {
+            if case .refused(_, sent: 0) = phase { true } else { now - began < Pace.second }
+        }
+
+        /// The attempts a second after a 429 of another series, if so many were accepted in the last second.
+        func perSecond(after taken: Double, at now: Int64) -> Double {
+            // A whole second at this rate shows what the host takes. A part of one shows less than that, and a quiet one nothing.
+            if case .grows(let start) = phase, now - start >= Pace.second, taken > 0 { return taken }
+            return max(taken, perSecond * 0.7)
+        }
+
+        func isOver(at now: Int64) -> Bool {
+            switch phase {
+            case .refused(let time, _): now - time >= HostMemory.longestRest
+            case .grows(let start): now - start >= Pace.memory
+            }
         }
     }
 
-    private static let second = 1e9
+    private static let second: Int64 = 1_000_000_000
     /// A rate that was learned grows by a tenth each second.
     private static let growth = 1.1
-    /// 429s within so long of the first one concern requests that were under way together.
-    private static let series: Int64 = 1_000_000_000
-    /// After so long without a 429 the host has no pace of its own any more.
-    private static let memory: Int64 = 60_000_000_000
-    /// Timers are not exact. So much may be made up for where attempts follow each other more closely than this.
-    private static let tolerance: Int64 = 10_000_000
+    /// No rate that was learned is lower: one attempt in ten seconds.
+    private static let lowest = 0.1
+    /// A rate that has grown for so long is forgotten. One that does not grow is kept for ``HostMemory/longestRest``.
+    private static let memory = 60 * second
 
-    private let rate: RequestLimiter.Rate?
     private let adapts: Bool
-    /// When the bucket is full again.
-    private var fullAt: Int64 = .min
+    private let setPerSecond: Double
+    /// That of the rate which was set; `nil` is no bound.
+    private let setSpacing: TokenBucket.Spacing?
+    private var setBucket = TokenBucket()
     private var learned: Learned?
     private var accepted = RecentCount()
 
@@ -43,70 +69,89 @@ struct Pace {
     ///   - rate: The rate that is never exceeded; `nil` is no bound.
     ///   - adapts: Whether a 429 lowers it.
     init(rate: RequestLimiter.Rate?, adapts: Bool) {
-        self.rate = rate
         self.adapts = adapts
+        setPerSecond = rate?.perSecond ?? .infinity
+        setSpacing = rate.map { TokenBucket.Spacing(perSecond: $0.perSecond, burst: $0.burst) }
     }
 
     /// When the next attempt may begin; in the past if it may now.
     func nextTime(at now: Int64) -> Int64 {
-        guard fullAt > now, let interval = interval(at: now) else { return now }
-        return max(fullAt - slack(interval), now)
+        let next = setSpacing.map { setBucket.nextTime($0, at: now) } ?? now
+        // A burst is one of the rate that was set, so the learned one allows none.
+        guard let learned = known(at: now), learned.perSecond(at: now) < setPerSecond else { return next }
+        return max(next, learned.bucket.nextTime(learned.spacing(at: now), at: now))
     }
 
     /// An attempt begins. Of no effect without a rate.
     mutating func take(at now: Int64) {
-        if learned?.resumed == nil { learned?.resumed = now }
-        guard let interval = interval(at: now) else { return }
-        fullAt = max(fullAt, now) + interval
+        if let setSpacing { setBucket.take(setSpacing, at: now) }
+        guard var known = known(at: now) else { return }
+        known.bucket.take(known.spacing(at: now), at: now)
+        if case .refused(let time, let sent) = known.phase { known.phase = .refused(at: time, sent: sent + 1) }
+        learned = known
     }
 
     /// An attempt that had begun was not sent after all.
     mutating func giveBack(at now: Int64) {
-        guard let interval = interval(at: now), fullAt > now else { return }
-        fullAt -= interval
+        if let setSpacing { setBucket.giveBack(setSpacing, at: now) }
+        guard var known = known(at: now) else { return }
+        if case .refused(let time, let sent) = known.phase {
+            // One that began before the 429 is not part of the wait after it.
+            guard sent > 0 else { return }
+            known.phase = .refused(at: time, sent: sent - 1)
+        }
+        known.bucket.giveBack(known.spacing(at: now), at: now)
+        learned = known
     }
 
     /// A response came with a status.
     mutating func heard(_ status: Int, at now: Int64) {
         guard adapts else { return }
-        guard status == 429 else {
+        if status == 429 {
+            wasRefused(at: now)
+        } else if status < 500 {
             // A host that fails says nothing about how much it takes.
-            if status < 500 { accepted.add(at: now) }
-            return
+            wasAccepted(at: now)
         }
-        let taken = Double(accepted.count(at: now))
-        if var series = learned, now - series.began < Self.series {
-            series.perSecond = max(series.perSecond, taken)
-            (series.lastRefusal, series.resumed) = (now, nil)
-            learned = series
+    }
+
+    private mutating func wasAccepted(at now: Int64) {
+        accepted.add(at: now)
+        guard var known = known(at: now), case .refused(_, let sent) = known.phase else { return }
+        if sent > 0 {
+            known.phase = .grows(since: now)
         } else {
-            let former = learned?.perSecond(at: now)
-            let perSecond = max(taken, former.map { $0 * 0.7 } ?? 0)
-            learned = Learned(perSecond: max(perSecond, 0.1), began: now, lastRefusal: now)
+            // It was under way together with what was refused, and came later.
+            let taken = Double(accepted.count(at: now))
+            guard taken > known.perSecond else { return }
+            known.perSecond = taken
+            known.bucket.shorten(to: known.spacing(at: now), from: now)
         }
-        fullAt = max(fullAt, now + (interval(at: now) ?? 0))
+        learned = known
+    }
+
+    private mutating func wasRefused(at now: Int64) {
+        let phase = Learned.Phase.refused(at: now, sent: 0)
+        var next: Learned
+        if let known = known(at: now), known.isOfSeries(at: now) {
+            next = known
+            next.phase = phase
+        } else {
+            let taken = Double(accepted.count(at: now))
+            let perSecond = known(at: now)?.perSecond(after: taken, at: now) ?? taken
+            next = Learned(perSecond: max(perSecond, Self.lowest), began: now, phase: phase)
+        }
+        next.bucket.wait(next.spacing(at: now), from: now)
+        learned = next
     }
 
     /// Whether it says no more than one that is newly made.
     func isIdle(at now: Int64) -> Bool {
-        fullAt <= now && !isLearned(at: now) && accepted.count(at: now) == 0
+        setBucket.isFull(at: now) && known(at: now) == nil && accepted.count(at: now) == 0
     }
 
-    private func isLearned(at now: Int64) -> Bool {
-        learned.map { now - $0.lastRefusal < Self.memory } ?? false
-    }
-
-    /// The time between two attempts; `nil` if there is no bound.
-    private func interval(at now: Int64) -> Int64? {
-        let learned = isLearned(at: now) ? learned?.perSecond(at: now) : nil
-        guard let perSecond = [rate?.perSecond, learned].compactMap(\.self).min() else { return nil }
-        return max(Int64(min(Self.second / perSecond, Double(Int64.max / 4))), 1)
-    }
-
-    /// How long before the bucket is full the next attempt may begin.
-    private func slack(_ interval: Int64) -> Int64 {
-        let burst = Int64(clamping: (rate?.burst ?? 1) - 1).multipliedReportingOverflow(by: interval)
-        let wanted = burst.overflow ? Int64.max / 4 : burst.partialValue
-        return interval < Self.tolerance ? max(wanted, Self.tolerance) : wanted
+    /// What the host has shown, unless that is forgotten.
+    private func known(at now: Int64) -> Learned? {
+        learned.flatMap { $0.isOver(at: now) ? nil : $0 }
     }
 }

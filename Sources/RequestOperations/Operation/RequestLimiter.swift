@@ -21,9 +21,10 @@ public final class RequestLimiter: Sendable {
     ///   - rate: How many attempts begin in a time. `nil`, the default, is no bound.
     ///   - scope: Whether the rate bounds the attempts to each host or all together. ``RateScope/host`` by default.
     ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets a rate of its own: what it accepted in the
-    ///     last second. The rate grows by 10 % a second while no other 429 comes, and is forgotten after a minute without one.
-    ///     Responses below 500 other than 429 count as accepted. Only the limiter of a configuration hears of responses, not
-    ///     that of a ``RequestQueue``. `false` by default.
+    ///     last second. The rate grows by 10 % a second from when the host accepts an attempt again, and is forgotten after a
+    ///     minute of that. A host that accepts none keeps it for 12 hours. Responses below 500 other than 429 count as
+    ///     accepted. Only the limiter of a configuration hears of responses, not that of a ``RequestQueue``. `false` by
+    ///     default.
     ///   - clock: The clock of the rate and of the priorities: that of the configurations which use the limiter. The continuous
     ///     one by default.
     public init(

@@ -1,0 +1,57 @@
+/// A token bucket, counted as the time at which it is full again. A pure value; times are nanoseconds on one clock.
+struct TokenBucket {
+    /// How closely attempts may follow each other.
+    struct Spacing {
+        /// Timers are not exact. So much may be made up for where attempts follow each other more closely than this.
+        private static let tolerance: Int64 = 10_000_000
+        /// No wait is longer. It is 73 years.
+        private static let longest = Int64.max / 4
+
+        /// The time between two attempts.
+        let interval: Int64
+        /// How long before the bucket is full the next attempt may begin.
+        fileprivate let slack: Int64
+
+        init(perSecond: Double, burst: Int = 1) {
+            // The whole burst fits into the longest wait. Otherwise fewer attempts than asked for could begin at once.
+            let most = max(Self.longest / Int64(clamping: max(burst, 1)), 1)
+            interval = min(max(Int64(min(1e9 / perSecond, Double(Self.longest))), 1), most)
+            let wanted = min(Int64(clamping: max(burst, 1) - 1), Self.longest / interval) * interval
+            slack = interval < Self.tolerance ? max(wanted, Self.tolerance) : wanted
+        }
+    }
+
+    private var fullAt: Int64 = .min
+
+    /// When the next attempt may begin; in the past if it may now.
+    func nextTime(_ spacing: Spacing, at now: Int64) -> Int64 {
+        fullAt > now ? max(fullAt - spacing.slack, now) : now
+    }
+
+    /// An attempt begins.
+    mutating func take(_ spacing: Spacing, at now: Int64) {
+        fullAt = Self.time(spacing.interval, after: max(fullAt, now))
+    }
+
+    /// An attempt that had begun was not sent after all.
+    mutating func giveBack(_ spacing: Spacing, at now: Int64) {
+        if fullAt > now { fullAt -= spacing.interval }
+    }
+
+    /// Waits as long as after an attempt that begins now, unless it waits for longer.
+    mutating func wait(_ spacing: Spacing, from now: Int64) {
+        fullAt = max(fullAt, Self.time(spacing.interval, after: now))
+    }
+
+    /// Waits no longer than after an attempt that begins now.
+    mutating func shorten(to spacing: Spacing, from now: Int64) {
+        fullAt = min(fullAt, Self.time(spacing.interval, after: now))
+    }
+
+    func isFull(at now: Int64) -> Bool { fullAt <= now }
+
+    private static func time(_ interval: Int64, after time: Int64) -> Int64 {
+        let (sum, overflow) = time.addingReportingOverflow(interval)
+        return overflow ? .max : sum
+    }
+}
