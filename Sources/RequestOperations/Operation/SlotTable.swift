@@ -25,7 +25,7 @@ extension Answer: SlotWaiter where Value == Void {
 /// then waits for one of the other host. Two attempts that are redirected to each other's hosts cannot block each other: an
 /// attempt that waits here holds no place of a host. Nor can all places of the total be held by attempts that wait behind
 /// others which need one. While the total is full, only attempts that hold a place of it are admitted. Otherwise their
-/// places in the line decide. An attempt whose time has not come by the pace keeps no other host's waiting.
+/// places in the line decide. An attempt whose time by the pace has not come is passed over.
 struct SlotTable {
     /// A place in the line: who comes first.
     struct Place: Comparable, Hashable, Sendable {
