@@ -59,6 +59,7 @@ struct SlotTable {
     var pacing: Pacing?
     /// The hosts whose first waiter may go at a time to come, and some that are so no longer.
     private var paced = Heap<PacedHost>()
+    private var lastPaced: UInt64 = 0
     private var alarm = AlarmState.none
     private var lastAlarm: UInt64 = 0
 
@@ -110,8 +111,8 @@ struct SlotTable {
         var line = Line()
         /// That of those who hold a place of the total.
         var lineOfHolders = Line()
-        /// The time for which it stands among the hosts whose time is to come; it has no candidate therefore.
-        var pacedUntil: Int64?
+        /// How it stands among the hosts whose time is to come. It has no candidate therefore.
+        var paced: PacedHost?
 
         var waiting: Int { line.waiting + lineOfHolders.waiting }
 
@@ -138,6 +139,7 @@ struct SlotTable {
     private struct PacedHost: Comparable {
         let time: Int64
         let origin: Origin?
+        let number: UInt64
 
         static func < (first: PacedHost, second: PacedHost) -> Bool { first.time < second.time }
     }
@@ -153,7 +155,7 @@ struct SlotTable {
     var hostCount: Int { hosts.count }
 
     var entryCount: Int {
-        hosts.values.reduce(candidates.count + holders.count) {
+        hosts.values.reduce(candidates.count + holders.count + paced.count) {
             $0 + $1.line.places.count + $1.lineOfHolders.places.count
         }
     }
@@ -275,7 +277,7 @@ struct SlotTable {
     private mutating func nominate(_ origin: Origin?) {
         // Taken out, so that its lines are not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
-        let isFree = host.pacedUntil == nil && host.inFlight < bound(for: origin)
+        let isFree = host.paced == nil && host.inFlight < bound(for: origin)
         for holdsTotal in [false, true] {
             host[holdsTotal].clear { waiters[$0] != nil }
             guard isFree, let first = host[holdsTotal].places.first, host[holdsTotal].candidate != first else {
@@ -342,26 +344,30 @@ struct SlotTable {
 
     /// The first waiter of a host may go earlier than was known. One that may go only later finds that out when it comes up.
     private mutating func timeChanged(for origin: Origin?, now: Int64) {
-        guard let pacing, let time = hosts[origin]?.pacedUntil, pacing.nextTime(for: origin, at: now) < time else {
+        guard let pacing, let time = hosts[origin]?.paced?.time, pacing.nextTime(for: origin, at: now) < time else {
             return
         }
         endPace(of: origin)
     }
 
     private func isPaced(_ host: PacedHost) -> Bool {
-        hosts[host.origin]?.pacedUntil == host.time
+        hosts[host.origin]?.paced?.number == host.number
     }
 
     private mutating func setPace(of origin: Origin?, until time: Int64) {
         // Its other line has come up at the same time.
-        guard hosts[origin]?.pacedUntil == nil else { return }
-        hosts[origin]?.pacedUntil = time
-        paced.push(PacedHost(time: time, origin: origin))
-        if paced.count > 2 * hosts.count + 16 { paced.removeAll { hosts[$0.origin]?.pacedUntil != $0.time } }
+        guard hosts[origin]?.paced == nil else { return }
+        lastPaced += 1
+        let host = PacedHost(time: time, origin: origin, number: lastPaced)
+        hosts[origin]?.paced = host
+        paced.push(host)
+        if paced.count > 2 * hosts.count + 16 {
+            paced.removeAll { hosts[$0.origin]?.paced?.number != $0.number }
+        }
     }
 
     private mutating func endPace(of origin: Origin?) {
-        hosts[origin]?.pacedUntil = nil
+        hosts[origin]?.paced = nil
         nominate(origin)
     }
 }

@@ -55,6 +55,17 @@ import Testing
         held?.release()
     }
 
+    @Test func `Those who wait for their time and leave do not pile up`() {
+        let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
+        limiter.slotAtOnce(for: origin)?.release()
+        for _ in 0..<1000 {
+            let place = limiter.newPlace(.normal)
+            _ = limiter.enter(origin, at: place, Answer())
+            _ = limiter.leave(place)
+        }
+        #expect(limiter.keptCounts.hosts == 0 && limiter.keptCounts.entries <= 20)
+    }
+
     // MARK: The alarm
 
     @Test func `One alarm is set at a time`() async throws {
