@@ -42,7 +42,7 @@ struct AttemptLimiters: Sendable {
         guard let second else { return first.slotAtOnce(for: origin, priority: priority) }
         guard let slotOfSecond = second.slotAtOnce(for: origin, priority: priority) else { return nil }
         guard let both = first.slotAtOnce(for: origin, with: slotOfSecond, priority: priority) else {
-            slotOfSecond.release()
+            slotOfSecond.release(isUnused: true)
             return nil
         }
         return both

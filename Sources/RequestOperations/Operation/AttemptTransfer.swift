@@ -30,7 +30,7 @@ final class AttemptTransfer: Sendable {
                 permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
         } catch {
             runner.progress.withLock { $0.noteRefusal() }
-            ticket.slot?.release()
+            ticket.slot?.release(isUnused: true)
             throw error
         }
         let moment = runner.timepiece.moment
@@ -223,7 +223,13 @@ final class AttemptTransfer: Sendable {
     private func admitToCircuit(_ task: TransportTask) throws {
         guard let permit = held.permit, permit.right == nil, let breaker = runner.configuration.circuitBreaker
         else { return }
-        permit.hold(try breaker.admit(task.request.url))?.settle(.cancelled)
+        do {
+            permit.hold(try breaker.admit(task.request.url))?.settle(.cancelled)
+        } catch {
+            // Nothing is sent to the new host.
+            held.slot?.close()?.release(isUnused: true)
+            throw error
+        }
     }
 
     /// The host answered as it should, whatever becomes of the rest of its response.

@@ -10,4 +10,10 @@ struct HeldByAttempt: Sendable {
         if let permit { permit.close()?.settle(outcome()) }
         slot?.close()?.release()
     }
+
+    /// Gives all of it back before anything was sent.
+    func giveBackUnused() {
+        permit?.close()?.settle(.cancelled)
+        slot?.close()?.release(isUnused: true)
+    }
 }

@@ -1,14 +1,14 @@
 /// The alarm of a time limit that waits for a connection do not use up: what was waited is added to the limit.
 final class LimitAlarm: Sendable {
     private enum State {
-        case set(Alarm?)
-        case cancelled
+        /// It is to ring. So much of the wait has been added to the limit.
+        case set(Alarm?, added: Duration)
+        /// It rang, or was cancelled.
+        case over
     }
 
-    private let state = Locked(State.set(nil))
+    private let state: Locked<State>
     private let wait: ConnectionWait?
-    /// How much of the wait has been added to the limit.
-    private let added: Locked<Duration>
     private let clock: any Clock<Duration>
     private let action: @Sendable () -> Void
 
@@ -27,7 +27,7 @@ final class LimitAlarm: Sendable {
     ) {
         self.wait = wait
         // What was waited before the alarm was set is not part of its time.
-        added = Locked(wait?.total ?? .zero)
+        state = Locked(.set(nil, added: wait?.total ?? .zero))
         self.clock = clock
         self.action = action
         set(after: limit)
@@ -35,28 +35,30 @@ final class LimitAlarm: Sendable {
 
     func cancel() {
         let alarm: Alarm? = state.withLock { state in
-            defer { state = .cancelled }
-            return if case .set(let alarm) = state { alarm } else { nil }
+            defer { state = .over }
+            return if case .set(let alarm, _) = state { alarm } else { nil }
         }
         alarm?.cancel()
     }
 
     private func set(after delay: Duration) {
         let alarm = Alarm(after: delay, on: clock) { [weak self] in self?.ring() }
-        let isCancelled = state.withLock { state in
-            guard case .set = state else { return true }
-            state = .set(alarm)
+        let isOver = state.withLock { state in
+            guard case .set(_, let added) = state else { return true }
+            state = .set(alarm, added: added)
             return false
         }
-        if isCancelled { alarm.cancel() }
+        if isOver { alarm.cancel() }
     }
 
     private func ring() {
         let total = wait?.total ?? .zero
-        let more = added.withLock { added in
-            defer { added = total }
+        let more: Duration? = state.withLock { state in
+            guard case .set(let alarm, let added) = state else { return nil }
+            state = total > added ? .set(alarm, added: total) : .over
             return total - added
         }
+        guard let more else { return }
         if more > .zero { set(after: max(more, Self.shortestLook)) } else { action() }
     }
 }

@@ -34,7 +34,7 @@ struct Pace {
 
         /// The attempts a second after a 429 of another series, if so many were accepted in the last second.
         func perSecond(after taken: Double, at now: Int64) -> Double {
-            // A whole second at this rate shows what the host takes. A part of one shows less than that, and a quiet one nothing.
+            // A whole second at this rate shows what the host takes. A part of one shows less, and a quiet one nothing.
             if case .grows(let start) = phase, now - start >= Pace.second, taken > 0 { return taken }
             return max(taken, perSecond * 0.7)
         }

@@ -1,4 +1,6 @@
 /// The paces of all hosts behind one limiter. A pure value; times are nanoseconds on one clock.
+///
+/// Idle ones go away as those of an ``OriginTable`` do: where another one needs their room, and when an hour has passed.
 struct Pacing {
     let rate: RequestLimiter.Rate?
     let scope: RequestLimiter.RateScope
@@ -8,6 +10,8 @@ struct Pacing {
     private var hosts: [Origin: Pace] = [:]
     /// With so many hosts the idle ones are dropped before another one is added.
     private var roomFor = 64
+    /// When the idle ones were looked for last.
+    private var lastSweep = Int64.min
 
     /// Makes them; `nil` if nothing is to be bounded.
     init?(rate: RequestLimiter.Rate?, scope: RequestLimiter.RateScope, adapts: Bool) {
@@ -49,7 +53,9 @@ struct Pacing {
 
     private mutating func change(_ origin: Origin?, at now: Int64, _ change: (inout Pace) -> Void) {
         guard let origin, scope == .host && rate != nil || adapts else { return }
-        if hosts.count >= roomFor, hosts[origin] == nil {
+        let isOverdue = now - HostMemory.sweepInterval >= lastSweep
+        if isOverdue || hosts.count >= roomFor && hosts[origin] == nil {
+            lastSweep = now
             hosts = hosts.filter { !$0.value.isIdle(at: now) }
             roomFor = max(64, 2 * hosts.count)
         }

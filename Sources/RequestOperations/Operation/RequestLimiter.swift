@@ -54,7 +54,7 @@ public final class RequestLimiter: Sendable {
         get { state.withLock { $0.pacing?.rate } }
         set {
             let pacing = Pacing(rate: newValue, scope: scope, adapts: adaptsToTooManyRequests)
-            change { $0.setPacing(pacing) }
+            change { table, _ in table.setPacing(pacing) }
         }
     }
 
@@ -62,7 +62,7 @@ public final class RequestLimiter: Sendable {
     /// who can run at once; lowering it interrupts none.
     public var total: Int? {
         get { state.withLock { $0.total == .max ? nil : $0.total } }
-        set { change { $0.total = Self.bound(newValue) } }
+        set { change { table, _ in table.total = Self.bound(newValue) } }
     }
 
     /// How many attempts to one scheme, host and port are in flight at most; `nil` is no bound, zero or less a programmer's
@@ -70,9 +70,9 @@ public final class RequestLimiter: Sendable {
     public var perHost: Int? {
         get { state.withLock { $0.perHost == .max ? nil : $0.perHost } }
         set {
-            change { state in
-                state.perHost = Self.bound(newValue)
-                state.nominateAll()
+            change { table, _ in
+                table.perHost = Self.bound(newValue)
+                table.nominateAll()
             }
         }
     }
@@ -107,27 +107,39 @@ public final class RequestLimiter: Sendable {
     }
 
     private func change(
-        telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable) -> Void
+        telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable, Int64) -> Void
     ) {
-        for waiter in waitersAdmitted(at: stopwatch.nanoseconds, by: edit) { tell(waiter) }
+        for waiter in waitersAdmitted(by: edit) { tell(waiter) }
     }
 
-    /// Those who are admitted by a change; they are to be told.
-    private func waitersAdmitted(at now: Int64, by edit: (inout SlotTable) -> Void) -> [any SlotWaiter] {
-        let (admitted, alarm) = state.withLock { state in
-            edit(&state)
-            return (state.admit(now: now), state.alarmToSet(now: now))
+    /// Those who are admitted by a change that happens at a time; they are to be told.
+    ///
+    /// Without a pace nothing depends on the time. So the clock is read only where there is one, and outside of the lock, since
+    /// it may be code of others.
+    private func waitersAdmitted(by edit: (inout SlotTable, Int64) -> Void) -> [any SlotWaiter] {
+        let unpaced: [any SlotWaiter]? = state.withLock { table in
+            guard table.pacing == nil else { return nil }
+            edit(&table, 0)
+            return table.admit()
         }
-        if let alarm { setAlarm(for: alarm, now: now) }
+        if let unpaced { return unpaced }
+        let now = stopwatch.nanoseconds
+        let (admitted, alarm) = state.withLock { table in
+            edit(&table, now)
+            return (table.admit(now: now), table.alarmToSet(now: now))
+        }
+        if let alarm { set(alarm, now: now) }
         return admitted
     }
 
     /// Has the table looked through at a time at which the pace lets somebody go.
-    private func setAlarm(for time: Int64, now: Int64) {
-        // Never cancelled: one that is not needed any more finds nothing to do.
-        _ = Alarm(after: .nanoseconds(time - now), on: clock) { [weak self] in
-            self?.change(telling: Self.tellElsewhere) { $0.alarmRang(for: time) }
+    private func set(_ next: SlotTable.NextAlarm, now: Int64) {
+        next.replaced?.cancel()
+        let alarm = Alarm(after: .nanoseconds(next.time - now), on: clock) { [weak self, number = next.number] in
+            self?.change(telling: Self.tellElsewhere) { table, _ in table.alarmRang(number) }
         }
+        // It may have rung already, or another one has taken its place.
+        if !state.withLock({ $0.keep(alarm, as: next) }) { alarm.cancel() }
     }
 
     /// Tells somebody without waiting for code of the user's, which is reached on another thread.
@@ -142,13 +154,13 @@ public final class RequestLimiter: Sendable {
     /// A response of a host came. Called once for each head, also for that of a redirect.
     func heard(_ status: Int, from url: URL?) {
         guard adaptsToTooManyRequests else { return }
-        let now = stopwatch.nanoseconds
-        change { $0.heard(status, from: Origin(url), now: now) }
+        let origin = Origin(url)
+        change { table, now in table.heard(status, from: origin, now: now) }
     }
 
     /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
     func setTotal(_ total: Int?) {
-        change { $0.total = total ?? .max }
+        change { table, _ in table.total = total ?? .max }
     }
 
     /// Waits for a slot.
@@ -227,10 +239,12 @@ public final class RequestLimiter: Sendable {
             let entry = state.enter(
                 origin, at: place, waiter, mayBeRejected: mayBeRejected, holdsTotal: holdsTotal, now: now)
             // Without a pace, an attempt that has to wait changes nothing for the others.
-            guard state.pacing != nil, case .waits = entry else { return (entry, [any SlotWaiter](), Int64?.none) }
+            guard state.pacing != nil, case .waits = entry else {
+                return (entry, [any SlotWaiter](), SlotTable.NextAlarm?.none)
+            }
             return (entry, state.admit(now: now), state.alarmToSet(now: now))
         }
-        if let alarm { setAlarm(for: alarm, now: now) }
+        if let alarm { set(alarm, now: now) }
         for waiter in admitted { Self.tellElsewhere(waiter) }
         return entry
     }
@@ -241,15 +255,14 @@ public final class RequestLimiter: Sendable {
     }
 
     func giveBack(_ origin: Origin?) {
-        change { $0.release(origin) }
+        change { table, _ in table.release(origin) }
     }
 
     /// Gives back a slot that was not used, for somebody who must not wait for the user's code.
     ///
     /// - Parameter keepsTotal: Whether only the place of the host is given back.
     func giveBackAtOnce(_ origin: Origin?, keepsTotal: Bool = false) {
-        let now = stopwatch.nanoseconds
-        change(telling: Self.tellElsewhere) { table in
+        change(telling: Self.tellElsewhere) { table, now in
             if keepsTotal {
                 table.releaseHost(origin, isUnused: true, now: now)
             } else {
@@ -321,7 +334,7 @@ public final class RequestLimiter: Sendable {
                 return holding
             }
             guard case .slot(let origin) = former else { return [] }
-            let admitted = limiter.waitersAdmitted(at: limiter.stopwatch.nanoseconds) { $0.releaseHost(origin) }
+            let admitted = limiter.waitersAdmitted { table, _ in table.releaseHost(origin) }
             return partner.map { admitted + $0.giveUpHosts() } ?? admitted
         }
 
@@ -340,12 +353,11 @@ public final class RequestLimiter: Sendable {
                 defer { holding = .nothing }
                 return holding
             }
-            let now = limiter.stopwatch.nanoseconds
             let admitted =
                 switch former {
                 case .slot(let origin):
-                    limiter.waitersAdmitted(at: now) { $0.release(origin, isUnused: isUnused, now: now) }
-                case .total: limiter.waitersAdmitted(at: now) { $0.releaseTotal() }
+                    limiter.waitersAdmitted { table, now in table.release(origin, isUnused: isUnused, now: now) }
+                case .total: limiter.waitersAdmitted { table, _ in table.releaseTotal() }
                 case .nothing: [] as [any SlotWaiter]
                 }
             return partner.map { admitted + $0.giveUp(isUnused: isUnused) } ?? admitted

@@ -57,7 +57,7 @@ extension RequestRunner {
         }
     }
 
-    /// Takes what a hedge holds while it is in flight. Who lets go of that gives it back.
+    /// Takes what a hedge holds while it is in flight.
     private func take(
         for task: TransportTask
     ) throws(Hedging.Refusal) -> HeldByAttempt {
@@ -75,11 +75,12 @@ extension RequestRunner {
             return HeldByAttempt(
                 slot: slot, permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
         } catch {
+            slot?.close()?.release(isUnused: true)
             throw .circuitOpen
         }
     }
 
-    /// Begins a hedge, which draws on the budget; returns its number.
+    /// Begins a hedge, which draws on the budget; returns its number. One that is not sent gives back what it holds.
     ///
     /// - Returns: `nil` if an answer has come, so that it is not needed.
     private func begin(
@@ -87,12 +88,16 @@ extension RequestRunner {
     ) throws(Hedging.Refusal) -> Int? {
         let url = task.request.url
         let (isGranted, draw) = configuration.retryBudget?.withdrawHedge(to: url, on: timeline) ?? (true, nil)
-        guard isGranted else { throw .budgetExhausted }
+        guard isGranted else {
+            held.giveBackUnused()
+            throw .budgetExhausted
+        }
         let moment = timepiece.moment
         guard race.joins(id),
             let number = progress.withLock({ $0.beginHedge(task, holding: held, beside: attempt, at: moment) })
         else {
             draw?.takeBack()
+            held.giveBackUnused()
             race.leaves(id)
             return nil
         }

@@ -7,7 +7,7 @@ extension RequestRunner {
         release?.settle(.succeeded, on: configuration.clock)
         let budget = configuration.retryBudget
         // Mostly nobody wants to know, and then the URL need not be fetched.
-        let isAwaited = release == nil && !HostRecoveryObserver.lines.isEmpty
+        let isAwaited = release == nil && HostRecoveryObserver.lines.awaitsSuccess()
         guard isAwaited || budget?.countsSuccesses == true else { return }
         let (request, isFirst, isHedge, draw) = progress.withLock {
             ($0.known.request, $0.lastFailed == nil, $0.isHedge, $0.spentDraw)

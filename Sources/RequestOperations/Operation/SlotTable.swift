@@ -24,8 +24,8 @@ extension Answer: SlotWaiter where Value == Void {
 /// An attempt that is redirected to another host keeps its place of the total. It gives back the place of its host, and
 /// then waits for one of the other host. Two attempts that are redirected to each other's hosts cannot block each other: an
 /// attempt that waits here holds no place of a host. Nor can all places of the total be held by attempts that wait behind
-/// others which need one. While the total is full, an attempt that holds a place of it is admitted before one that does
-/// not. Otherwise their places in the line decide.
+/// others which need one. While the total is full, only attempts that hold a place of it are admitted. Otherwise their
+/// places in the line decide. An attempt whose time by the pace has not come is passed over.
 struct SlotTable {
     /// A place in the line: who comes first.
     struct Place: Comparable, Hashable, Sendable {
@@ -57,16 +57,46 @@ struct SlotTable {
     private var lastNumber: UInt64 = 0
     /// How fast attempts may follow each other; `nil` is no bound.
     var pacing: Pacing?
-    /// The hosts whose first waiter may go at a time to come.
+    /// The hosts whose first waiter may go at a time to come, and some that are so no longer.
     private var paced = Heap<PacedHost>()
-    /// The time for which an alarm is set.
-    private var alarm = Int64.max
+    private var lastPaced: UInt64 = 0
+    private var alarm = AlarmState.none
+    private var lastAlarm: UInt64 = 0
 
     init(total: Int, perHost: Int, maximumWaiting: Int, pacing: Pacing? = nil) {
         self.pacing = pacing
         self.total = total
         self.perHost = perHost
         self.maximumWaiting = maximumWaiting
+    }
+
+    /// An alarm that is to be set. There is one at most, so it takes the place of another.
+    struct NextAlarm {
+        let number: UInt64
+        let time: Int64
+        let replaced: Alarm?
+    }
+
+    /// The alarm after which ``admit(now:)`` is to be called.
+    private enum AlarmState {
+        case none
+        /// Somebody is about to set it.
+        case due(number: UInt64, time: Int64)
+        case set(Alarm, number: UInt64, time: Int64)
+
+        var number: UInt64? {
+            switch self {
+            case .none: nil
+            case .due(let number, _), .set(_, let number, _): number
+            }
+        }
+
+        var time: Int64? {
+            switch self {
+            case .none: nil
+            case .due(_, let time), .set(_, _, let time): time
+            }
+        }
     }
 
     struct Waiter {
@@ -81,8 +111,8 @@ struct SlotTable {
         var line = Line()
         /// That of those who hold a place of the total.
         var lineOfHolders = Line()
-        /// Whether it stands among the hosts whose time is to come, and has no candidate therefore.
-        var isPaced = false
+        /// How it stands among the hosts whose time is to come. It has no candidate therefore.
+        var paced: PacedHost?
 
         var waiting: Int { line.waiting + lineOfHolders.waiting }
 
@@ -109,6 +139,7 @@ struct SlotTable {
     private struct PacedHost: Comparable {
         let time: Int64
         let origin: Origin?
+        let number: UInt64
 
         static func < (first: PacedHost, second: PacedHost) -> Bool { first.time < second.time }
     }
@@ -124,7 +155,7 @@ struct SlotTable {
     var hostCount: Int { hosts.count }
 
     var entryCount: Int {
-        hosts.values.reduce(candidates.count + holders.count) {
+        hosts.values.reduce(candidates.count + holders.count + paced.count) {
             $0 + $1.line.places.count + $1.lineOfHolders.places.count
         }
     }
@@ -197,7 +228,10 @@ struct SlotTable {
     ///
     /// - Parameter isUnused: Whether nothing was sent there, so that the pace is as it was.
     mutating func releaseHost(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
-        if isUnused { pacing?.giveBack(origin, at: now) }
+        if isUnused {
+            pacing?.giveBack(origin, at: now)
+            timeChanged(for: origin, now: now)
+        }
         hosts[origin]?.inFlight -= 1
         nominate(origin)
     }
@@ -205,10 +239,9 @@ struct SlotTable {
     /// Admits all who can run, in the order of their places.
     mutating func admit(now: Int64 = 0) -> [any SlotWaiter] {
         var admitted: [any SlotWaiter] = []
-        while let next = paced.first, next.time <= now {
+        while let next = paced.first, next.time <= now || !isPaced(next) {
             _ = paced.popFirst()
-            hosts[next.origin]?.isPaced = false
-            nominate(next.origin)
+            if isPaced(next) { endPace(of: next.origin) }
         }
         while let candidate = popCandidate(now: now) {
             let (origin, holdsTotal) = (candidate.origin, candidate.holdsTotal)
@@ -218,8 +251,7 @@ struct SlotTable {
                 continue
             }
             if let time = pacing?.nextTime(for: origin, at: now), time > now {
-                if hosts[origin]?.isPaced == false { paced.push(PacedHost(time: time, origin: origin)) }
-                hosts[origin]?.isPaced = true
+                setPace(of: origin, until: time)
                 continue
             }
             pacing?.take(origin, at: now)
@@ -245,7 +277,7 @@ struct SlotTable {
     private mutating func nominate(_ origin: Origin?) {
         // Taken out, so that its lines are not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
-        let isFree = !host.isPaced && host.inFlight < bound(for: origin)
+        let isFree = host.paced == nil && host.inFlight < bound(for: origin)
         for holdsTotal in [false, true] {
             host[holdsTotal].clear { waiters[$0] != nil }
             guard isFree, let first = host[holdsTotal].places.first, host[holdsTotal].candidate != first else {
@@ -271,33 +303,71 @@ struct SlotTable {
 
     // MARK: Pace
 
-    /// When ``admit(now:)`` is to be called because of nothing but time, if that is earlier than was told before.
-    mutating func alarmToSet(now: Int64) -> Int64? {
+    /// The alarm for when ``admit(now:)`` is to be called because of nothing but time, if that is earlier than was told before.
+    /// Who sets it hands it over to ``keep(_:as:)``.
+    mutating func alarmToSet(now: Int64) -> NextAlarm? {
         guard let pacing else { return nil }
         var next = paced.first?.time ?? .max
         let mayGo = inFlight < total && candidates.first != nil || holders.first != nil
         if mayGo { next = min(next, pacing.nextTime(at: now)) }
-        guard next < alarm else { return nil }
-        alarm = next
-        return next
+        guard next < alarm.time ?? .max else { return nil }
+        let replaced: Alarm? = if case .set(let alarm, _, _) = alarm { alarm } else { nil }
+        lastAlarm += 1
+        alarm = .due(number: lastAlarm, time: next)
+        return NextAlarm(number: lastAlarm, time: next, replaced: replaced)
     }
 
-    /// The alarm for a time rang.
-    mutating func alarmRang(for time: Int64) {
-        if alarm == time { alarm = .max }
+    /// An alarm was set; whether it is still of use.
+    mutating func keep(_ new: Alarm, as next: NextAlarm) -> Bool {
+        guard case .due(next.number, let time) = alarm else { return false }
+        alarm = .set(new, number: next.number, time: time)
+        return true
+    }
+
+    mutating func alarmRang(_ number: UInt64) {
+        if alarm.number == number { alarm = .none }
     }
 
     /// After a change of the pace, every host may have another time.
     mutating func setPacing(_ next: Pacing?) {
         pacing = next
         while let host = paced.popFirst() {
-            hosts[host.origin]?.isPaced = false
-            nominate(host.origin)
+            if isPaced(host) { endPace(of: host.origin) }
         }
     }
 
     /// A host answered with a status.
     mutating func heard(_ status: Int, from origin: Origin, now: Int64) {
         pacing?.heard(status, from: origin, at: now)
+        timeChanged(for: origin, now: now)
+    }
+
+    /// The first waiter of a host may go earlier than was known. One that may go only later finds that out when it comes up.
+    private mutating func timeChanged(for origin: Origin?, now: Int64) {
+        guard let pacing, let time = hosts[origin]?.paced?.time, pacing.nextTime(for: origin, at: now) < time else {
+            return
+        }
+        endPace(of: origin)
+    }
+
+    private func isPaced(_ host: PacedHost) -> Bool {
+        hosts[host.origin]?.paced?.number == host.number
+    }
+
+    private mutating func setPace(of origin: Origin?, until time: Int64) {
+        // Its other line has come up at the same time.
+        guard hosts[origin]?.paced == nil else { return }
+        lastPaced += 1
+        let host = PacedHost(time: time, origin: origin, number: lastPaced)
+        hosts[origin]?.paced = host
+        paced.push(host)
+        if paced.count > 2 * hosts.count + 16 {
+            paced.removeAll { hosts[$0.origin]?.paced?.number != $0.number }
+        }
+    }
+
+    private mutating func endPace(of origin: Origin?) {
+        hosts[origin]?.paced = nil
+        nominate(origin)
     }
 }

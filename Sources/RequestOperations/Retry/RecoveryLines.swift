@@ -77,12 +77,20 @@ final class RecoveryLines: Sendable {
     }
 
     private let state = Locked(State())
+    private let now: @Sendable () -> Int64
 
     /// How many a success releases.
     private static let releasedBySuccess = 2
 
-    /// Whether nobody waits.
-    var isEmpty: Bool { state.withLock { $0.waitingCount == 0 } }
+    /// Makes lines in which nobody waits.
+    ///
+    /// - Parameter now: Nanoseconds since some moment. They tell when to forget what is known of hosts.
+    init(now: @escaping @Sendable () -> Int64 = { ContinuousTime.nanoseconds }) {
+        self.now = now
+    }
+
+    /// Of how many hosts recoveries are known.
+    var knownCount: Int { state.withLock { $0.known.count } }
 
     /// How many wait for the host of a URL, and how many were released and have told no outcome.
     func counts(of url: URL?) -> (waiting: Int, underWay: Int) {
@@ -96,6 +104,7 @@ final class RecoveryLines: Sendable {
     ///
     /// - Parameter pause: For how long nobody is released at first, after releases were in vain.
     func add(_ url: URL?, pause: Duration, _ waiter: @escaping Waiter) -> Ticket {
+        forget()
         let origin = Origin(url)
         return state.withLock { state in
             state.lastID += 1
@@ -114,9 +123,15 @@ final class RecoveryLines: Sendable {
         withExtendedLifetime(waiter) {}
     }
 
+    /// A request succeeded, wherever. Whether anybody waits, so that ``succeeded(_:)`` is to be called.
+    func awaitsSuccess() -> Bool {
+        forget()
+        return state.withLock { $0.waitingCount > 0 }
+    }
+
     /// A request to a URL succeeded.
     func succeeded(_ url: URL?) {
-        guard !isEmpty else { return }
+        guard awaitsSuccess() else { return }
         release(Self.releasedBySuccess, from: url)
     }
 
@@ -141,15 +156,23 @@ final class RecoveryLines: Sendable {
         }
     }
 
+    /// Forgets recoveries that say nothing any more, unless that was done in the last hour.
+    private func forget() {
+        // Mostly nothing is known, and then the time need not be read.
+        guard knownCount > 0 else { return }
+        let now = now()
+        state.withLock { $0.known.sweep(at: now, isIdle: \.isIdle) }
+    }
+
     private func learn(
         of url: URL?, on clock: any Clock<Duration>, _ change: (inout HostRecoveries, Duration) -> Void
     ) {
         // The clock may be code of others, so it is not asked under the lock.
         let stopwatch = state.withLock { $0.known.entry(of: url)?.stopwatch } ?? Stopwatch(clock)
-        let elapsed = stopwatch.elapsed
+        let (elapsed, now) = (stopwatch.elapsed, now())
         state.withLock { state in
             state.known.change(
-                url, at: ContinuousTime.nanoseconds, initially: Known(stopwatch: stopwatch), isIdle: \.isIdle,
+                url, at: now, initially: Known(stopwatch: stopwatch), isIdle: \.isIdle,
                 by: { change(&$0.recoveries, elapsed) })
         }
     }

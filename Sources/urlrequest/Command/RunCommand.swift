@@ -28,7 +28,7 @@
 
                 What a host asks for with 503 or 429 holds for all requests to it. After a 429 the host is sent as many \
                 attempts a second as it accepted in the last one, and 10 % more each second until the next 429. A pause that \
-                a 429 asks for uses up no retry.
+                a 429 asks for uses up no retry, a hundred times for each request.
 
                 With --cookies, the cookies of responses are kept in memory for the time of the run, and sent with later \
                 requests, redirects and retries to the hosts that they are for.

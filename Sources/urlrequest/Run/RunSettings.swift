@@ -50,8 +50,9 @@ struct RunSettings: Sendable {
     /// Whether progress is shown on standard error.
     var showsProgress = true
 
-    /// The longest delay of the default backoff.
-    private static let longestBackoff = Duration.seconds(20)
+    /// So many responses 429 with a `Retry-After` use up no retry of a request. A host that never answers otherwise does not keep
+    /// the run for ever.
+    private static let freePauses = 100
 
     /// Has no more attempts in flight than a limit of open files allows, and says so if that is less than was asked for.
     mutating func lowerConcurrency(to limit: rlim_t, saying say: (String) -> Void) {
@@ -72,13 +73,12 @@ struct RunSettings: Sendable {
             total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
             adaptsToTooManyRequests: true)
         configuration.retryPolicy.maximumRetries = retries
-        // The retries that were asked for have the time that they may take, and a server may ask for a pause besides.
-        let retryTime = (timeout + Self.longestBackoff) * min(retries, 100_000)
-        configuration.retryPolicy.elapsedLimit = retryTime + configuration.retryPolicy.maximumRetryAfter
+        // A retry may stand in a long line of a host that limits its rate. The retries and the deadline bound the time.
+        configuration.retryPolicy.elapsedLimit = nil
         // All requests of a run come from one client, so a 429 concerns all of them. It asks for a slower pace, which the
         // limiter keeps, and uses up no retry.
         configuration.retryPolicy.sharesTooManyRequests = true
-        configuration.retryPolicy.uncountedTooManyRequests = .max
+        configuration.retryPolicy.uncountedTooManyRequests = Self.freePauses
         configuration.attemptTimeLimit = timeout
         configuration.connectTimeLimit = timeout
         configuration.idleTimeLimit = nil

@@ -145,6 +145,34 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
+    /// Takes turns for two attempts, and no more.
+    private func limiterForTwo(on clock: ManualClock) -> RequestLimiter {
+        RequestLimiter(rate: .perSecond(0.001, burst: 2), clock: clock)
+    }
+
+    @Test func aHedgeThatTheCircuitRefusesTakesNoTurn() async throws {
+        let door = Door()
+        var (hedged, transport) = firstBehind(door)
+        let breaker = CircuitBreaker(minimumThroughput: 1, clock: hedged.clock)
+        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let limiter = limiterForTwo(on: hedged.clock)
+        hedged.configuration.limiter = limiter
+        _ = try await refusal(hedged, transport, opening: door) {
+            try? breaker.admit(url).settle(.failed)
+        }
+        #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
+    }
+
+    @Test func aHedgeThatTheBudgetRefusesTakesNoTurn() async throws {
+        let door = Door()
+        var (hedged, transport) = firstBehind(door)
+        hedged.configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0, clock: hedged.clock)
+        let limiter = limiterForTwo(on: hedged.clock)
+        hedged.configuration.limiter = limiter
+        _ = try await refusal(hedged, transport, opening: door)
+        #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
+    }
+
     @Test func anAttemptThatLostSaysNothingToTheCircuitBreaker() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .body(body)])
         let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 1, clock: hedged.clock)

@@ -47,6 +47,17 @@ import Testing
         alarm.cancel()
     }
 
+    @Test func `It does not ring after it was cancelled`() async {
+        wait.begin()
+        let alarm = alarm(besides: wait)
+        await pass(10)
+        alarm.cancel()
+        wait.end()
+        await eventually { clock.sleeperCount == 0 }
+        clock.advance(by: .seconds(100))
+        #expect(rings.withLock { $0 } == 0)
+    }
+
     @Test func `It does not ring while a wait goes on`() async {
         wait.begin()
         let alarm = alarm(besides: wait)

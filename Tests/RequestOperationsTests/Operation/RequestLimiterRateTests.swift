@@ -117,22 +117,24 @@ import Testing
     }
 
     @Test func `A slot that is only passed on by a wait for two limiters takes no turn`() async throws {
-        let limiter = RequestLimiter(rate: .perSecond(0.001))
+        let trial = Trial(rate: .perSecond(0.001), total: 1, Self.answers(1))
+        let limiter = try #require(trial.configuration.limiter)
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
-        var configuration = RequestConfiguration()
-        configuration.limiter = limiter
-        let gate = LoopbackServer.Gate()
-        let server = try await LoopbackServer.start { _ in .held(by: gate, then: .text("")) }
-        // It holds the queue's only place, and has no limiter.
-        let first = URLRequestOperation(server.url)
-        queue.addOperation(first)
-        try await server.requests(atLeast: 1)
-        let second = URLRequestOperation(server.url, configuration: configuration)
-        queue.addOperation(second)
-        await eventually { queue.limiter.waitingCount == 1 }
-        gate.open()
-        _ = try await second.value
+        let held = limiter.slotAtOnce(for: Origin(Self.other))
+        let operation = URLRequestOperation(Self.url, configuration: trial.configuration)
+        queue.addOperation(operation)
+        await eventually { limiter.waitingCount == 1 && queue.limiter.inFlightCount == 0 }
+        // It gets the slot of the limiter, and finds that the queue has none.
+        let heldOfQueue = try #require(queue.limiter.slotAtOnce(for: Origin(nil)))
+        held?.release()
+        await eventually { queue.limiter.waitingCount == 1 && limiter.inFlightCount == 0 }
+        heldOfQueue.release()
+        // Had it taken a turn, it would wait for its next one in the line of the limiter.
+        await eventually { operation.isFinished || limiter.waitingCount == 1 }
+        #expect(limiter.waitingCount == 0)
+        operation.cancel()
+        await end(of: operation)
     }
 
     @Test func `A host that answers 429 gets the rate that it accepts`() async throws {

@@ -52,6 +52,16 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
+    @Test func aRefusedAttemptTakesNoTurn() async {
+        let breaker = breaker()
+        await fail(breaker, times: 2)
+        var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
+        let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
+        configuration.limiter = limiter
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
+    }
+
     @Test func aRefusedAttemptSurelyWasNotSent() async {
         let breaker = breaker()
         await fail(breaker, times: 2)

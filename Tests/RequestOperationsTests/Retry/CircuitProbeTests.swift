@@ -21,10 +21,12 @@ import Testing
     }
 
     private func operation(
-        _ transport: any Transport, _ breaker: CircuitBreaker, to url: URL? = nil, retries: Int = 0
+        _ transport: any Transport, _ breaker: CircuitBreaker, to url: URL? = nil, retries: Int = 0,
+        limiter: RequestLimiter? = nil
     ) -> URLRequestOperation<Data> {
         var configuration = RequestConfiguration.over(transport)
         configuration.clock = clock
+        configuration.limiter = limiter
         configuration.retryPolicy = RetryPolicy(maximumRetries: retries, backoff: .constant(.zero))
         configuration.retryPolicy.circuitBreaker = breaker
         return URLRequestOperation(url ?? self.url, configuration: configuration)
@@ -164,6 +166,14 @@ import Testing
         let transport = redirecting()
         let error = await failure(of: operation(transport, breaker)) as? RequestError
         #expect(error?.code == .circuitOpen && transport.requests.count == 1)
+    }
+
+    @Test func aRedirectIntoAnOpenCircuitTakesNoTurnOfThatHost() async throws {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        try open(breaker, target)
+        let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
+        _ = await failure(of: operation(redirecting(), breaker, limiter: limiter))
+        #expect(limiter.slotAtOnce(for: Origin(target)) != nil && limiter.slotAtOnce(for: Origin(url)) == nil)
     }
 
     @Test func anAttemptThatIsRefusedAfterARedirectCountsAsOne() async throws {

@@ -121,4 +121,28 @@ import Testing
         limiter.maximumWaiting = number
         #expect(limiter.maximumWaiting == (number == .max ? nil : max(number, 0)))
     }
+
+    /// How many attempts of a dozen may begin at once.
+    private func admitted(of rate: RequestLimiter.Rate) -> Int {
+        let limiter = RequestLimiter(rate: rate, adaptsToTooManyRequests: true, clock: clock)
+        let origin = Origin(url)
+        let slots = (0..<12).compactMap { _ in limiter.slotAtOnce(for: origin) }
+        for slot in slots { slot.release(isUnused: true) }
+        limiter.heard(429, from: url)
+        return slots.count
+    }
+
+    @Test(arguments: fractions.filter { $0 > 0 && $0 < 1 }) func aLowRateAllowsItsBurst(perSecond: Double) {
+        for burst in Self.numbers {
+            #expect(admitted(of: .perSecond(perSecond, burst: burst)) == min(max(burst, 1), 12))
+        }
+    }
+
+    @Test(arguments: [(1e-9, 10), (1e-10, 5)]) func aRateOfYearsAllowsItsBurst(perSecond: Double, burst: Int) {
+        #expect(admitted(of: .perSecond(perSecond, burst: burst)) == burst)
+    }
+
+    @Test(arguments: fractions.filter { $0 >= 1e9 }) func aRateWithoutEndAllowsAll(perSecond: Double) {
+        for burst in Self.numbers { #expect(admitted(of: .perSecond(perSecond, burst: burst)) == 12) }
+    }
 }

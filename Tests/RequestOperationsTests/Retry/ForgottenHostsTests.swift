@@ -3,17 +3,20 @@ import Testing
 
 @testable import RequestOperations
 
-/// A month of webhooks, in virtual time: 200 hosts a day, and none of them twice. All fail, and some ask for a pause.
+/// A month of webhooks, in virtual time: 200 hosts a day, and none of them twice. All fail, and some ask for a pause or answer
+/// 429.
 @Suite(.timeLimit(.minutes(15))) struct ForgottenHostsTests {
     private static let (days, hostsADay) = (30, 200)
 
     private let clock = ManualClock()
     private let finished = Collector<Void>()
 
+    private func url(_ host: String) -> URL {
+        URL(string: "https://\(host).webhook.invalid/")!  // Names of hosts make a URL.
+    }
+
     private func operation(_ host: String, _ configuration: RequestConfiguration) -> URLRequestOperation<Data> {
-        let operation = URLRequestOperation(
-            URL(string: "https://\(host).webhook.invalid/")!,  // Names of hosts make a URL.
-            configuration: configuration)
+        let operation = URLRequestOperation(url(host), configuration: configuration)
         operation.whenFinished { [finished] _ in finished.append(()) }
         return operation
     }
@@ -31,17 +34,18 @@ import Testing
         }
     }
 
-    private func configuration(_ budget: RetryLedger) -> RequestConfiguration {
+    private func configuration(_ budget: RetryLedger? = nil) -> RequestConfiguration {
         var configuration = RequestConfiguration.over(
             ScriptedTransport([
                 .dynamic { request in
-                    let isTold = request.url?.host?.hasSuffix("0.webhook.invalid") == true
-                    return .status(503, fields: isTold ? [("Retry-After", "30")] : [])
+                    let host = request.url?.host ?? ""
+                    let fields = host.hasSuffix("0.webhook.invalid") ? [("Retry-After", "30")] : []
+                    return .status(host.hasSuffix("1.webhook.invalid") ? 429 : 503, fields: fields)
                 }
             ]))
         configuration.clock = clock
         configuration.retryPolicy = RetryPolicy(maximumRetries: 1, backoff: .constant(.seconds(60)))
-        configuration.retryPolicy.budget = RetryBudget(budget)
+        configuration.retryPolicy.budget = budget.map { RetryBudget($0) }
         return configuration
     }
 
@@ -65,6 +69,24 @@ import Testing
         await clock.sleepers(1)
         #expect(ledger.count == 1 && breaker.count == 1)
         #expect(table.counts.hosts == 1 && limiter.keptCounts == (hosts: 0, entries: 0))
+        queue.cancelAllOperations()
+    }
+
+    @Test func nothingIsLeftOfARateOrALineAfterADay() async throws {
+        var configuration = configuration()
+        let limiter = RequestLimiter(rate: .perSecond(1), adaptsToTooManyRequests: true, clock: clock)
+        configuration.limiter = limiter
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        await month(configuration)
+        let queue = OperationQueue()
+        queue.addOperation(operation("h0", configuration))
+        await clock.sleepers(1)
+        #expect(limiter.pacedHostCount == 1 && limiter.keptCounts == (hosts: 0, entries: 0))
+        let isLeft = (0..<Self.days * Self.hostsADay).contains { number in
+            let host = "h\(number / Self.hostsADay)-\(number % Self.hostsADay)"
+            return HostRecoveryObserver.lines.counts(of: url(host)) != (0, 0)
+        }
+        #expect(!isLeft)
         queue.cancelAllOperations()
     }
 }

@@ -38,7 +38,7 @@
             #expect(server.requests.count <= 300, "\(server.requests.count) sends")
         }
 
-        @Test func `A host that only ever answers 429 does not keep the run for ever`() async throws {
+        @Test func `A pause after a 429 that would end beyond the deadline fails the request at once`() async throws {
             let server = try await LoopbackServer.start { _ in .status(429, fields: ["Retry-After": "200"]) }
             let ended = try await RunningTool.run(
                 "run", server.url("/x").absoluteString, "--deadline", "2", "--json")

@@ -1,4 +1,5 @@
 import RequestOperations
+import RequestOperationsTesting
 import Testing
 
 @testable import urlrequest
@@ -35,11 +36,26 @@ import Testing
         #expect(delay(asked: 60, timeLeft: .seconds(60)) == nil)
     }
 
-    @Test(arguments: [(0, 30, 300), (3, 30, 450), (100, 600, 62_300)])
-    func `The retries that were asked for have the time that they may take`(retries: Int, timeout: Int, seconds: Int) {
-        var settings = RunSettings()
-        (settings.retries, settings.timeout) = (retries, .seconds(timeout))
-        #expect(settings.configuration.retryPolicy.elapsedLimit == .seconds(seconds))
+    @Test func `A retry that stood in a long line is made all the same`() {
+        #expect(delay(asked: 60, elapsed: .seconds(100_000)) == .seconds(60))
+    }
+
+    @Test func `A host that only ever answers 429 does not keep a request for ever`() async {
+        let clock = ManualClock()
+        var configuration = RunSettings().configuration
+        configuration.transport = ScriptedTransport([.status(429, fields: [("Retry-After", "1")])])
+        configuration.clock = clock
+        configuration.limiter = nil
+        configuration.attemptTimeLimit = nil
+        // A literal that is a URL.
+        let operation = URLRequestOperation(URL(string: "http://limited.invalid/")!, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        while !operation.isFinished {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        // A hundred that are free, and then the first attempt and three retries.
+        #expect(operation.attempts.count == 104)
     }
 
     @Test func `Requests share what a host asks for, and the budget of retries`() {
