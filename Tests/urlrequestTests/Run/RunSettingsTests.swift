@@ -51,11 +51,11 @@ import Testing
         let operation = URLRequestOperation(URL(string: "http://limited.invalid/")!, configuration: configuration)
         OperationQueue().addOperation(operation)
         while !operation.isFinished {
-            clock.advance(by: .seconds(1))
+            if clock.sleeperCount > 0 { clock.advance(by: .seconds(1)) }
             await Task.yield()
         }
         // A hundred that are free, and then the first attempt and three retries.
-        #expect(operation.attempts.count == 104)
+        #expect(operation.attempts.last?.number == 104)
     }
 
     @Test func `Requests share what a host asks for, and the budget of retries`() {
