@@ -90,7 +90,6 @@ final class AttemptTransfer: Sendable {
     }
 
     /// One hop, in the time that the hops before it have left.
-    @inline(never)
     private func send(_ task: TransportTask, within left: inout Duration?) async throws -> TransportResponse {
         let (limit, stopwatch) = (left, Stopwatch(runner.configuration.clock))
         let waited = wait?.total ?? .zero
@@ -219,7 +218,6 @@ final class AttemptTransfer: Sendable {
     }
 
     /// Asks for the circuit of a redirect's host, unless that of the same host is held.
-    @inline(never)
     private func admitToCircuit(_ task: TransportTask) throws {
         guard let permit = held.permit, permit.right == nil, let breaker = runner.configuration.circuitBreaker
         else { return }

@@ -47,11 +47,16 @@
         /// Whether connections to an origin are being made, and none of them stands yet.
         private func isMakingFirstConnection(to origin: Origin, _ known: inout [Origin: Bool]) -> Bool {
             if let isMaking = known[origin] { return isMaking }
-            let others = active.filter { $0.origin == origin }
             let isMaking =
-                !others.contains { $0.sends > 0 } && others.contains { $0.hasSocket || $0.isLookingUp }
+                !hasConnection(to: origin)
+                && active.contains { $0.origin == origin && ($0.hasSocket || $0.isLookingUp) }
             known[origin] = isMaking
             return isMaking
+        }
+
+        /// Whether a transfer uses a connection to an origin.
+        func hasConnection(to origin: Origin) -> Bool {
+            active.contains { $0.sends > 0 && $0.origin == origin }
         }
 
         /// There was no connection for some transfers that make none: they do now, or wait for that of another. (libcurl would

@@ -36,7 +36,7 @@
         /// find out the same.
         func endThoseWaiting(for transfer: CurlTransfer) {
             let origin = transfer.origin
-            guard !active.contains(where: { $0.sends > 0 && $0.origin == origin }) else { return }
+            guard !hasConnection(to: origin) else { return }
             for other in connectionLine.waiting(for: origin) + newConnections.heldBack(from: origin)
             where other.mayShareConnection && other.isActive {
                 guard let limit = other.limits.connect, other.began.adding(limit) <= now else { continue }
