@@ -63,7 +63,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// The work of the chain. Called by the superclass; not to be called or overridden.
     public final override func run() async throws -> Value {
-        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation)
+        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
         let next = try await next(by: starter)
         await next.runAsLink(by: starter)
         return try await next.value
@@ -99,7 +99,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     }
 
     /// Its links do.
-    final override var holdsPlace: Bool { false }
+    final override var placeDemand: PlaceDemand { .none }
 
     override func takeDependencies() -> [Operation] {
         super.takeDependencies() + takeLinks()
@@ -129,9 +129,12 @@ final class LinkStarter: Sendable {
     /// The queue in which the chain has a place, which is that of its links, too: what they run on that queue would wait
     /// for the chain otherwise, and the chain for it.
     let operationQueue: OperationQueue?
+    /// Who may have lent the chain a place of that queue.
+    let placeHolder: (any PlaceHolder)?
 
-    init(for operationQueue: OperationQueue?) {
+    init(for operationQueue: OperationQueue?, lentBy placeHolder: (any PlaceHolder)? = nil) {
         self.operationQueue = operationQueue
+        self.placeHolder = placeHolder
     }
 }
 

@@ -1,19 +1,14 @@
-/// An attempt on its way to its slot.
+/// An attempt on its way to its slots.
 struct Admission: Sendable {
     let attempt: Int
-    let limiters: AttemptLimiters?
-    /// The attempt's places in the lines of the limiters.
-    var places: AttemptLimiters.Places
+    /// The attempt's place in the line of the configuration's limiter, once it has stood there.
+    var place: RequestLimiter.Place?
     /// What ended the wait before the attempt, or the last one in it.
     private(set) var wake: Wake?
     private var wasProcessedAgain = false
 
-    init(
-        of attempt: Int, after wake: Wake?, limiters: AttemptLimiters?, place: RequestLimiter.Place?
-    ) {
+    init(of attempt: Int, after wake: Wake?) {
         self.attempt = attempt
-        self.limiters = limiters
-        places = AttemptLimiters.Places(first: place, isFirstNew: true)
         self.wake = wake
     }
 
@@ -37,6 +32,6 @@ struct Admission: Sendable {
     struct Ticket: Sendable {
         let attempt: Int
         let task: TransportTask
-        let slot: RequestLimiter.Slot?
+        let held: HeldByAttempt
     }
 }

@@ -40,8 +40,8 @@ extension AsynchronousOperation {
         let task = RunningTask.current()
         if state.withLock({ $0.lifecycle.adopt(task) }) { task.cancel() }
         do {
-            let next =
-                OperationQueue.ofCurrentOperation === queue ? try await run(part) : try await run(part, on: queue)
+            let isBound = OperationQueue.ofCurrentOperation === queue && !(queue is RequestQueue)
+            let next = isBound ? try await run(part) : try await run(part, on: queue)
             if let next { goOn(with: next, on: queue) } else { finish(.succeeded) }
         } catch {
             if error is CancellationError { noteOwnCancellation() }
@@ -66,7 +66,11 @@ extension AsynchronousOperation {
     /// Runs a part where something else is bound: what was at the place where the operation was made is over by now.
     @inline(__always)
     private func run(_ part: WorkPart?, on queue: OperationQueue?) async throws -> WorkPart? {
-        try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await run(part) }
+        try await OperationQueue.$ofCurrentOperation.withValue(queue) {
+            try await RequestQueue.$placeHolder.withValue(queue is RequestQueue ? lender : nil) {
+                try await run(part)
+            }
+        }
     }
 
     /// The work said that it was cancelled, so the operation was.

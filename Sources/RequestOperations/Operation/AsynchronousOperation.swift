@@ -154,7 +154,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         didChange(.isExecuting, if: action == .run && starter == nil)
         switch action {
         case .run:
-            if let queue = starter?.operationQueue as? RequestQueue { willRun(in: queue) }
+            if let starter { joinQueue(of: starter) }
             let queue = mayUseQueues ? .current ?? starter?.operationQueue : nil
             self.start(nil, on: queue, in: context, or: Task.startHere)
         case .finish: finish(.failed(CancellationError()))
@@ -173,11 +173,26 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         starter.queue.async { self.start(by: starter) }
     }
 
-    /// Whether the operation holds a place of a bounded ``RequestQueue`` while it executes.
-    var holdsPlace: Bool { true }
+    /// What places the operation takes of a ``RequestQueue``.
+    var placeDemand: PlaceDemand { .whileExecuting }
 
     /// Called before the operation is started in a queue, in the order of starting.
-    func willRun(in queue: RequestQueue) {}
+    func willRun(by turn: QueueTurn) {}
+
+    /// What a chain starts takes its places of the queue that the chain is in.
+    private func joinQueue(of starter: LinkStarter) {
+        guard let limiter = (starter.operationQueue as? RequestQueue)?.limiter else { return }
+        if let holder = starter.placeHolder, holder.holdsPlace(of: limiter) {
+            runs(onPlaceOf: holder)
+        } else {
+            willRun(by: QueueTurn(limiter: limiter, place: limiter.newPlace()))
+        }
+    }
+
+    /// Whether the operation holds a place of the queue with a limiter.
+    func holdsPlace(of limiter: RequestLimiter) -> Bool {
+        state.withLock { $0.membership.limiter === limiter && $0.membership.holdsPlace }
+    }
 
     /// Whether the work may use an operation queue, which then has to know the one in which the operation has a place. To
     /// ask Foundation for that takes two calls of the kernel on Linux.

@@ -24,17 +24,17 @@ final class AttemptTransfer: Sendable {
         self.validate = validate
         let (configuration, url) = (runner.configuration, ticket.task.request.url)
         wait = configuration.attemptTimeLimit.map { _ in ConnectionWait() }
+        var held = ticket.held
         do {
-            held = HeldByAttempt(
-                slot: ticket.slot.map(Held.init),
-                permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
+            held.permit = try configuration.circuitBreaker.map { Held(try $0.admit(url)) }
         } catch {
             runner.progress.withLock { $0.noteRefusal() }
-            ticket.slot?.release(isUnused: true)
+            held.giveBackUnused()
             throw error
         }
+        self.held = held
         let moment = runner.timepiece.moment
-        let (isFirst, wantsNewConnection) = runner.progress.withLock { [held] in
+        let (isFirst, wantsNewConnection) = runner.progress.withLock {
             ($0.beginSending(with: held, at: moment), $0.lostReusedConnection)
         }
         var task = ticket.task
@@ -84,7 +84,7 @@ final class AttemptTransfer: Sendable {
                 task = try self.task(following: error, after: task, &visited)
             }
             settlePermit(before: task)
-            try await exchangeSlot(for: task)
+            try await exchangeSlots(for: task)
             try admitToCircuit(task)
         }
     }
@@ -193,19 +193,12 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// A redirect to another host gives the place of its host back before it waits for the next, and keeps that of the total.
-    private func exchangeSlot(for task: TransportTask) async throws {
+    /// A redirect to another host gives the places of its host back before it waits for the next, and keeps those of the totals.
+    private func exchangeSlots(for task: TransportTask) async throws {
+        let (slots, origin) = (held.slots, Origin(task.request.url))
         // An attempt that was left behind holds none.
-        guard let held = self.held.slot, let present = held.right, !present.isFor(Origin(task.request.url)),
-            let slot = held.take()
-        else { return }
-        do {
-            try await runner.exchange(slot, for: task, in: attempt)
-        } catch {
-            slot.release()
-            throw error
-        }
-        held.hold(slot)?.release()
+        guard slots.contains(where: { $0.isHeld && !$0.isFor(origin) }) else { return }
+        try await runner.exchange(slots, for: origin, in: attempt)
     }
 
     /// A redirect to another host shows that the one which sent it works. That is told before the wait for the other host, which
@@ -225,7 +218,7 @@ final class AttemptTransfer: Sendable {
             permit.hold(try breaker.admit(task.request.url))?.settle(.cancelled)
         } catch {
             // Nothing is sent to the new host.
-            held.slot?.close()?.release(isUnused: true)
+            held.slots.release(isUnused: true)
             throw error
         }
     }

@@ -1,19 +1,25 @@
-/// What an attempt that was sent holds until it ends.
+/// What an attempt holds until it ends.
 struct HeldByAttempt: Sendable {
-    var slot: Held<RequestLimiter.Slot>?
+    /// The place of its queue.
+    var queueSlot: RequestLimiter.Slot?
+    /// The slot of its configuration's limiter.
+    var slot: RequestLimiter.Slot?
     var permit: Held<CircuitBreaker.Permit>?
+
+    /// Its slots, that of the queue first.
+    var slots: [RequestLimiter.Slot] { [queueSlot, slot].compactMap { $0 } }
 
     /// Gives all of it back, and whatever should still come.
     ///
     /// - Parameter outcome: What the attempt says of its host.
     func giveBack(_ outcome: @autoclosure () -> CircuitState.Outcome) {
         if let permit { permit.close()?.settle(outcome()) }
-        slot?.close()?.release()
+        slots.release()
     }
 
     /// Gives all of it back before anything was sent.
     func giveBackUnused() {
         permit?.close()?.settle(.cancelled)
-        slot?.close()?.release(isUnused: true)
+        slots.release(isUnused: true)
     }
 }

@@ -1,65 +1,48 @@
-/// The wait of one attempt for a slot of each of two limiters: it gets both, or it holds none.
+/// The wait of one attempt for a place of its queue and a slot of its limiter: it gets both, or it holds none.
 ///
-/// It stands in one line at a time, that of a limiter that has no slot for it. When it is admitted there it asks the other
-/// limiter. If that has none, the slot goes on to whoever comes next, and the wait goes on in the line of the other, at the
-/// place that it took in the beginning.
-///
-/// For an attempt that was redirected, which holds a place of each total, a slot is a place of its new host only.
+/// It stands in one line at a time, at its old place, and begins in that of the limiter, which had no slot. When it is admitted
+/// there it asks the other one. If that has none, what it got goes on to whoever comes next, and it stands in the other line.
 final class JointWait: SlotWaiter {
     private enum Side {
-        case first
-        case second
+        case queue
+        case limiter
 
-        var other: Side { self == .first ? .second : .first }
+        var other: Side { self == .queue ? .limiter : .queue }
+    }
+
+    /// One of the two, and how the attempt stands in its line.
+    struct Line: Sendable {
+        let limiter: RequestLimiter
+        let place: RequestLimiter.Place
+        var standing = SlotTable.Standing.later
     }
 
     private struct State {
-        /// The limiter in whose line it stands, or is about to.
-        var side = Side.first
-        /// In which lines it has a place that cannot be rejected any more.
-        var hasPlaceInFirst: Bool
-        var hasPlaceInSecond: Bool
+        /// In whose line it stands, or is about to.
+        var side = Side.limiter
+        /// Whether a full line rejects it: in that of the limiter, as long as it has not stood there.
+        var mayBeRejected: Bool
         var isCancelled = false
     }
 
-    let places: AttemptLimiters.Places
     let answer = Answer<Void>()
     private let origin: Origin
-    private let first: RequestLimiter
-    private let second: RequestLimiter
-    private let firstPlace: RequestLimiter.Place
-    private let secondPlace: RequestLimiter.Place
-    /// Whether it holds a place of the total of each, and needs those of the host only.
-    private let holdTotals: Bool
+    private let queue: Line
+    private let limiter: Line
     private let state: Locked<State>
 
-    /// Makes a wait.
-    ///
-    /// - Parameters:
-    ///   - places: The places of an earlier wait, which no full line rejects; where there is none, one is taken at the end of the
-    ///     line.
-    ///   - holdTotals: Whether a place of the total of each is held, so that those of the host are all that is needed.
-    init(
-        for origin: Origin, of first: RequestLimiter, _ second: RequestLimiter, priority: Operation.QueuePriority,
-        places: AttemptLimiters.Places, holdTotals: Bool = false
-    ) {
+    init(for origin: Origin, of queue: Line, and limiter: Line, mayBeRejected: Bool) {
         self.origin = origin
-        self.first = first
-        self.second = second
-        self.holdTotals = holdTotals
-        firstPlace = places.first ?? first.newPlace(priority)
-        secondPlace = places.second ?? second.newPlace(priority)
-        self.places = AttemptLimiters.Places(first: firstPlace, second: secondPlace)
-        state = Locked(
-            State(
-                hasPlaceInFirst: places.first != nil && !places.isFirstNew, hasPlaceInSecond: places.second != nil))
+        self.queue = queue
+        self.limiter = limiter
+        state = Locked(State(mayBeRejected: mayBeRejected))
     }
 
     /// Begins the wait, and awaits its end.
     ///
-    /// Returns with both slots even if the Task was cancelled, if they were given before that was seen: check afterwards.
+    /// Returns with both even if the Task was cancelled, if they were given before that was seen: check afterwards.
     ///
-    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if a line is full.
+    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the limiter's line is full.
     func outcome() async throws {
         begin()
         try await withTaskCancellationHandler {
@@ -92,12 +75,10 @@ final class JointWait: SlotWaiter {
     /// A step can admit another wait, so they are not nested either. All of a process take turns, so no step reaches code of
     /// the user's.
     ///
-    /// The last that came is the next. An attempt that does not find the other slot stands in the line of the other
-    /// limiter. So the line of the slot that it gives on only becomes shorter. That goes on until somebody keeps the slot
-    /// or it is free; only then comes the step below. (A slot that is given back admits two at most: one by its place of
-    /// the total, and one that holds such a place by the place of its host. Both stood in the line that becomes shorter.)
-    /// So of themselves the steps come to an end. In the order in which they come, three waits could pass two slots round
-    /// among themselves for ever. (Of those that others add meanwhile, on their threads, the last is the next as well.)
+    /// The last that came is the next. An attempt that does not find the other slot stands in the other line. So the line of the
+    /// slot that it gives on only becomes shorter. That goes on until somebody keeps the slot or it is free; only then comes the
+    /// step below. So of themselves the steps come to an end. In the order in which they come, three waits could pass two slots
+    /// round among themselves for ever. (Of those that others add meanwhile, on their threads, the last is the next as well.)
     private struct Steps {
         var pending: [(wait: JointWait, holding: Side?)] = []
         var isRunning = false
@@ -151,28 +132,24 @@ final class JointWait: SlotWaiter {
     }
 
     private func giveBack(_ held: Side?) {
-        if let held { limiter(held).giveBackAtOnce(origin, keepsTotal: holdTotals) }
+        if let held { line(held).limiter.giveBackAtOnce(origin) }
     }
 
     private func enter(_ side: Side) -> SlotTable.Entry {
-        let isFirst = side == .first
-        let hasPlace = state.withLock { state in
-            defer { if isFirst { state.hasPlaceInFirst = true } else { state.hasPlaceInSecond = true } }
-            return isFirst ? state.hasPlaceInFirst : state.hasPlaceInSecond
+        let mayBeRejected = state.withLock { state in
+            guard side == .limiter else { return false }
+            defer { state.mayBeRejected = false }
+            return state.mayBeRejected
         }
-        return limiter(side).enter(
-            origin, at: place(side), self, mayBeRejected: !hasPlace && !holdTotals, holdsTotal: holdTotals)
+        let line = line(side)
+        return line.limiter.enter(origin, at: line.place, self, as: line.standing, mayBeRejected: mayBeRejected)
     }
 
     private func leave(_ side: Side) -> Bool {
-        limiter(side).leave(place(side))
+        line(side).limiter.leave(line(side).place)
     }
 
-    private func limiter(_ side: Side) -> RequestLimiter {
-        side == .first ? first : second
-    }
-
-    private func place(_ side: Side) -> RequestLimiter.Place {
-        side == .first ? firstPlace : secondPlace
+    private func line(_ side: Side) -> Line {
+        side == .queue ? queue : limiter
     }
 }

@@ -1,9 +1,8 @@
 /// Bounds how many attempts are in flight, all together and for each host.
 ///
 /// A limiter admits *attempts*, not operations: a request that waits for its next attempt holds no slot. (That of a
-/// ``RequestQueue`` admits what else the queue executes, too.) Among equals the line is first come, first served; a priority is
-/// worth a head start of ten seconds a step, so that nothing starves but, maybe, an attempt that needs slots of two limiters
-/// which others keep full. A host that is full never keeps a request to another one waiting.
+/// ``RequestQueue`` also admits what else the queue executes.) The highest priority comes first, and among equals who came
+/// first, as in Foundation's queues. A host that is full never keeps a request to another one waiting.
 public final class RequestLimiter: Sendable {
     typealias Place = SlotTable.Place
 
@@ -25,8 +24,7 @@ public final class RequestLimiter: Sendable {
     ///     minute of that. A host that accepts none keeps it for 12 hours. Responses below 500 other than 429 count as
     ///     accepted. Only the limiter of a configuration hears of responses, not that of a ``RequestQueue``. `false` by
     ///     default.
-    ///   - clock: The clock of the rate and of the priorities: that of the configurations which use the limiter. The continuous
-    ///     one by default.
+    ///   - clock: The clock of the rate: that of the configurations which use the limiter. The continuous one by default.
     public init(
         total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil, rate: Rate? = nil,
         per scope: RateScope = .host, adaptsToTooManyRequests: Bool = false,
@@ -79,7 +77,7 @@ public final class RequestLimiter: Sendable {
 
     /// How many attempts wait at most, 0 for none; `nil` is no bound. One more fails as ``RequestError/Code/slotRejected``,
     /// but for one that had a slot here already and waits for that of another limiter.
-    /// Lowering it rejects nobody who waits already. In a ``RequestQueue`` only requests are ever rejected.
+    /// Lowering it rejects nobody who waits already. The limiter of a ``RequestQueue`` rejects nothing.
     public var maximumWaiting: Int? {
         get { state.withLock { $0.maximumWaiting == .max ? nil : $0.maximumWaiting } }
         set { state.withLock { $0.maximumWaiting = Self.lineBound(newValue) } }
@@ -106,6 +104,17 @@ public final class RequestLimiter: Sendable {
         limit.map { max($0, 0) } ?? .max
     }
 
+    /// Reads or changes the table at a time.
+    ///
+    /// Without a pace nothing depends on the time. So the clock is read only where there is one, and outside of the lock, since
+    /// it may be code of others.
+    private func withTable<Result>(_ body: (inout SlotTable, Int64) -> Result) -> Result {
+        let unpaced: Result? = state.withLock { $0.pacing == nil ? body(&$0, 0) : nil }
+        if let unpaced { return unpaced }
+        let now = stopwatch.nanoseconds
+        return state.withLock { body(&$0, now) }
+    }
+
     private func change(
         telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable, Int64) -> Void
     ) {
@@ -113,20 +122,10 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Those who are admitted by a change that happens at a time; they are to be told.
-    ///
-    /// Without a pace nothing depends on the time. So the clock is read only where there is one, and outside of the lock, since
-    /// it may be code of others.
-    private func waitersAdmitted(by edit: (inout SlotTable, Int64) -> Void) -> [any SlotWaiter] {
-        let unpaced: [any SlotWaiter]? = state.withLock { table in
-            guard table.pacing == nil else { return nil }
-            edit(&table, 0)
-            return table.admit()
-        }
-        if let unpaced { return unpaced }
-        let now = stopwatch.nanoseconds
-        let (admitted, alarm) = state.withLock { table in
+    func waitersAdmitted(by edit: (inout SlotTable, Int64) -> Void) -> [any SlotWaiter] {
+        let (admitted, alarm, now) = withTable { table, now in
             edit(&table, now)
-            return (table.admit(now: now), table.alarmToSet(now: now))
+            return (table.admit(now: now), table.alarmToSet(now: now), now)
         }
         if let alarm { set(alarm, now: now) }
         return admitted
@@ -158,9 +157,23 @@ public final class RequestLimiter: Sendable {
         change { table, now in table.heard(status, from: origin, now: now) }
     }
 
+    // MARK: For a queue
+
     /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
     func setTotal(_ total: Int?) {
         change { table, _ in table.total = total ?? .max }
+    }
+
+    /// Whether nothing may begin, as in a queue that is suspended.
+    var isSuspended: Bool {
+        get { state.withLock { $0.isSuspended } }
+        set { change { table, _ in table.isSuspended = newValue } }
+    }
+
+    // MARK: Slots
+
+    func newPlace(_ priority: Operation.QueuePriority = .normal) -> Place {
+        state.withLock { $0.newPlace(priority) }
     }
 
     /// Waits for a slot.
@@ -169,37 +182,28 @@ public final class RequestLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - origin: Where the attempt goes.
-    ///   - priority: The operation's priority.
-    ///   - place: The place in the line to take: that of an earlier wait, whom no full line rejects, or `nil` for the end of
-    ///     the line, and then set to the place that was taken.
-    ///   - isNew: Whether a full line rejects whoever comes at the place that is given, since nobody has waited there yet.
+    ///   - place: Its place in the line.
+    ///   - standing: What it waits for.
+    ///   - mayBeRejected: Whether a full line rejects it.
     /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the line is full.
     func slot(
-        for origin: Origin, priority: Operation.QueuePriority, place: inout Place?, isNew: Bool = false
+        for origin: Origin?, at place: Place, as standing: SlotTable.Standing = .later, mayBeRejected: Bool = false
     ) async throws -> Slot {
-        let taken = place
-        let now = stopwatch.nanoseconds
-        let (mine, isFree) = state.withLock { state in
-            (taken ?? state.newPlace(priority, now: now), state.take(origin, now: now))
-        }
-        place = mine
-        if isFree { return Slot(of: self, for: origin, at: mine) }
+        try await takeSlot(for: origin, at: place, as: standing, mayBeRejected: mayBeRejected)
+        return Slot(of: self, for: origin, at: place)
+    }
+
+    private func takeSlot(
+        for origin: Origin?, at place: Place, as standing: SlotTable.Standing, mayBeRejected: Bool = false
+    ) async throws {
+        // Mostly there is one, and then nobody has to be told.
+        if withTable({ $0.take(origin, as: standing, now: $1) }) { return }
         let answer = Answer<Void>()
-        switch enter(origin, at: mine, answer, mayBeRejected: isNew || taken == nil) {
-        case .admitted: break
+        switch enter(origin, at: place, answer, as: standing, mayBeRejected: mayBeRejected) {
+        case .admitted: return
         case .rejected: throw RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")
-        case .waits: try await wait(for: answer, at: mine)
+        case .waits: break
         }
-        return Slot(of: self, for: origin, at: mine)
-    }
-
-    /// Waits for a place of a host, for an attempt that holds one of the total. No full line rejects it.
-    fileprivate func placeOfHost(_ origin: Origin, at place: Place) async throws {
-        let answer = Answer<Void>()
-        if case .waits = enter(origin, at: place, answer, holdsTotal: true) { try await wait(for: answer, at: place) }
-    }
-
-    private func wait(for answer: Answer<Void>, at place: Place) async throws {
         try await withTaskCancellationHandler {
             try await answer.value
         } onCancel: {
@@ -209,40 +213,29 @@ public final class RequestLimiter: Sendable {
 
     /// Takes a slot if one is free now; it overtakes nobody.
     ///
-    /// - Parameters:
-    ///   - partner: The slot of another limiter that goes with it.
-    ///   - priority: The operation's priority, for its place in the line of another host, to which it may be redirected.
+    /// - Parameter place: Its place in the line of another host, to which it may be redirected. `nil` is the end.
     func slotAtOnce(
-        for origin: Origin, with partner: Slot? = nil, priority: Operation.QueuePriority = .normal
+        for origin: Origin?, at place: Place? = nil, as standing: SlotTable.Standing = .later
     ) -> Slot? {
-        let now = stopwatch.nanoseconds
-        guard state.withLock({ $0.take(origin, now: now) }) else { return nil }
-        return Slot(of: self, for: origin, at: newPlace(priority), with: partner)
+        guard withTable({ $0.take(origin, as: standing, now: $1) }) else { return nil }
+        return Slot(of: self, for: origin, at: place)
     }
 
     // MARK: For those who wait without a Task
 
-    func newPlace(_ priority: Operation.QueuePriority) -> Place {
-        let now = stopwatch.nanoseconds
-        return state.withLock { $0.newPlace(priority, now: now) }
-    }
-
     /// Takes a slot, which then has to be given back, or a place in the line, if there is one.
-    ///
-    /// - Parameter holdsTotal: Whether the waiter holds a place of the total already, and needs one of the host only.
     func enter(
-        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool = false,
-        holdsTotal: Bool = false
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, as standing: SlotTable.Standing = .later,
+        mayBeRejected: Bool = false
     ) -> SlotTable.Entry {
-        let now = stopwatch.nanoseconds
-        let (entry, admitted, alarm) = state.withLock { state in
-            let entry = state.enter(
-                origin, at: place, waiter, mayBeRejected: mayBeRejected, holdsTotal: holdsTotal, now: now)
+        let (entry, admitted, alarm, now) = withTable { table, now in
+            let entry = table.enter(
+                origin, at: place, waiter, as: standing, mayBeRejected: mayBeRejected, now: now)
             // Without a pace, an attempt that has to wait changes nothing for the others.
-            guard state.pacing != nil, case .waits = entry else {
-                return (entry, [any SlotWaiter](), SlotTable.NextAlarm?.none)
+            guard table.pacing != nil, case .waits = entry else {
+                return (entry, [any SlotWaiter](), SlotTable.NextAlarm?.none, now)
             }
-            return (entry, state.admit(now: now), state.alarmToSet(now: now))
+            return (entry, table.admit(now: now), table.alarmToSet(now: now), now)
         }
         if let alarm { set(alarm, now: now) }
         for waiter in admitted { Self.tellElsewhere(waiter) }
@@ -259,108 +252,17 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Gives back a slot that was not used, for somebody who must not wait for the user's code.
-    ///
-    /// - Parameter keepsTotal: Whether only the place of the host is given back.
-    func giveBackAtOnce(_ origin: Origin?, keepsTotal: Bool = false) {
-        change(telling: Self.tellElsewhere) { table, now in
-            if keepsTotal {
-                table.releaseHost(origin, isUnused: true, now: now)
-            } else {
-                table.release(origin, isUnused: true, now: now)
-            }
-        }
+    func giveBackAtOnce(_ origin: Origin?) {
+        change(telling: Self.tellElsewhere) { table, now in table.release(origin, isUnused: true, now: now) }
     }
 
-    /// The right to be in flight, given back once: by ``release()``, or when nobody holds it any longer.
-    final class Slot: Sendable {
-        private enum Holding {
-            case slot(for: Origin?)
-            /// A place of the total, while it waits for one of another host.
-            case total
-            case nothing
-        }
+    /// Takes a place of a host for one that holds a place of the total. No full line rejects it.
+    func takeHost(_ origin: Origin, at place: Place?) async throws {
+        try await takeSlot(for: origin, at: place ?? newPlace(), as: .redirected)
+    }
 
-        private let limiter: RequestLimiter
-        /// The place in the line at which it was taken; `nil` for what is never redirected.
-        private let place: Place?
-        /// The slot of a second limiter that was taken with this one.
-        private let partner: Slot?
-        private let holding: Locked<Holding>
-
-        /// Makes the slot that was taken of a limiter.
-        init(of limiter: RequestLimiter, for origin: Origin?, at place: Place? = nil, with partner: Slot? = nil) {
-            self.limiter = limiter
-            self.place = place
-            self.partner = partner
-            holding = Locked(.slot(for: origin))
-        }
-
-        /// Whether it is one for attempts to this origin.
-        func isFor(_ origin: Origin) -> Bool {
-            holding.withLock { if case .slot(let present) = $0 { present == origin } else { false } }
-        }
-
-        /// Exchanges the place of its host for one of another host, at the attempt's old place in the line. The place of
-        /// the total is kept. With a second limiter it does so in both: it gets both places, or it holds neither.
-        ///
-        /// For one call at a time, by the only holder that can release it. After an error it holds the place of the total
-        /// until it is released.
-        ///
-        /// - Parameter priority: For a place at the end of the line, should it have none.
-        /// - Throws: `CancellationError`.
-        func exchange(for origin: Origin, priority: Operation.QueuePriority) async throws {
-            for waiter in giveUpHosts() { waiter.wasAdmitted() }
-            let place = place ?? limiter.newPlace(priority)
-            guard let partner else {
-                try await limiter.placeOfHost(origin, at: place)
-                return hold(origin)
-            }
-            let places = AttemptLimiters.Places(first: place, second: partner.place)
-            let wait = JointWait(
-                for: origin, of: limiter, partner.limiter, priority: priority, places: places, holdTotals: true)
-            try await wait.outcome()
-            partner.hold(origin)
-            hold(origin)
-        }
-
-        private func hold(_ origin: Origin) {
-            holding.withLock { $0 = .slot(for: origin) }
-        }
-
-        /// Gives back the places of its hosts before anybody is told of either.
-        private func giveUpHosts() -> [any SlotWaiter] {
-            let former = holding.withLock { holding in
-                defer { if case .slot = holding { holding = .total } }
-                return holding
-            }
-            guard case .slot(let origin) = former else { return [] }
-            let admitted = limiter.waitersAdmitted { table, _ in table.releaseHost(origin) }
-            return partner.map { admitted + $0.giveUpHosts() } ?? admitted
-        }
-
-        deinit { release() }
-
-        /// Gives the slot back, and that which was taken with it; a second call does nothing.
-        ///
-        /// - Parameter isUnused: Whether nothing was sent, so that it counts for no rate.
-        func release(isUnused: Bool = false) {
-            for waiter in giveUp(isUnused: isUnused) { waiter.wasAdmitted() }
-        }
-
-        /// Gives back both before anybody is told of either: who needs both finds both.
-        private func giveUp(isUnused: Bool) -> [any SlotWaiter] {
-            let former = holding.withLock { holding in
-                defer { holding = .nothing }
-                return holding
-            }
-            let admitted =
-                switch former {
-                case .slot(let origin):
-                    limiter.waitersAdmitted { table, now in table.release(origin, isUnused: isUnused, now: now) }
-                case .total: limiter.waitersAdmitted { table, _ in table.releaseTotal() }
-                case .nothing: [] as [any SlotWaiter]
-                }
-            return partner.map { admitted + $0.giveUp(isUnused: isUnused) } ?? admitted
-        }
+    /// Gives back a place of a host, and not that of the total.
+    func giveBackHost(_ origin: Origin) {
+        change { table, now in table.releaseHost(origin, isUnused: true, now: now) }
     }
 }

@@ -21,7 +21,7 @@ struct RequestProgress: Sendable {
     /// The attempts that were answered 429 with a `Retry-After`.
     @Compact private var tooManyRequests = 0
     /// What the running attempt holds.
-    private var held = HeldByAttempt()
+    var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
     private var draw: RetryBudget.Draw?
     /// That of the running attempt, if the recovery of its host brought it forward.
@@ -32,10 +32,8 @@ struct RequestProgress: Sendable {
     var boxedNotRetried: Box<NotRetried>?
     /// The wait that is under way.
     var wait: RetryWait?
-    /// The limiter of the `RequestQueue` in which the operation is.
-    var limiterOfQueue: RequestLimiter?
-    /// The place in that limiter's line that the first attempt has.
-    var firstPlaceInQueue: RequestLimiter.Place?
+    /// How the request stands in its queue; `nil` without one.
+    var turn: QueueTurn?
     /// The operation's priority when the running attempt began.
     var priority = Operation.QueuePriority.normal
     /// The stage that runs now.
@@ -176,10 +174,8 @@ struct RequestProgress: Sendable {
     ///   - wake: What ended the wait before.
     ///   - moment: The time.
     ///   - priority: The operation's.
-    ///   - limiter: That of the configuration.
     mutating func beginAttempt(
-        after wake: Wake?, at moment: Timepiece.Moment, priority: Operation.QueuePriority = .normal,
-        limiter: RequestLimiter? = nil
+        after wake: Wake?, at moment: Timepiece.Moment, priority: Operation.QueuePriority = .normal
     ) -> Admission? {
         guard !isStopped else { return nil }
         attemptCount += 1
@@ -195,10 +191,7 @@ struct RequestProgress: Sendable {
         release = wake?.release
         stage = .process
         self.priority = priority
-        defer { firstPlaceInQueue = nil }
-        return Admission(
-            of: attemptCount, after: wake,
-            limiters: AttemptLimiters(ofQueue: limiterOfQueue, ofConfiguration: limiter), place: firstPlaceInQueue)
+        return Admission(of: attemptCount, after: wake)
     }
 
     private mutating func append(_ attempt: Attempt) {

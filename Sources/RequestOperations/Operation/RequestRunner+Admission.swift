@@ -1,6 +1,53 @@
-/// How a request's attempts get their slots.
+/// How a request's attempts get their places in its queue, and their slots of its configuration's limiter.
+///
+/// The queue's place comes first: an attempt has one before its request is processed. It gives it back while it waits for
+/// anything else before it is sent, and then lines up again at the request's old place.
 extension RequestRunner {
-    /// Lets an attempt in: waits until its host is not to be left alone any longer, and for a slot.
+    /// The request is about to be started in a queue.
+    ///
+    /// - Parameters:
+    ///   - turn: How it stands there.
+    ///   - slot: The place of its first attempt, if it has one already.
+    func join(_ turn: QueueTurn, with slot: RequestLimiter.Slot?) {
+        progress.withLock { progress in
+            progress.turn = turn
+            progress.held.queueSlot = slot
+        }
+    }
+
+    /// The limiter of the configuration, unless that is the queue's.
+    var ownLimiter: RequestLimiter? {
+        guard let limiter = configuration.limiter else { return nil }
+        return progress.withLock { $0.turn?.limiter } === limiter ? nil : limiter
+    }
+
+    /// Takes a place of the queue, if there is a queue and the attempt has none of it.
+    ///
+    /// - Parameter origin: The host whose line it stands in; that of the original request, if `nil`.
+    func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws {
+        guard let line = progress.withLock({ $0.lineInQueue }) else { return }
+        let origin = origin ?? Origin(original.url)
+        let (slot, _) = try await waitForSlot(in: attempt) {
+            try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
+        }
+        if let slot { try hold(inQueue: slot) }
+    }
+
+    /// Gives the place of the queue back, which was not used.
+    func giveUpPlaceInQueue() {
+        progress.withLock { $0.takeQueueSlot() }?.release(isUnused: true)
+    }
+
+    private func hold(inQueue slot: RequestLimiter.Slot) throws {
+        do {
+            try advance { $0.hold(inQueue: slot) }
+        } catch {
+            slot.release(isUnused: true)
+            throw error
+        }
+    }
+
+    /// Lets an attempt in: waits until its host is not to be left alone any longer, and for its slots.
     ///
     /// A response may ask to leave the host alone while the attempt stands in the line. So it asks the table again when it
     /// has a slot. If need be it gives the slot back, waits, and stands in the line again at its old place.
@@ -15,86 +62,106 @@ extension RequestRunner {
         var waited = Duration.zero
         while true {
             if let table = tableThatAsksToWait(task, after: admission.wake) {
+                giveUpPlaceInQueue()
                 let wake = try await leaveAlone(task, by: table)
                 admission.note(wake)
                 waited += wake.waited
                 guard !admission.isStale(after: waited, freshness: freshness) else {
                     admission.processAgain()
+                    try await takePlaceInQueue(in: attempt)
                     return nil
                 }
             }
-            guard let limiters = admission.limiters else {
-                return Admission.Ticket(attempt: attempt, task: task, slot: nil)
-            }
-            let (slot, time) = try await self.slot(of: limiters, for: task, in: attempt, at: &admission.places)
+            let (slot, time) = try await slots(for: task, &admission)
+            waited += time
             guard tableThatAsksToWait(task, after: admission.wake) == nil else {
-                slot.release(isUnused: true)
-                waited += time
+                slot?.release(isUnused: true)
                 continue
             }
-            guard !admission.isStale(after: waited + time, freshness: freshness) else {
-                slot.release(isUnused: true)
+            guard !admission.isStale(after: waited, freshness: freshness) else {
+                slot?.release(isUnused: true)
                 admission.processAgain()
                 return nil
             }
-            return Admission.Ticket(attempt: attempt, task: task, slot: slot)
+            let queueSlot = progress.withLock { $0.held.queueSlot }
+            return Admission.Ticket(
+                attempt: attempt, task: task, held: HeldByAttempt(queueSlot: queueSlot, slot: slot))
         }
     }
 
-    /// The limiters that every attempt has to pass.
-    var limiters: AttemptLimiters? {
-        AttemptLimiters(ofQueue: progress.withLock { $0.limiterOfQueue }, ofConfiguration: configuration.limiter)
+    /// Has an attempt hold a place of the queue for its host, and takes a slot of the limiter.
+    ///
+    /// - Returns: The slot, and how long all of that took.
+    private func slots(
+        for task: TransportTask, _ admission: inout Admission
+    ) async throws -> (RequestLimiter.Slot?, waited: Duration) {
+        let origin = Origin(task.request.url)
+        let waited = try await placeInQueue(for: origin, in: admission.attempt)
+        guard let limiter = ownLimiter else { return (nil, waited) }
+        let former = admission.place
+        let place = (former ?? limiter.newPlace()).with(progress.withLock { $0.priority })
+        admission.place = place
+        let (slot, time) = try await waitForSlot(in: admission.attempt) {
+            if let slot = limiter.slotAtOnce(for: origin, at: place) { return slot }
+            giveUpPlaceInQueue()
+            guard let queue = progress.withLock({ $0.lineInQueue }) else {
+                return try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
+            }
+            let wait = JointWait(
+                for: origin, of: queue, and: JointWait.Line(limiter: limiter, place: place), mayBeRejected: former == nil)
+            try await wait.outcome()
+            let slot = RequestLimiter.Slot(of: limiter, for: origin, at: place)
+            try hold(inQueue: RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place))
+            return slot
+        }
+        return (slot, waited + time)
     }
 
-    /// Has the attempts that begin from now on hold the places of a queue. The place of the first in the line is taken now,
-    /// since threads may begin requests in another order than the queue has them.
-    func join(_ limiter: RequestLimiter, priority: Operation.QueuePriority) {
-        let place = limiter.newPlace(priority)
-        progress.withLock { progress in
-            progress.limiterOfQueue = limiter
-            progress.firstPlaceInQueue = place
+    /// Has an attempt hold a place of the queue for its host.
+    ///
+    /// The place that it has is exchanged as for a redirect, if it is for another host. In a queue that is suspended what would
+    /// be the first attempt gives its place back, and waits.
+    private func placeInQueue(for origin: Origin, in attempt: Int) async throws -> Duration {
+        guard let turn = progress.withLock({ $0.turn }) else { return .zero }
+        let stopwatch = Stopwatch(configuration.clock)
+        if progress.withLock({ !$0.wasSent }), turn.limiter.isSuspended { giveUpPlaceInQueue() }
+        guard let slot = progress.withLock({ $0.held.queueSlot }) else {
+            try await takePlaceInQueue(in: attempt, for: origin)
+            return stopwatch.elapsed
+        }
+        guard !slot.isFor(origin) else { return .zero }
+        try await exchange([slot], for: origin, in: attempt)
+        return stopwatch.elapsed
+    }
+
+    /// Exchanges the places that slots have at a host for those at another one.
+    func exchange(_ slots: [RequestLimiter.Slot], for origin: Origin, in attempt: Int) async throws {
+        _ = try await waitForSlot(in: attempt) {
+            try await slots.exchangeHosts(for: origin)
+            return nil
         }
     }
 
-    func slot(
-        of limiters: AttemptLimiters, for task: TransportTask, in attempt: Int,
-        at places: inout AttemptLimiters.Places
-    ) async throws -> (RequestLimiter.Slot, waited: Duration) {
-        let stopwatch = try beginWaitForSlot(in: attempt)
-        let slot = try await limiters.slot(
-            for: Origin(task.request.url), priority: progress.withLock { $0.priority }, places: &places)
-        return (slot, try endWait(for: slot, in: attempt, stopwatch))
-    }
-
-    /// Exchanges the place that a slot has at its host for one at the host of a redirect. After an error, releasing the
-    /// slot gives all of it back.
-    func exchange(_ slot: RequestLimiter.Slot, for task: TransportTask, in attempt: Int) async throws {
-        let stopwatch = try beginWaitForSlot(in: attempt)
-        try await slot.exchange(for: Origin(task.request.url), priority: progress.withLock { $0.priority })
-        _ = try endWait(for: slot, in: attempt, stopwatch)
-    }
-
-    private func beginWaitForSlot(in attempt: Int) throws -> Stopwatch {
+    /// Waits for a slot, and tells of that.
+    ///
+    /// - Returns: What the body returns, and how long it took.
+    private func waitForSlot(
+        in attempt: Int, _ body: () async throws -> RequestLimiter.Slot?
+    ) async throws -> (RequestLimiter.Slot?, waited: Duration) {
         try advance { $0.enter(.slot, in: attempt) }
         let stopwatch = Stopwatch(configuration.clock)
         emit(.waitsForSlot)
-        return stopwatch
-    }
-
-    /// How long a slot was waited for.
-    private func endWait(
-        for slot: RequestLimiter.Slot, in attempt: Int, _ stopwatch: Stopwatch
-    ) throws -> Duration {
+        let slot = try await body()
         do {
             // The slot may have been given in the moment of the cancel.
             try advance { $0.enter(.slot, in: attempt) }
             try Task.checkCancellation()
         } catch {
-            slot.release(isUnused: true)
+            slot?.release(isUnused: true)
             throw error
         }
         let waited = stopwatch.elapsed
         emit(.gotSlot(waited: waited))
-        return waited
+        return (slot, waited)
     }
 }

@@ -17,7 +17,7 @@ extension RequestRunner {
         let (race, attempt) = (HedgeRace(by: self), ticket.attempt)
         let task = race.entered(ticket.task, as: 0)
         let first = try AttemptTransfer(
-            of: self, Admission.Ticket(attempt: attempt, task: task, slot: ticket.slot),
+            of: self, Admission.Ticket(attempt: attempt, task: task, held: ticket.held),
             validate: race.decisive(stages.validate, for: 0))
         return try await withTaskCancellationHandler {
             race.start(0, in: .transfer) { await race.send(0, first, in: attempt) }
@@ -67,17 +67,32 @@ extension RequestRunner {
         if let table = configuration.retryAfterTable, table.timeLeft(for: url, on: timeline) > .zero {
             throw .hostLeftAlone
         }
-        let limiters = limiters
-        let priority = progress.withLock { $0.priority }
-        let slot = limiters?.slotAtOnce(for: Origin(url), priority: priority).map(Held.init)
-        guard limiters == nil || slot != nil else { throw .noSlot }
+        guard var held = slotsAtOnce(for: Origin(url)) else { throw .noSlot }
         do {
-            return HeldByAttempt(
-                slot: slot, permit: try configuration.circuitBreaker.map { Held(try $0.admit(url)) })
+            held.permit = try configuration.circuitBreaker.map { Held(try $0.admit(url)) }
+            return held
         } catch {
-            slot?.close()?.release(isUnused: true)
+            held.giveBackUnused()
             throw .circuitOpen
         }
+    }
+
+    /// A slot of each limiter, if there is one of each now; otherwise none is held.
+    private func slotsAtOnce(for origin: Origin) -> HeldByAttempt? {
+        let (turn, priority) = progress.withLock { ($0.turn, $0.priority) }
+        var held = HeldByAttempt()
+        if let turn {
+            held.queueSlot = turn.limiter.slotAtOnce(for: origin, at: turn.limiter.newPlace(priority))
+            guard held.queueSlot != nil else { return nil }
+        }
+        if let limiter = ownLimiter {
+            held.slot = limiter.slotAtOnce(for: origin, at: limiter.newPlace(priority))
+            guard held.slot != nil else {
+                held.giveBackUnused()
+                return nil
+            }
+        }
+        return held
     }
 
     /// Begins a hedge, which draws on the budget; returns its number. One that is not sent gives back what it holds.

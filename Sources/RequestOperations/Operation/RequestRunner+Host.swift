@@ -124,6 +124,7 @@ extension RequestRunner {
     private func awaitNetwork() async throws {
         let path = configuration.networkPath
         while !path.isConnected {
+            giveUpPlaceInQueue()
             let observer = ReachabilityObserver(path: path, countsWhatIs: true)
             let wait = try beginWait(.seconds(Int64.max), or: [observer], as: .waitsForConnectivity)
             // The deadline has an alarm of its own. A wait without end is over only if the clock cannot sleep.

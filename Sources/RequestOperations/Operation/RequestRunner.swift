@@ -101,11 +101,12 @@ final class RequestRunner: IdempotencyKeySource {
     /// The operation has its result. Nothing is told of the request afterwards.
     func ended(_ error: (any Error)?) {
         let moment = timepiece.moment
-        let (alarm, unused, release) = progress.withLock { progress in
+        let (alarm, unused, release, held) = progress.withLock { progress in
             progress.endAttempts(error, at: moment)
             progress.stop()
-            return (progress.takeAlarm(), progress.takeUnusedDraw(), progress.takeRelease())
+            return (progress.takeAlarm(), progress.takeUnusedDraw(), progress.takeRelease(), progress.takeHeld())
         }
+        held.giveBackUnused()
         alarm?.cancel()
         unused?.takeBack()
         release?.settle(.passesOn)
@@ -120,7 +121,7 @@ final class RequestRunner: IdempotencyKeySource {
     ) throws -> Admission {
         let moment = timepiece.moment
         let admission = progress.withLock {
-            $0.beginAttempt(after: wake, at: moment, priority: priority, limiter: configuration.limiter)
+            $0.beginAttempt(after: wake, at: moment, priority: priority)
         }
         guard let admission else { throw CancellationError() }
         emit(.attemptBegan(admission.attempt))
@@ -131,13 +132,15 @@ final class RequestRunner: IdempotencyKeySource {
         let moment = timepiece.moment
         let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
         // What failed beside another attempt was told then.
-        let (isNews, failure, release) = progress.withLock {
+        let (isNews, failure, release, held) = progress.withLock {
             (
                 $0.isRunning,
                 $0.fail(error, of: id, deadline: configuration.deadline, at: moment, on: timeline, of: progress),
-                $0.takeRelease()
+                $0.takeRelease(), $0.takeHeld()
             )
         }
+        // What was sent has given it back already.
+        held.giveBackUnused()
         if let release { settle(release, by: error) }
         if isNews { tell(failure) }
         return failure

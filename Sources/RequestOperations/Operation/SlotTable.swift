@@ -1,41 +1,42 @@
-/// Who waits for a slot, and hears that it was given one: on whatever thread gave it, under no lock.
-protocol SlotWaiter: AnyObject, Sendable {
-    func wasAdmitted()
-
-    /// Whether ``wasAdmitted()`` reaches code of the user's, who may take long.
-    var reachesUserCode: Bool { get }
-}
-
-extension SlotWaiter {
-    var reachesUserCode: Bool { false }
-}
-
-extension Answer: SlotWaiter where Value == Void {
-    func wasAdmitted() {
-        resume(with: .success(()))
-    }
-}
-
 /// Who holds the slots of a limiter and who waits for one: a pure value. Whoever holds it tells the returned waiters after
 /// the lock is released.
 ///
 /// What has no origin goes to no host, and is bounded by the total only.
 ///
+/// The highest priority comes first, and among equals who came first, as in Foundation's queues. A host that is full, or whose
+/// time by the pace has not come, is passed over.
+///
 /// An attempt that is redirected to another host keeps its place of the total. It gives back the place of its host, and
 /// then waits for one of the other host. Two attempts that are redirected to each other's hosts cannot block each other: an
 /// attempt that waits here holds no place of a host. Nor can all places of the total be held by attempts that wait behind
-/// others which need one. While the total is full, only attempts that hold a place of it are admitted. Otherwise their
-/// places in the line decide. An attempt whose time by the pace has not come is passed over.
+/// others which need one. While the total is full, only redirected attempts are admitted.
 struct SlotTable {
     /// A place in the line: who comes first.
     struct Place: Comparable, Hashable, Sendable {
-        /// When it was taken, in nanoseconds, less the head start of its priority.
-        fileprivate let rank: Int64
+        fileprivate let priority: Int8
         fileprivate let number: UInt64
 
         static func < (first: Place, second: Place) -> Bool {
-            (first.rank, first.number) < (second.rank, second.number)
+            (second.priority, first.number) < (first.priority, second.number)
         }
+
+        /// The same place in the line of a priority.
+        func with(_ priority: Operation.QueuePriority) -> Place {
+            // Priorities are −8, −4, 0, 4 and 8; Foundation takes others for the nearest of these.
+            Place(priority: Int8(clamping: priority.rawValue), number: number)
+        }
+    }
+
+    /// What somebody waits for.
+    enum Standing: Sendable {
+        static let allCases = [first, later, redirected]
+
+        /// To begin. Nothing begins while the table is suspended.
+        case first
+        /// To go on: another attempt of a request that has been sent.
+        case later
+        /// To follow a redirect. It holds a place of the total, and needs one of its host only.
+        case redirected
     }
 
     enum Entry {
@@ -50,10 +51,10 @@ struct SlotTable {
     private(set) var inFlight = 0
     private(set) var waiters: [Place: Waiter] = [:]
     private var hosts: [Origin?: Host] = [:]
-    /// The first waiter of each host that has a free place, and some that are so no longer: each is checked when it comes
-    /// up. Those who hold a place of the total are apart.
-    private var candidates = Heap<Candidate>()
-    private var holders = Heap<Candidate>()
+    /// The first waiters of each host that has a free place, and some that are so no longer: each is checked when it comes up.
+    private var candidates = ByStanding(Heap<Candidate>())
+    /// Whether nobody may begin.
+    var isSuspended = false
     private var lastNumber: UInt64 = 0
     /// How fast attempts may follow each other; `nil` is no bound.
     var pacing: Pacing?
@@ -102,24 +103,44 @@ struct SlotTable {
     struct Waiter {
         let origin: Origin?
         let waiter: any SlotWaiter
-        /// Whether it holds a place of the total, and waits for one of its host only.
-        let holdsTotal: Bool
+        let standing: Standing
+    }
+
+    /// One value for each standing.
+    private struct ByStanding<Value> {
+        var first: Value
+        var later: Value
+        var redirected: Value
+
+        init(_ value: Value) {
+            (first, later, redirected) = (value, value, value)
+        }
+
+        subscript(standing: Standing) -> Value {
+            get {
+                switch standing {
+                case .first: first
+                case .later: later
+                case .redirected: redirected
+                }
+            }
+            _modify {
+                switch standing {
+                case .first: yield &first
+                case .later: yield &later
+                case .redirected: yield &redirected
+                }
+            }
+        }
     }
 
     private struct Host {
         var inFlight = 0
-        var line = Line()
-        /// That of those who hold a place of the total.
-        var lineOfHolders = Line()
+        var lines = ByStanding(Line())
         /// How it stands among the hosts whose time is to come. It has no candidate therefore.
         var paced: PacedHost?
 
-        var waiting: Int { line.waiting + lineOfHolders.waiting }
-
-        subscript(holdsTotal: Bool) -> Line {
-            get { holdsTotal ? lineOfHolders : line }
-            _modify { if holdsTotal { yield &lineOfHolders } else { yield &line } }
-        }
+        var waiting: Int { lines.first.waiting + lines.later.waiting + lines.redirected.waiting }
     }
 
     private struct Line {
@@ -147,7 +168,7 @@ struct SlotTable {
     private struct Candidate: Comparable {
         let place: Place
         let origin: Origin?
-        let holdsTotal: Bool
+        let standing: Standing
 
         static func < (first: Candidate, second: Candidate) -> Bool { first.place < second.place }
     }
@@ -155,16 +176,14 @@ struct SlotTable {
     var hostCount: Int { hosts.count }
 
     var entryCount: Int {
-        hosts.values.reduce(candidates.count + holders.count + paced.count) {
-            $0 + $1.line.places.count + $1.lineOfHolders.places.count
+        Standing.allCases.reduce(paced.count) { count, standing in
+            hosts.values.reduce(count + candidates[standing].count) { $0 + $1.lines[standing].places.count }
         }
     }
 
-    mutating func newPlace(_ priority: Operation.QueuePriority, now: Int64) -> Place {
+    mutating func newPlace(_ priority: Operation.QueuePriority) -> Place {
         lastNumber += 1
-        // Priorities are −8, −4, 0, 4 and 8.
-        let headStart = Int64(priority.rawValue / 4) * 10_000_000_000
-        return Place(rank: now - headStart, number: lastNumber)
+        return Place(priority: 0, number: lastNumber).with(priority)
     }
 
     /// How many slots there are for an origin.
@@ -173,30 +192,37 @@ struct SlotTable {
     }
 
     /// Whoever finds a free place may take it: nobody who could use it waits, since every change admits all who can run.
-    ///
-    /// - Parameter holdsTotal: Whether the waiter holds a place of the total already, and needs one of the host only.
     mutating func enter(
-        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, mayBeRejected: Bool, holdsTotal: Bool = false,
-        now: Int64 = 0
+        _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, as standing: Standing = .later,
+        mayBeRejected: Bool, now: Int64 = 0
     ) -> Entry {
-        if take(origin, holdsTotal: holdsTotal, now: now) { return .admitted }
+        if take(origin, as: standing, now: now) { return .admitted }
         guard !mayBeRejected || waiters.count < maximumWaiting else { return .rejected }
-        waiters[place] = Waiter(origin: origin, waiter: waiter, holdsTotal: holdsTotal)
-        hosts[origin, default: Host()][holdsTotal].places.push(place)
-        hosts[origin]?[holdsTotal].waiting += 1
+        waiters[place] = Waiter(origin: origin, waiter: waiter, standing: standing)
+        hosts[origin, default: Host()].lines[standing].places.push(place)
+        hosts[origin]?.lines[standing].waiting += 1
         nominate(origin)
         return .waits
     }
 
     /// Takes a slot if there is one, for an attempt that would not wait. Nobody is overtaken: see
-    /// ``enter(_:at:_:mayBeRejected:holdsTotal:now:)``.
-    mutating func take(_ origin: Origin?, holdsTotal: Bool = false, now: Int64 = 0) -> Bool {
-        guard holdsTotal || inFlight < total, hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now)
+    /// ``enter(_:at:_:as:mayBeRejected:now:)``.
+    mutating func take(_ origin: Origin?, as standing: Standing = .later, now: Int64 = 0) -> Bool {
+        guard hasPlace(for: standing), hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now)
         else { return false }
         pacing?.take(origin, at: now)
-        if !holdsTotal { inFlight += 1 }
+        if standing != .redirected { inFlight += 1 }
         hosts[origin, default: Host()].inFlight += 1
         return true
+    }
+
+    /// Whether somebody may go as far as the total is concerned.
+    private func hasPlace(for standing: Standing) -> Bool {
+        switch standing {
+        case .first: inFlight < total && !isSuspended
+        case .later: inFlight < total
+        case .redirected: true
+        }
     }
 
     /// Whether the pace lets an attempt begin now. Those who wait for their time come first.
@@ -208,7 +234,7 @@ struct SlotTable {
 
     mutating func leave(_ place: Place) -> Bool {
         guard let waiter = waiters.removeValue(forKey: place) else { return false }
-        hosts[waiter.origin]?[waiter.holdsTotal].waiting -= 1
+        hosts[waiter.origin]?.lines[waiter.standing].waiting -= 1
         nominate(waiter.origin)
         return true
     }
@@ -244,9 +270,9 @@ struct SlotTable {
             if isPaced(next) { endPace(of: next.origin) }
         }
         while let candidate = popCandidate(now: now) {
-            let (origin, holdsTotal) = (candidate.origin, candidate.holdsTotal)
-            guard hosts[origin]?[holdsTotal].candidate == candidate.place else { continue }
-            hosts[origin]?[holdsTotal].candidate = nil
+            let (origin, standing) = (candidate.origin, candidate.standing)
+            guard hosts[origin]?.lines[standing].candidate == candidate.place else { continue }
+            hosts[origin]?.lines[standing].candidate = nil
             guard hosts[origin]?.inFlight ?? 0 < bound(for: origin), let waiter = waiters[candidate.place] else {
                 continue
             }
@@ -256,9 +282,9 @@ struct SlotTable {
             }
             pacing?.take(origin, at: now)
             waiters[candidate.place] = nil
-            if !holdsTotal { inFlight += 1 }
+            if standing != .redirected { inFlight += 1 }
             hosts[origin]?.inFlight += 1
-            hosts[origin]?[holdsTotal].waiting -= 1
+            hosts[origin]?.lines[standing].waiting -= 1
             admitted.append(waiter.waiter)
             nominate(origin)
         }
@@ -268,9 +294,12 @@ struct SlotTable {
     /// The first who may run as far as the total and the pace of all are concerned.
     private mutating func popCandidate(now: Int64) -> Candidate? {
         if let pacing, pacing.nextTime(at: now) > now { return nil }
-        guard inFlight < total, let first = candidates.first else { return holders.popFirst() }
-        if let holder = holders.first, holder < first { return holders.popFirst() }
-        return candidates.popFirst()
+        var first: Candidate?
+        for standing in Standing.allCases where hasPlace(for: standing) {
+            guard let next = candidates[standing].first else { continue }
+            if first.map({ next < $0 }) ?? true { first = next }
+        }
+        return first.flatMap { candidates[$0.standing].popFirst() }
     }
 
     /// Makes the first waiters of a host its candidates, if the host has a free place; forgets a host without anybody.
@@ -278,21 +307,17 @@ struct SlotTable {
         // Taken out, so that its lines are not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
         let isFree = host.paced == nil && host.inFlight < bound(for: origin)
-        for holdsTotal in [false, true] {
-            host[holdsTotal].clear { waiters[$0] != nil }
-            guard isFree, let first = host[holdsTotal].places.first, host[holdsTotal].candidate != first else {
+        for standing in Standing.allCases {
+            host.lines[standing].clear { waiters[$0] != nil }
+            guard isFree, let first = host.lines[standing].places.first, host.lines[standing].candidate != first else {
                 continue
             }
-            host[holdsTotal].candidate = first
-            let candidate = Candidate(place: first, origin: origin, holdsTotal: holdsTotal)
-            if holdsTotal { holders.push(candidate) } else { candidates.push(candidate) }
+            host.lines[standing].candidate = first
+            candidates[standing].push(Candidate(place: first, origin: origin, standing: standing))
         }
         hosts[origin] = host
-        if candidates.count > 2 * hosts.count + 16 {
-            candidates.removeAll { hosts[$0.origin]?.line.candidate != $0.place }
-        }
-        if holders.count > 2 * hosts.count + 16 {
-            holders.removeAll { hosts[$0.origin]?.lineOfHolders.candidate != $0.place }
+        for standing in Standing.allCases where candidates[standing].count > 2 * hosts.count + 16 {
+            candidates[standing].removeAll { hosts[$0.origin]?.lines[standing].candidate != $0.place }
         }
     }
 
@@ -308,7 +333,7 @@ struct SlotTable {
     mutating func alarmToSet(now: Int64) -> NextAlarm? {
         guard let pacing else { return nil }
         var next = paced.first?.time ?? .max
-        let mayGo = inFlight < total && candidates.first != nil || holders.first != nil
+        let mayGo = Standing.allCases.contains { hasPlace(for: $0) && candidates[$0].first != nil }
         if mayGo { next = min(next, pacing.nextTime(at: now)) }
         guard next < alarm.time ?? .max else { return nil }
         let replaced: Alarm? = if case .set(let alarm, _, _) = alarm { alarm } else { nil }

@@ -179,6 +179,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     private func perform(after wake: Wake?) async throws {
         var admission = try runner.beginAttempt(after: wake, priority: queuePriority)
         if admission.attempt == 1 { try await runner.awaitConnectivity() }
+        try await runner.takePlaceInQueue(in: admission.attempt)
         while true {
             var task = try await task(for: try await processed())
             task.complete(from: runner.configuration, isProcessedByAdapters: isProcessedByAdapters)
@@ -265,11 +266,14 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         !isPlain || runner.configuration.mayUseQueues || decoder.synchronous == nil
     }
 
-    /// Its attempts do.
-    final override var holdsPlace: Bool { false }
+    final override var placeDemand: PlaceDemand { .forAttempts(to: Origin(runner.original.url)) }
 
-    final override func willRun(in queue: RequestQueue) {
-        runner.join(queue.limiter, priority: queuePriority)
+    final override func willRun(by turn: QueueTurn) {
+        runner.join(turn, with: state.withLock { $0.membership.takeSlot() })
+    }
+
+    final override func holdsPlace(of limiter: RequestLimiter) -> Bool {
+        runner.progress.withLock { $0.turn?.limiter === limiter && $0.held.queueSlot?.isHeld == true }
     }
 
     final override func becameReady() {

@@ -2,70 +2,88 @@
 struct HeldOperations {
     private struct Entry {
         let operation: Operation
-        let number: UInt64
+        /// Its place in the line, which is that of its adding. Whoever has left and comes again has another.
+        let place: RequestLimiter.Place
+        /// The holder of a place that it runs on, if it was added by a stage of that one.
+        let lender: (any PlaceHolder)?
+        /// Where it stands in the line, with the priority that it had then.
+        var inLine: RequestLimiter.Place?
         /// Whether a foreign operation is on the way into Foundation's queue. (One of ours knows that itself.)
         var isEntering = false
-    }
-
-    /// Who comes first when there is a place. It holds nothing: that could be freed under the queue's lock.
-    private struct InLine: Comparable {
-        let id: ObjectIdentifier
-        let number: UInt64
-        let place: RequestLimiter.Place
-
-        static func < (first: InLine, second: InLine) -> Bool {
-            first.place < second.place
-        }
     }
 
     /// What was added after a barrier. Of operations it holds nothing: they may finish before, if they are cancelled.
     private struct Following {
         let barrier: QueueBarrier
         /// In the order in which they were added.
-        var operations: [(id: ObjectIdentifier, number: UInt64)] = []
+        var operations: [(id: ObjectIdentifier, place: RequestLimiter.Place)] = []
         var next: QueueBarrier?
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
-    private(set) var lastNumber: UInt64 = 0
+    /// How many operations were ever added.
+    private(set) var addedCount = 0
     /// The last barrier, if it is not over.
     private var lastBarrier: QueueBarrier?
     /// What was added after each barrier that is not over.
     private var followings: [ObjectIdentifier: Following] = [:]
-    private var line = Heap<InLine>()
-    /// The place in the limiter's line at which the queue waits for a slot, until it has given that away.
-    private var taking: RequestLimiter.Place?
+    /// Those who wait to add another.
+    private var producers = ProducerLine()
     private(set) var isSuspended = false
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// How many entries the line has, those included that left.
-    var keptInLine: Int { line.count }
-
     /// All of them, in the order in which they were added.
     var operations: [Operation] {
-        entries.values.sorted { $0.number < $1.number }.map(\.operation)
+        entries.values.sorted { $0.place < $1.place }.map(\.operation)
     }
 
     /// Takes an operation in; whether it is behind a barrier.
-    mutating func insert(_ operation: Operation) -> Bool {
-        insertEntry(operation)
+    ///
+    /// - Parameters:
+    ///   - place: The end of the line.
+    ///   - lender: The holder of a place that it runs on.
+    mutating func insert(
+        _ operation: Operation, at place: RequestLimiter.Place, lentBy lender: (any PlaceHolder)? = nil
+    ) -> Bool {
+        insertEntry(Entry(operation: operation, place: place, lender: lender))
         guard let lastBarrier else { return false }
-        followings[ObjectIdentifier(lastBarrier)]?.operations.append((ObjectIdentifier(operation), lastNumber))
+        followings[ObjectIdentifier(lastBarrier)]?.operations.append((ObjectIdentifier(operation), place))
         return true
     }
 
-    private mutating func insertEntry(_ operation: Operation) {
-        lastNumber += 1
-        let entry = Entry(operation: operation, number: lastNumber)
-        let former = entries.updateValue(entry, forKey: ObjectIdentifier(operation))
+    private mutating func insertEntry(_ entry: Entry) {
+        addedCount += 1
+        let former = entries.updateValue(entry, forKey: ObjectIdentifier(entry.operation))
         // Foundation's own check comes when the operation enters.
         precondition(former == nil, "An operation that is in a queue cannot be added to a queue.")
     }
 
-    /// The operation is in Foundation's queue, or has finished elsewhere; whether that is news.
-    mutating func remove(_ operation: Operation) -> Bool {
-        entries.removeValue(forKey: ObjectIdentifier(operation)) != nil
+    /// The operation is in Foundation's queue, or has finished elsewhere.
+    ///
+    /// - Returns: Whether that is news, and where it stands in the line.
+    mutating func remove(_ operation: Operation) -> (isNews: Bool, inLine: RequestLimiter.Place?) {
+        guard let entry = entries.removeValue(forKey: ObjectIdentifier(operation)) else { return (false, nil) }
+        return (true, entry.inLine)
+    }
+
+    /// The place of an operation, and the holder of the place that it runs on; `nil` if it is not held.
+    func terms(of operation: Operation) -> (place: RequestLimiter.Place, lender: (any PlaceHolder)?)? {
+        entries[ObjectIdentifier(operation)].map { ($0.place, $0.lender) }
+    }
+
+    /// An operation is to stand in the line; where. `nil` if it is not held.
+    mutating func standInLine(
+        _ operation: Operation, with priority: Operation.QueuePriority
+    ) -> RequestLimiter.Place? {
+        guard let place = entries[ObjectIdentifier(operation)]?.place.with(priority) else { return nil }
+        entries[ObjectIdentifier(operation)]?.inLine = place
+        return place
+    }
+
+    /// Whether an operation is to stand at a place of the line still.
+    func stands(_ operation: Operation, at place: RequestLimiter.Place) -> Bool {
+        entries[ObjectIdentifier(operation)]?.inLine == place
     }
 
     /// A foreign operation is to enter Foundation's queue; whether it is the first time that somebody says so.
@@ -75,14 +93,46 @@ struct HeldOperations {
         return true
     }
 
+    mutating func suspend(_ isSuspended: Bool) {
+        self.isSuspended = isSuspended
+    }
+
+    // MARK: Producers
+
+    /// How many operations are held at most before somebody has to wait.
+    var maximumPending: Int {
+        get { producers.maximum }
+        set { producers.maximum = newValue }
+    }
+
+    /// Somebody comes to add an operation; `nil` if it may do so at once.
+    mutating func enter(_ producer: Answer<Void>) -> ProducerLine.Ticket? {
+        producers.enter(producer, besides: entries.count, isSuspended: isSuspended)
+    }
+
+    /// Somebody who was let in has added its operation, or will not.
+    mutating func leaveProducer() {
+        producers.leave()
+    }
+
+    /// Somebody who waits is not to be let in; `nil` if it was.
+    mutating func leave(_ ticket: ProducerLine.Ticket) -> Answer<Void>? {
+        producers.leave(ticket)
+    }
+
+    /// Those who are let in now.
+    mutating func admitProducers() -> [Answer<Void>] {
+        producers.admit(besides: entries.count, isSuspended: isSuspended)
+    }
+
     // MARK: Barriers
 
     /// Adds a barrier.
     ///
     /// - Returns: What it has to wait for, as far as that is held; `nil` if there is a barrier before it, whose end says it.
-    mutating func add(_ barrier: QueueBarrier) -> [Operation]? {
+    mutating func add(_ barrier: QueueBarrier, at place: RequestLimiter.Place) -> [Operation]? {
         let predecessors = lastBarrier == nil ? operations : nil
-        insertEntry(barrier)
+        insertEntry(Entry(operation: barrier, place: place, lender: nil))
         if let lastBarrier { followings[ObjectIdentifier(lastBarrier)]?.next = barrier }
         followings[ObjectIdentifier(barrier)] = Following(barrier: barrier)
         lastBarrier = barrier
@@ -96,8 +146,8 @@ struct HeldOperations {
         if lastBarrier === barrier { lastBarrier = nil }
         guard let following = followings.removeValue(forKey: ObjectIdentifier(barrier)) else { return ([], nil) }
         // Whoever left may be freed, and another operation have its identity.
-        let followers = following.operations.compactMap { id, number in
-            entries[id].flatMap { $0.number == number ? $0.operation : nil }
+        let followers = following.operations.compactMap { id, place in
+            entries[id].flatMap { $0.place == place ? $0.operation : nil }
         }
         return (followers, following.next)
     }
@@ -116,59 +166,5 @@ struct HeldOperations {
         lastBarrier = followings.values.first?.barrier
         if let lastBarrier { followings[ObjectIdentifier(lastBarrier)]?.next = nil }
         return all
-    }
-
-    // MARK: Places in the line, and slots
-
-    mutating func suspend(_ isSuspended: Bool) {
-        self.isSuspended = isSuspended
-    }
-
-    mutating func standInLine(_ operation: Operation, at place: RequestLimiter.Place) {
-        guard let entry = entries[ObjectIdentifier(operation)] else { return }
-        // Those that left stay until they come up, or are the most.
-        if line.count > 2 * entries.count + 16 { line.removeAll { entries[$0.id]?.number != $0.number } }
-        line.push(InLine(id: ObjectIdentifier(operation), number: entry.number, place: place))
-    }
-
-    /// Begins to wait for a slot at the place of the first in the line, unless the queue does, or there is nobody to take it.
-    ///
-    /// - Returns: That place, and a worse one at which the queue has waited so far.
-    mutating func beginTaking() -> (place: RequestLimiter.Place, former: RequestLimiter.Place?)? {
-        guard !isSuspended, let (_, place) = firstInLine else { return nil }
-        if let taking, taking <= place { return nil }
-        defer { taking = place }
-        return (place, taking)
-    }
-
-    /// There is a slot: who is offered it. With nobody any more it is over with the taking.
-    mutating func nextInLine() -> Operation? {
-        guard !isSuspended, let (first, _) = firstInLine else {
-            taking = nil
-            return nil
-        }
-        _ = line.popFirst()
-        return first
-    }
-
-    /// Whether the queue is to wait at a better place than one that was taken before.
-    func isTaking(betterThan place: RequestLimiter.Place) -> Bool {
-        taking.map { $0 < place } ?? false
-    }
-
-    /// The slot is taken, or is not waited for any longer.
-    mutating func endTaking() {
-        taking = nil
-    }
-
-    /// The first in the line that is still there.
-    private var firstInLine: (operation: Operation, place: RequestLimiter.Place)? {
-        mutating get {
-            while let first = line.first {
-                if let entry = entries[first.id], entry.number == first.number { return (entry.operation, first.place) }
-                _ = line.popFirst()
-            }
-            return nil
-        }
     }
 }

@@ -19,6 +19,13 @@ struct QueueMembership {
         let isSatisfied: Bool
     }
 
+    private enum HeldPlace {
+        case none
+        case own(RequestLimiter.Slot)
+        /// That of another one, whose stage added it.
+        case lent(by: any PlaceHolder)
+    }
+
     private enum State {
         case none
         /// The queue takes it in.
@@ -36,8 +43,8 @@ struct QueueMembership {
     private var queue: RequestQueue?
     /// The operation itself, as long as the queue holds it too.
     private(set) var member: (any QueueMember)?
-    /// The place that it holds, if its queue has a bound and it counts for it.
-    private var slot: RequestLimiter.Slot?
+    /// The place that it has.
+    private var place = HeldPlace.none
     private var state = State.none
 
     /// Whether a queue has the operation that has not let it into Foundation's yet.
@@ -111,7 +118,7 @@ struct QueueMembership {
         // A dependency may have been added meanwhile.
         state = .held(behindBarrier: false)
         guard update(standing) != nil else { return false }
-        self.slot = slot
+        place = .own(slot)
         return true
     }
 
@@ -140,6 +147,30 @@ struct QueueMembership {
         }
     }
 
+    /// Gives up the place that it has, for an operation whose first attempt holds it.
+    mutating func takeSlot() -> RequestLimiter.Slot? {
+        guard case .own(let slot) = place else { return nil }
+        place = .none
+        return slot
+    }
+
+    /// It runs on the place of another one.
+    mutating func runs(onPlaceOf lender: any PlaceHolder) {
+        place = .lent(by: lender)
+    }
+
+    /// The one whose place it runs on.
+    var lender: (any PlaceHolder)? {
+        if case .lent(let lender) = place { lender } else { nil }
+    }
+
+    var holdsPlace: Bool {
+        if case .own(let slot) = place { slot.isHeld } else { false }
+    }
+
+    /// The limiter of the queue that it is in.
+    var limiter: RequestLimiter? { queue?.limiter }
+
     /// The operation has finished.
     mutating func leave() -> Departure? {
         defer { self = QueueMembership(isOver: true) }
@@ -149,7 +180,7 @@ struct QueueMembership {
             case .held, .inLine: true
             case .none, .joining, .entering, .entered, .over: false
             }
-        return Departure(queue: queue, slot: slot, wasHeld: wasHeld)
+        return Departure(queue: queue, slot: takeSlot(), wasHeld: wasHeld)
     }
 
     init() {}
@@ -159,15 +190,28 @@ struct QueueMembership {
     }
 }
 
+/// What places an operation takes of its queue.
+enum PlaceDemand {
+    /// None: what it runs takes them, as with a chain.
+    case none
+    /// One from its start to its end, where the queue has a bound.
+    case whileExecuting
+    /// One for each attempt, in the line of this host.
+    case forAttempts(to: Origin)
+}
+
 /// An operation of ours, whatever its value, as a queue sees it.
 protocol QueueMember: FinishAnnouncing {
-    /// Whether it holds a place of a queue from its start to its end. (A request holds one for each attempt.)
-    var holdsPlace: Bool { get }
+    var placeDemand: PlaceDemand { get }
 
     /// The operation is ready as far as its dependencies go.
     func dependenciesFinished()
-    func willRun(in queue: RequestQueue)
+    /// It is about to be started in a queue, in the order of starting.
+    ///
+    /// Not called for one that runs on the place of another.
+    func willRun(by turn: QueueTurn)
     func join(_ queue: RequestQueue)
+    func runs(onPlaceOf lender: any PlaceHolder)
     func settle(behindBarrier: Bool) -> QueueMembership.Settlement
     func passBarrier()
     func standInLine() -> Bool
@@ -180,6 +224,10 @@ extension AsynchronousOperation: QueueMember {
         let mayJoin = state.withLock { $0.standing.awaitsStart && $0.membership.join(queue, as: self) }
         // As Foundation's own.
         precondition(mayJoin, "An operation that is in a queue, runs or has finished cannot be added to a queue.")
+    }
+
+    func runs(onPlaceOf lender: any PlaceHolder) {
+        state.withLock { $0.membership.runs(onPlaceOf: lender) }
     }
 
     func settle(behindBarrier: Bool) -> QueueMembership.Settlement {

@@ -1,4 +1,5 @@
-/// An operation queue for requests: one that waits for its next attempt holds no place, and any number may wait for others.
+/// An operation queue for requests. It starts a request only when there is a place for it, and one that waits for its next
+/// attempt holds no place.
 ///
 /// ```swift
 /// let queue = RequestQueue()
@@ -6,23 +7,39 @@
 /// queue.addOperation(URLRequestOperation(url))
 /// ```
 ///
-/// **The order of requests needs dependencies.** At a ``maxConcurrentOperationCount`` of 1 requests are sent one at a time, but
-/// one that waits for its next attempt is overtaken by those behind it.
+/// It is an `OperationQueue`. Three things differ:
 ///
-/// It is an `OperationQueue`, with two differences:
-///
-/// - ``maxConcurrentOperationCount`` bounds *attempts*: it is the total of the ``limiter`` that every request of the queue
-///   shares. Requests are started as soon as they are ready and line up for their attempts. A request whose configuration
-///   has a limiter too takes a slot of each together, and holds none while it waits for the other.
+/// - ``maxConcurrentOperationCount`` bounds *attempts*. It is the total of the ``limiter``, whose ``RequestLimiter/perHost`` bounds
+///   those to each host. What has no place yet costs no Task and no thread.
 /// - Operations that are not ready are kept out of Foundation's queue, which on Linux asks all of them again whenever it
 ///   starts another. What an operation costs does not depend on how many others wait.
+/// - ``add(_:)`` waits while the queue holds more than ``maximumPending`` operations. A producer of a million requests needs no
+///   gate of its own.
+///
+/// ## Order
+///
+/// Ready operations stand in lines by the host of their original request. The next one is that with the highest priority, then
+/// the one that was added first, among the hosts that have a place. Priorities are strict, as Foundation's are.
+///
+/// A request in backoff gives its place back. For its next attempt it lines up at its old position, so it comes before those that
+/// were added later. At a ``maxConcurrentOperationCount`` of 1 requests are sent one at a time, in the order of their adding.
+/// A request that waits for its next attempt is overtaken meanwhile: an order in which all must *succeed* needs dependencies.
+///
+/// A request has its place while it is processed and sent, and until its body has arrived; not while it decodes. If
+/// ``URLRequestOperation/process(_:)`` or a redirect leads to another host, it exchanges the place of its host and keeps its place
+/// of the total. Of a limiter in its configuration the request takes a slot after that. Must it wait there, it gives the queue's
+/// place back, and gets both together.
+///
+/// What a stage adds to the queue in which its request has a place runs on that place. So at a width of 1 an adapter may fetch
+/// a token through the queue of its request.
+///
+/// ## Other operations
 ///
 /// Whatever else is in the queue counts while it executes: an ``AsynchronousOperation`` of another kind, a block, a foreign
-/// `Operation`. (A ``RequestChain`` does not, the requests that it runs do.) Where the queue has a bound, such an operation
-/// enters Foundation's queue when its dependencies have finished and there is a place for it; it lines up for that with the
-/// attempts of the requests. One with a readiness of its own holds its place while it waits for that. Without a bound foreign
-/// operations go straight to Foundation, and a bound that is set later does not count them; what is added while the queue is
-/// suspended counts for the bound that it has when it is resumed.
+/// `Operation`. (A ``RequestChain`` does not, the requests that it runs do.) It has no host. Where the queue has a bound, it lines
+/// up when its dependencies have finished. One with a readiness of its own holds its place while it waits for that. Without a
+/// bound such operations go straight to Foundation, and a bound that is set later does not count them; what is added while the
+/// queue is suspended counts for the bound that it has when it is resumed.
 ///
 /// Dependencies can be added and removed, and operations cancelled, while they are held back. Of a foreign operation in a
 /// bounded queue nobody hears such things: a dependency that is added is waited for, one that is removed is waited for all the
@@ -39,23 +56,17 @@
 // Unchecked as Foundation's own queue is: all state of this class is in `held`, and `ownProgress` is set once, by `init`.
 open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Admits the attempts of the queue's requests, and what else executes in the queue. Its total is the
-    /// ``maxConcurrentOperationCount``; its bound for each host is yours to set. Without bounds by default.
+    /// ``maxConcurrentOperationCount``; its bound for each host and its rate are yours to set. Without bounds by default.
     public final let limiter: RequestLimiter
 
-    private let held = Locked(HeldOperations())
+    final let held = Locked(HeldOperations())
     /// Counts what is held back, and what is watched in Foundation's queue, for who waits until that is nothing.
-    private let heldGroup = DispatchGroup()
-    private let ownProgress = QueueProgress()
+    final let heldGroup = DispatchGroup()
+    final let ownProgress = QueueProgress()
 
     /// Makes a queue without bounds.
     public override init() {
         limiter = RequestLimiter()
-        super.init()
-    }
-
-    /// Makes a queue that measures the head start of a priority on a clock.
-    init(clock: any Clock<Duration>) {
-        limiter = RequestLimiter(clock: clock)
         super.init()
     }
 
@@ -80,8 +91,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Whether nothing is started. Requests that have been started go on, with all their attempts. Whatever had been given its
-    /// place and not been started when the queue was suspended keeps that place.
+    /// Whether nothing is started, and no first attempt is sent. Requests that have been sent go on, with all their attempts.
     open override var isSuspended: Bool {
         get { held.withLock { $0.isSuspended } }
         set {
@@ -91,8 +101,9 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
             repeat {
                 applied = held.withLock { $0.isSuspended }
                 super.isSuspended = applied
+                limiter.isSuspended = applied
             } while held.withLock { $0.isSuspended } != applied
-            fillPlaces()
+            admitProducers()
         }
     }
 
@@ -104,7 +115,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Adds an operation, which is started when it is ready. One that is in a queue, runs or has finished is a programmer's
     /// error.
     open override func addOperation(_ operation: Operation) {
-        add(operation)
+        take(in: operation)
     }
 
     /// Adds operations, in order.
@@ -114,7 +125,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     ///   - wait: Whether to block the thread until they have finished.
     @available(*, noasync, message: "Use addBarrierBlock or a dependent Operation instead")
     open override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-        for operation in operations { add(operation) }
+        for operation in operations { take(in: operation) }
         guard wait else { return }
         for operation in operations { operation.waitUntilFinished() }
     }
@@ -135,8 +146,9 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
             passed(barrier)
         }
         heldGroup.enter()
+        let place = limiter.newPlace()
         // From here on whatever is added waits for the barrier.
-        let predecessors = held.withLock { $0.add(barrier) }
+        let predecessors = held.withLock { $0.add(barrier, at: place) }
         if let predecessors { barrier.wait(for: predecessors + entered) }
     }
 
@@ -167,13 +179,13 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     open override func waitUntilAllOperationsAreFinished() {
         var isOver: Bool
         repeat {
-            let lastHeld = held.withLock { $0.lastNumber }
+            let added = held.withLock { $0.addedCount }
             heldGroup.wait()
             super.waitUntilAllOperationsAreFinished()
             // Who watches what has finished.
             heldGroup.wait()
             // What ran may have added others, which were held until it had left Foundation's queue, and are there by now.
-            isOver = held.withLock { $0.isEmpty && $0.lastNumber == lastHeld } && super.operationCount == 0
+            isOver = held.withLock { $0.isEmpty && $0.addedCount == added } && super.operationCount == 0
         } while !isOver
     }
 
@@ -192,144 +204,52 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// How many operations have not finished. Takes time in proportion to their number.
     public final var allOperationCount: Int { allOperations.count }
 
-    // MARK: Entering Foundation's queue
+    // MARK: Producers
 
-    private func add(_ operation: Operation) {
-        guard let ours = operation as? any QueueMember else { return add(foreign: operation) }
-        ours.join(self)
-        heldGroup.enter()
-        // Noted down before it may enter, so that a barrier misses none that is between the two.
-        let isBehindBarrier = held.withLock { $0.insert(operation) }
-        switch ours.settle(behindBarrier: isBehindBarrier) {
-        case .enters: admit(ours)
-        case .isHeld: break
-        case .isOver: leave(operation)
+    /// How many operations are held back at most before ``add(_:)`` waits: those that have no place yet, or wait for others. 1,000
+    /// by default; less than 1 counts as 1. ``addOperation(_:)`` takes no notice of it.
+    public final var maximumPending: Int {
+        get { held.withLock { $0.maximumPending } }
+        set {
+            held.withLock { $0.maximumPending = newValue }
+            admitProducers()
         }
     }
 
-    /// Whether what executes is counted. In a queue that is suspended, too: it may get its bound before it is resumed.
-    private var hasLine: Bool { limiter.total != nil || held.withLock { $0.isSuspended } }
-
-    /// An operation of ours is ready: it enters, once it has a place, if it needs one.
-    func admit(_ operation: any QueueMember) {
-        guard operation.holdsPlace, hasLine, operation.standInLine() else { return enter(operation) }
-        standInLine(operation)
-    }
-
-    private func standInLine(_ operation: Operation) {
-        let place = limiter.newPlace(operation.queuePriority)
-        held.withLock { $0.standInLine(operation, at: place) }
-        fillPlaces()
-    }
-
-    private func enter(_ operation: any QueueMember) {
-        // Foundation runs the operations of a queue with its quality of service, but the work of ours is in Tasks.
-        let quality = qualityOfService
-        if quality != .default, operation.qualityOfService == .default { operation.qualityOfService = quality }
-        operation.willRun(in: self)
-        operation.enter { super.addOperation(operation) }
-        leave(operation)
-    }
-
-    /// An operation is not held any more.
-    func leave(_ operation: Operation) {
-        if held.withLock({ $0.remove(operation) }) { heldGroup.leave() }
-    }
-
-    /// An operation of ours has executed and finished.
-    func countFinished() {
-        ownProgress.countOne()
-    }
-
-    // MARK: Foreign operations
-
-    private func add(foreign operation: Operation) {
-        heldGroup.enter()
-        let isBehindBarrier = held.withLock { $0.insert(operation) }
-        if !isBehindBarrier { advance(operation) }
-    }
-
-    /// Lets a foreign operation enter, or, where places are counted, stand in line when its dependencies have finished.
-    private func advance(_ operation: Operation) {
-        guard hasLine, !operation.isCancelled else { return enter(foreign: operation) }
-        let unfinished = operation.dependencies.filter { !$0.isFinished }
-        guard unfinished.isEmpty else {
-            return unfinished.announceFinish { [self] in advance(operation) }
-        }
-        standInLine(operation)
-    }
-
-    private func enter(foreign operation: Operation, with slot: RequestLimiter.Slot? = nil) {
-        guard held.withLock({ $0.beginEntering(operation) }) else { return }
-        hand(over: operation, with: slot)
-    }
-
-    /// Gives a foreign operation to Foundation's queue; for whoever has seen to it that nobody else does.
-    private func hand(over operation: Operation, with slot: RequestLimiter.Slot? = nil) {
-        // Blocks count for themselves, and a barrier does not.
-        let counts = ownProgress.totalUnitCount > 0 && !(operation is QueueBlock || operation is QueueBarrier)
-        let isWatched = slot != nil || counts
-        if isWatched { heldGroup.enter() }
-        super.addOperation(operation)
-        leave(operation)
-        guard isWatched else { return }
-        operation.announceFinish { [self] in
-            slot?.release()
-            if counts, !operation.isCancelled { ownProgress.countOne() }
-            heldGroup.leave()
-        }
-    }
-
-    // MARK: Places
-
-    /// Offers the places that are free to those in the line.
-    private func fillPlaces() {
-        while let (place, former) = held.withLock({ $0.beginTaking() }) {
-            // Whoever is not found there has just been admitted, and the first in the line gets its slot, or is about to wait
-            // there, and then finds out that there is a better place.
-            if let former, !limiter.leave(former) { return }
-            if case .admitted = limiter.enter(nil, at: place, PlaceTaker(self)) {
-                give(RequestLimiter.Slot(of: limiter, for: nil))
-            } else {
-                guard held.withLock({ $0.isTaking(betterThan: place) }), limiter.leave(place) else { return }
-                held.withLock { $0.endTaking() }
+    /// Adds an operation as soon as fewer than ``maximumPending`` are held back. While the queue is suspended it waits.
+    ///
+    /// ```swift
+    /// while let line = readLine() {
+    ///     try await queue.add(URLRequestOperation(request(of: line)))
+    /// }
+    /// ```
+    ///
+    /// Those who wait are let in in the order in which they came. An operation that is added by a stage of a request of this
+    /// queue does not wait: the place of that request is there for it. Let no operation that is held back depend on one that is
+    /// still to be added: a full queue would wait for it without end.
+    ///
+    /// - Throws: `CancellationError` if the Task is cancelled before that. Nothing is added then.
+    public final func add(_ operation: Operation) async throws {
+        try Task.checkCancellation()
+        guard lender == nil else { return addOperation(operation) }
+        let turn = Answer<Void>()
+        if let ticket = held.withLock({ $0.enter(turn) }) {
+            try await withTaskCancellationHandler {
+                try await turn.value
+            } onCancel: {
+                held.withLock { $0.leave(ticket) }?.resume(with: .failure(CancellationError()))
             }
         }
+        defer {
+            held.withLock { $0.leaveProducer() }
+            admitProducers()
+        }
+        // It may have been let in in the moment of the cancel.
+        try Task.checkCancellation()
+        addOperation(operation)
     }
 
-    /// Gives a place to the first in the line that can use it.
-    private func give(_ slot: RequestLimiter.Slot) {
-        while let operation = held.withLock({ $0.nextInLine() }) {
-            if let ours = operation as? any QueueMember {
-                guard ours.take(slot) else { continue }
-                held.withLock { $0.endTaking() }
-                return enter(ours)
-            }
-            guard operation.dependencies.allSatisfy(\.isFinished) || operation.isCancelled else {
-                advance(operation)
-                continue
-            }
-            held.withLock { $0.endTaking() }
-            // Without a bound there is nothing to count, and so nothing to watch.
-            return enter(foreign: operation, with: limiter.total == nil ? nil : slot)
-        }
-        slot.release()
-    }
-
-    /// Stands in the limiter's line for the first in the queue's.
-    private final class PlaceTaker: SlotWaiter {
-        private let queue: RequestQueue
-
-        init(_ queue: RequestQueue) {
-            self.queue = queue
-        }
-
-        /// What enters Foundation's queue is asked whether it is ready.
-        var reachesUserCode: Bool { true }
-
-        func wasAdmitted() {
-            queue.give(RequestLimiter.Slot(of: queue.limiter, for: nil))
-            queue.fillPlaces()
-        }
+    private func admitProducers() {
+        for producer in held.withLock({ $0.admitProducers() }) { producer.resume(with: .success(())) }
     }
 }

@@ -23,9 +23,7 @@ import Testing
 
     @Test func aRedirectToAnotherHostWaitsForASlotOfThatHost() async throws {
         let limiter = RequestLimiter(perHost: 1)
-        var place: RequestLimiter.Place?
-        let occupied = try await limiter.slot(
-            for: Origin(URL(string: "http://other.invalid/")), priority: .normal, place: &place)
+        let occupied = try await limiter.slot(for: Origin(URL(string: "http://other.invalid/")), at: limiter.newPlace())
         var (configuration, transport) = redirecting(limiter, to: "http://other.invalid/")
         let waits = Collector<Void>()
         configuration.onEvent = { if case .waitsForSlot = $0.step { waits.append(()) } }

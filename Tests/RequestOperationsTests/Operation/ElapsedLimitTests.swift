@@ -25,8 +25,7 @@ import Testing
 
     /// Starts operations, has them stand in the line for longer than the elapsed limit, and then lets them go.
     private func afterABacklog(_ operations: [URLRequestOperation<Data>]) async throws {
-        var place: RequestLimiter.Place?
-        let occupied = try await limiter.slot(for: Origin(anyRequest.url), priority: .normal, place: &place)
+        let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
         for operation in operations {
             OperationQueue().addOperation(operation)
             let waiting = operations.firstIndex { $0 === operation }.map { $0 + 1 } ?? 0
@@ -80,8 +79,7 @@ import Testing
         var configuration = configuration(ScriptedTransport([.body(Data())]))
         configuration.deadline = .seconds(300)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
-        var place: RequestLimiter.Place?
-        let occupied = try await limiter.slot(for: Origin(anyRequest.url), priority: .normal, place: &place)
+        let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
         OperationQueue().addOperation(operation)
         await eventually { limiter.waitingCount == 1 }
         await clock.sleepers(1)

@@ -6,39 +6,31 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct JointWaitTests {
     private static func origin(_ host: Int) -> Origin { Origin(URL(string: "http://h\(host).example/")) }
 
-    private static func slot(
-        of one: RequestLimiter, _ other: RequestLimiter, host: Int = 0
-    ) async throws -> RequestLimiter.Slot {
-        var places = AttemptLimiters.Places()
-        // They are given.
-        let limiters = AttemptLimiters(ofQueue: one, ofConfiguration: other)!
-        return try await limiters.slot(for: origin(host), priority: .normal, places: &places)
+    private static func line(of limiter: RequestLimiter) -> JointWait.Line {
+        JointWait.Line(limiter: limiter, place: limiter.newPlace())
+    }
+
+    /// A place of a queue and a slot of a limiter, whose line comes first.
+    private static func slots(
+        of queue: RequestLimiter, _ limiter: RequestLimiter, host: Int = 0
+    ) async throws -> [RequestLimiter.Slot] {
+        let origin = origin(host)
+        let wait = JointWait(for: origin, of: line(of: queue), and: line(of: limiter), mayBeRejected: true)
+        try await wait.outcome()
+        return [RequestLimiter.Slot(of: queue, for: origin), RequestLimiter.Slot(of: limiter, for: origin)]
     }
 
     private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> RequestLimiter.Slot {
-        var place: RequestLimiter.Place?
-        return try await limiter.slot(for: origin(host), priority: .normal, place: &place)
-    }
-
-    @Test func thereAreNoLimitersWithoutOne() {
-        #expect(AttemptLimiters(ofQueue: nil, ofConfiguration: nil) == nil)
-        #expect(AttemptLimiters(ofQueue: nil, ofConfiguration: RequestLimiter()) != nil)
+        try await limiter.slot(for: origin(host), at: limiter.newPlace())
     }
 
     @Test func aSlotOfBothIsGivenBackToBoth() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
-        let slot = try await Self.slot(of: one, other)
+        let slot = try await Self.slots(of: one, other)
         #expect(one.inFlightCount == 1 && other.inFlightCount == 1)
         slot.release()
         slot.release()
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
-    }
-
-    @Test func aLimiterThatComesTwiceGivesOneSlot() async throws {
-        let limiter = RequestLimiter(total: 1)
-        let slot = try await Self.slot(of: limiter, limiter)
-        #expect(limiter.inFlightCount == 1)
-        slot.release()
     }
 
     @Test(arguments: [false, true])
@@ -46,7 +38,7 @@ import Testing
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let (full, free) = isFirstFull ? (one, other) : (other, one)
         let held = try await Self.slot(of: full)
-        let waiter = Task { try await Self.slot(of: one, other) }
+        let waiter = Task { try await Self.slots(of: one, other) }
         await eventually { full.waitingCount == 1 && free.inFlightCount == 0 }
         try await Self.slot(of: free).release()
         held.release()
@@ -54,25 +46,25 @@ import Testing
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
     }
 
-    @Test func whoIsAdmittedByTheFirstOnlyWaitsForTheSecond() async throws {
+    @Test func whoIsAdmittedByOneOnlyWaitsForTheOther() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let heldOther = try await Self.slot(of: other)
-        let waiter = Task { try await Self.slot(of: one, other) }
-        await eventually { one.waitingCount == 1 }
-        heldOne.release()
-        await eventually { other.waitingCount == 1 && one.inFlightCount == 0 }
-        #expect(one.waitingCount == 0)
+        let waiter = Task { try await Self.slots(of: one, other) }
+        await eventually { other.waitingCount == 1 }
         heldOther.release()
+        await eventually { one.waitingCount == 1 && other.inFlightCount == 0 }
+        #expect(other.waitingCount == 0)
+        heldOne.release()
         try await waiter.value.release()
     }
 
     @Test func aFullHostKeepsNobodyFromAnother() async throws {
         let (one, other) = (RequestLimiter(total: 2), RequestLimiter(perHost: 1))
-        let held = try await Self.slot(of: one, other, host: 1)
-        let waiter = Task { try await Self.slot(of: one, other, host: 1) }
+        let held = try await Self.slots(of: one, other, host: 1)
+        let waiter = Task { try await Self.slots(of: one, other, host: 1) }
         await eventually { other.waitingCount + one.waitingCount == 1 }
-        try await Self.slot(of: one, other, host: 2).release()
+        try await Self.slots(of: one, other, host: 2).release()
         held.release()
         try await waiter.value.release()
     }
@@ -80,7 +72,7 @@ import Testing
     @Test func whoIsCancelledLeavesTheLineAndHoldsNothing() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let held = try await Self.slot(of: other)
-        let waiter = Task { try await Self.slot(of: one, other) }
+        let waiter = Task { try await Self.slots(of: one, other) }
         await eventually { other.waitingCount == 1 }
         waiter.cancel()
         await #expect(throws: CancellationError.self) { try await waiter.value }
@@ -92,16 +84,14 @@ import Testing
     @Test func aFullLineRejectsAndTheOtherSlotIsGivenBack() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 0))
         let held = try await Self.slot(of: other)
-        let error = await #expect(throws: RequestError.self) { try await Self.slot(of: one, other) }
+        let error = await #expect(throws: RequestError.self) { try await Self.slots(of: one, other) }
         #expect(error?.code == .slotRejected && one.inFlightCount == 0)
         held.release()
     }
 
-    @Test func whoComesAgainAtItsPlacesIsNotRejectedAndComesFirst() async throws {
+    @Test func whoComesAgainAtItsPlaceIsNotRejectedAndComesFirst() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 1))
-        let limiters = try #require(AttemptLimiters(ofQueue: one, ofConfiguration: other))
-        var early = AttemptLimiters.Places()
-        try await limiters.slot(for: Self.origin(0), priority: .normal, places: &early).release()
+        let (queue, limiter) = (Self.line(of: one), Self.line(of: other))
         let held = try await Self.slot(of: other)
         let order = Collector<String>()
         let late = Task {
@@ -110,11 +100,11 @@ import Testing
             slot.release()
         }
         await eventually { other.waitingCount == 1 }
-        let again = Task { [early] in
-            var places = early
-            let slot = try await limiters.slot(for: Self.origin(0), priority: .normal, places: &places)
+        let again = Task {
+            try await JointWait(for: Self.origin(0), of: queue, and: limiter, mayBeRejected: false).outcome()
             order.append("again")
-            slot.release()
+            [RequestLimiter.Slot(of: one, for: Self.origin(0)), RequestLimiter.Slot(of: other, for: Self.origin(0))]
+                .release()
         }
         await eventually { other.waitingCount == 2 }
         held.release()
@@ -140,17 +130,17 @@ import Testing
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let heldOther = try await Self.slot(of: other)
-        let waiter = Task { try await Self.slot(of: one, other) }
+        let waiter = Task { try await Self.slots(of: other, one) }
         await eventually { one.waitingCount == 1 }
         let slow = SlowWaiter()
         let entry = one.enter(nil, at: one.newPlace(.normal), slow)
         #expect(entry == .waits)
-        // The wait is admitted by the first, finds the second full, and so gives the slot of the first to the slow one.
+        // The wait is admitted by one, finds the other full, and so gives that slot to the slow one.
         heldOne.release()
         await slow.isAdmitted.pass()
         let (third, fourth) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let held = try await Self.slot(of: third)
-        let late = Task { try await Self.slot(of: third, fourth) }
+        let late = Task { try await Self.slots(of: third, fourth) }
         await eventually { third.waitingCount == 1 }
         held.release()
         try await late.value.release()
@@ -184,7 +174,7 @@ import Testing
         let (third, fourth) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldFourth = try await slot(of: fourth)
         let heldThird = try await slot(of: third)
-        let outsider = Task { try await slot(of: third, fourth).release() }
+        let outsider = Task { try await slots(of: fourth, third).release() }
         await eventually { third.waitingCount == 1 }
         #expect(third.enter(nil, at: third.newPlace(.normal), Trigger(third, action)) == .waits)
         // Whoever takes the step may go on for ever.
@@ -198,11 +188,11 @@ import Testing
     @Test func threeWaitsDoNotPassTwoSlotsRoundAmongThemselves() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOther = try await Self.slot(of: other)
-        // One of them waits for the second limiter, two for the first.
-        let first = Task { try await Self.slot(of: one, other).release() }
+        // One of them waits for one limiter, two for the other.
+        let first = Task { try await Self.slots(of: one, other).release() }
         await eventually { other.waitingCount == 1 }
         let heldOne = try await Self.slot(of: one)
-        let rest = (0..<2).map { _ in Task { try await Self.slot(of: one, other).release() } }
+        let rest = (0..<2).map { _ in Task { try await Self.slots(of: other, one).release() } }
         await eventually { one.waitingCount == 2 }
         let endOther = try await Self.inAStepOfAnotherWait {
             heldOne.release()
@@ -223,7 +213,8 @@ import Testing
     @Test func aWaitThatIsCancelledBeforeItsStepGivesBackWhatItHasGot() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
-        let wait = JointWait(for: Self.origin(0), of: one, other, priority: .normal, places: .init())
+        let wait = JointWait(
+            for: Self.origin(0), of: Self.line(of: one), and: Self.line(of: other), mayBeRejected: true)
         wait.begin()
         // A thread that takes a step for another test may take this one too.
         await eventually { one.waitingCount == 1 }
@@ -238,10 +229,10 @@ import Testing
 
     @Test func whoNeedsBothComesBeforeALaterOneWhenBothAreGivenBackTogether() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
-        let held = try await Self.slot(of: one, other)
+        let held = try await Self.slots(of: one, other)
         let order = Collector<String>()
         let early = Task {
-            let slot = try await Self.slot(of: one, other)
+            let slot = try await Self.slots(of: other, one)
             order.append("both")
             slot.release()
         }
@@ -262,8 +253,8 @@ import Testing
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let heldOther = try await Self.slot(of: other)
-        let waiters = (0..<10_000).map { _ in Task { try await Self.slot(of: one, other).release() } }
-        await eventually { one.waitingCount == 10_000 }
+        let waiters = (0..<10_000).map { _ in Task { try await Self.slots(of: one, other).release() } }
+        await eventually { other.waitingCount == 10_000 }
         heldOne.release()
         heldOther.release()
         for waiter in waiters { try await waiter.value }
@@ -272,18 +263,18 @@ import Testing
 
     @Test func aRedirectExchangesThePlacesOfBothHostsAndKeepsBothTotals() async throws {
         let (one, other) = (RequestLimiter(total: 1, perHost: 1), RequestLimiter(total: 2, perHost: 1))
-        let slot = try await Self.slot(of: one, other, host: 1)
+        let slots = try await Self.slots(of: one, other, host: 1)
         let occupied = try await Self.slot(of: other, host: 2)
-        let next = Task { try await Self.slot(of: one, other, host: 1).release() }
-        await eventually { one.waitingCount == 1 }
-        let exchange = Task { try await slot.exchange(for: Self.origin(2), priority: .normal) }
+        let next = Task { try await Self.slots(of: one, other, host: 1).release() }
         await eventually { other.waitingCount == 1 }
+        let exchange = Task { try await slots.exchangeHosts(for: Self.origin(2)) }
+        await eventually { other.waitingCount + one.waitingCount == 2 }
         #expect(one.inFlightCount == 1 && other.inFlightCount == 2)
-        #expect(!slot.isFor(Self.origin(1)) && !slot.isFor(Self.origin(2)))
+        #expect(!slots[1].isFor(Self.origin(1)) && !slots[1].isFor(Self.origin(2)))
         occupied.release()
         try await exchange.value
-        #expect(slot.isFor(Self.origin(2)) && one.inFlightCount == 1 && other.inFlightCount == 1)
-        slot.release()
+        #expect(slots.allSatisfy { $0.isFor(Self.origin(2)) } && one.inFlightCount == 1)
+        slots.release()
         try await next.value
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
     }
@@ -291,15 +282,15 @@ import Testing
     @Test(arguments: [false, true])
     func aRedirectThatIsCancelledHoldsTheTotalUntilItIsReleased(ofBoth: Bool) async throws {
         let (one, other) = (RequestLimiter(perHost: 1), RequestLimiter(perHost: 1))
-        let slot = ofBoth ? try await Self.slot(of: one, other, host: 1) : try await Self.slot(of: one, host: 1)
+        let slots = ofBoth ? try await Self.slots(of: one, other, host: 1) : [try await Self.slot(of: one, host: 1)]
         let occupied = try await Self.slot(of: one, host: 2)
-        let exchange = Task { try await slot.exchange(for: Self.origin(2), priority: .normal) }
+        let exchange = Task { try await slots.exchangeHosts(for: Self.origin(2)) }
         await eventually { one.waitingCount == 1 }
         exchange.cancel()
         await #expect(throws: CancellationError.self) { try await exchange.value }
         #expect(one.inFlightCount == 2 && one.waitingCount == 0 && other.inFlightCount == (ofBoth ? 1 : 0))
-        slot.release()
-        slot.release()
+        slots.release()
+        slots.release()
         #expect(one.inFlightCount == 1 && other.inFlightCount == 0)
         occupied.release()
         #expect(one.keptCounts.hosts == 0 && other.keptCounts.hosts == 0)
@@ -313,21 +304,21 @@ import Testing
                     for step in 0..<200 {
                         let host = (task + step) % 5
                         let attempt = Task {
-                            let slot =
+                            let slots =
                                 switch step % 3 {
-                                case 0: try await Self.slot(of: one, host: host)
-                                case 1: try await Self.slot(of: other, host: host)
-                                default: try await Self.slot(of: one, other, host: host)
+                                case 0: [try await Self.slot(of: one, host: host)]
+                                case 1: [try await Self.slot(of: other, host: host)]
+                                default: try await Self.slots(of: one, other, host: host)
                                 }
                             #expect(one.inFlightCount <= 4 && other.inFlightCount <= 3)
                             // Gives others the chance to take a slot beside this one, up to the bounds and beyond.
                             await Task.yield()
                             // Some are redirected, to a host that is often full.
                             for hop in 0..<step % 4 {
-                                try await slot.exchange(for: Self.origin((host + hop) % 5), priority: .normal)
+                                try await slots.exchangeHosts(for: Self.origin((host + hop) % 5))
                                 await Task.yield()
                             }
-                            slot.release()
+                            slots.release()
                         }
                         if Bool.random() { attempt.cancel() }
                         _ = await attempt.result

@@ -46,15 +46,6 @@ import Testing
         #expect(limiter.waitingCount == 1)
     }
 
-    @Test func `Where one of two limiters has no slot, that of the other takes no turn`() throws {
-        let (full, paced) = (RequestLimiter(total: 1), RequestLimiter(rate: .perSecond(0.001), clock: clock))
-        let held = full.slotAtOnce(for: origin)
-        let limiters = try #require(AttemptLimiters(ofQueue: full, ofConfiguration: paced))
-        #expect(limiters.slotAtOnce(for: origin, priority: .normal) == nil)
-        #expect(paced.slotAtOnce(for: origin) != nil)
-        held?.release()
-    }
-
     @Test func `Those who wait for their time and leave do not pile up`() {
         let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
         limiter.slotAtOnce(for: origin)?.release()
@@ -92,7 +83,7 @@ import Testing
             total: .max, perHost: .max, maximumWaiting: .max,
             pacing: Pacing(rate: .perSecond(1), scope: .host, adapts: false))
         _ = table.take(origin)
-        _ = table.enter(origin, at: table.newPlace(.normal, now: 0), Answer(), mayBeRejected: false)
+        _ = table.enter(origin, at: table.newPlace(.normal), Answer(), mayBeRejected: false)
         _ = table.admit()
         let alarm = table.alarmToSet(now: 0)
         let next = try #require(alarm)

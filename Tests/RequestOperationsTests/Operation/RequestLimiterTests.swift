@@ -7,9 +7,8 @@ import Testing
     private static let origin = Origin(URL(string: "http://a.example/"))
 
     private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> RequestLimiter.Slot {
-        var place: RequestLimiter.Place?
-        return try await limiter.slot(
-            for: Origin(URL(string: "http://h\(host).example/")), priority: .normal, place: &place)
+        try await limiter.slot(
+            for: Origin(URL(string: "http://h\(host).example/")), at: limiter.newPlace(), mayBeRejected: true)
     }
 
     @Test func aLimiterWithoutBoundsAdmitsEverybody() async throws {
@@ -89,17 +88,6 @@ import Testing
         limiter.perHost = nil
         try await Self.slot(of: limiter).release()
         held.release()
-    }
-
-    @Test func aPriorityIsMeasuredOnTheClockOfTheLimiter() async throws {
-        let clock = ManualClock()
-        let limiter = RequestLimiter(total: 1, clock: clock)
-        var early: RequestLimiter.Place?
-        var late: RequestLimiter.Place?
-        try await limiter.slot(for: Self.origin, priority: .normal, place: &early).release()
-        clock.advance(by: .seconds(11))
-        try await limiter.slot(for: Self.origin, priority: .high, place: &late).release()
-        #expect(try #require(early) < #require(late))
     }
 
     @Test func noSlotIsLostAndNoBoundBrokenByTenThousandRandomSteps() async {

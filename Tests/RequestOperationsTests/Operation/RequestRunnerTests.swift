@@ -252,24 +252,23 @@ import Testing
     @Test func aSlotThatComesToAnAttemptThatWasLeftBehindIsGivenBackAndNotTold() async throws {
         let steps = Collector<String>()
         let limiter = RequestLimiter(total: 1)
-        var place: RequestLimiter.Place?
-        let occupied = try await limiter.slot(for: Origin(anyRequest.url), priority: .normal, place: &place)
-        let limiters = try #require(AttemptLimiters(ofQueue: nil, ofConfiguration: limiter))
+        let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
         let waits = Door()
         var configuration = hearing(steps)
+        configuration.limiter = limiter
         configuration.onEvent = { [told = configuration.onEvent] event in
             told?(event)
             if case .waitsForSlot = event.step { waits.open() }
         }
         let runner = runner(configuration)
-        let attempt = try runner.beginAttempt().attempt
-        let leftBehind = Task {
-            var places = AttemptLimiters.Places()
-            _ = try await runner.slot(of: limiters, for: .data(anyRequest), in: attempt, at: &places)
+        var admission = try runner.beginAttempt()
+        let leftBehind = Task { [admission] in
+            var admission = admission
+            _ = try await runner.admit(.data(anyRequest), &admission)
         }
         await waits.pass()
         _ = runner.fail(Problem())
-        _ = try runner.beginAttempt()
+        admission = try runner.beginAttempt()
         occupied.release()
         await #expect(throws: CancellationError.self) { try await leftBehind.value }
         #expect(limiter.inFlightCount == 0 && !steps.elements.contains("gotSlot"))
@@ -278,15 +277,13 @@ import Testing
 
     @Test func anAttemptThatWasLeftBehindWaitsForNoSlot() async throws {
         let steps = Collector<String>()
-        let runner = runner(hearing(steps))
-        let attempt = try runner.beginAttempt().attempt
+        var configuration = hearing(steps)
+        configuration.limiter = RequestLimiter()
+        let runner = runner(configuration)
+        var admission = try runner.beginAttempt()
         _ = runner.fail(Problem())
         _ = try runner.beginAttempt()
-        let limiters = try #require(AttemptLimiters(ofQueue: nil, ofConfiguration: RequestLimiter()))
-        await #expect(throws: CancellationError.self) {
-            var places = AttemptLimiters.Places()
-            _ = try await runner.slot(of: limiters, for: .data(anyRequest), in: attempt, at: &places)
-        }
+        await #expect(throws: CancellationError.self) { _ = try await runner.admit(.data(anyRequest), &admission) }
         #expect(!steps.elements.contains("waitsForSlot"))
         #expect(runner.fail(Problem()).stage == .process)
     }

@@ -37,12 +37,12 @@ import Testing
         var model = Model(total: total, perHost: perHost)
         var places: [ObjectIdentifier: (place: SlotTable.Place, answer: Answer<Void>)] = [:]
         let priorities: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
-        for step in 0..<3000 {
+        for _ in 0..<3000 {
             let host = Int.random(in: 0..<6)
             switch Int.random(in: 0..<3) {
             case 0:
                 let answer = Answer<Void>()
-                let place = table.newPlace(priorities.randomElement()!, now: Int64(step) * 1_000_000_000)  // Not empty.
+                let place = table.newPlace(priorities.randomElement()!)  // Not empty.
                 places[ObjectIdentifier(answer)] = (place, answer)
                 let entry = table.enter(Self.origin(host), at: place, answer, mayBeRejected: true)
                 #expect((entry == .admitted) == model.isFree(host))
@@ -79,7 +79,7 @@ import Testing
                 let answer = Answer<Void>()
                 let origin = origins[number % origins.count]
                 owners[ObjectIdentifier(answer)] = origin
-                let place = table.newPlace(.normal, now: Int64(number))
+                let place = table.newPlace(.normal)
                 if table.enter(origin, at: place, answer, mayBeRejected: true) == .admitted { held.append(origin) }
             }
             while let origin = held.popLast() {

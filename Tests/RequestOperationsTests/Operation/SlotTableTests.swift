@@ -8,7 +8,6 @@ import Testing
     /// A table with named waiters.
     private struct Line {
         var table: SlotTable
-        var now: Int64 = 0
         private var names: [ObjectIdentifier: (name: String, answer: Answer<Void>)] = [:]
 
         init(total: Int = .max, perHost: Int = .max, maximumWaiting: Int = .max) {
@@ -18,13 +17,13 @@ import Testing
         @discardableResult
         mutating func enter(
             _ name: String, _ host: Int = 0, _ priority: Operation.QueuePriority = .normal,
-            at place: SlotTable.Place? = nil, holdsTotal: Bool = false
+            at place: SlotTable.Place? = nil, as standing: SlotTable.Standing = .later
         ) -> (entry: SlotTable.Entry, place: SlotTable.Place) {
             let answer = Answer<Void>()
             names[ObjectIdentifier(answer)] = (name, answer)
-            let mine = place ?? table.newPlace(priority, now: now)
+            let mine = place ?? table.newPlace(priority)
             return (
-                table.enter(origin(host), at: mine, answer, mayBeRejected: place == nil, holdsTotal: holdsTotal), mine
+                table.enter(origin(host), at: mine, answer, as: standing, mayBeRejected: place == nil), mine
             )
         }
 
@@ -42,7 +41,7 @@ import Testing
         ) -> (admitted: String, entry: SlotTable.Entry) {
             table.releaseHost(origin(host))
             let admitted = admit()
-            return (admitted, enter(name, other, at: place, holdsTotal: true).entry)
+            return (admitted, enter(name, other, at: place, as: .redirected).entry)
         }
 
         mutating func admit() -> String {
@@ -70,29 +69,37 @@ import Testing
         #expect(line.release(0, 5, 4, 3, 2, 1) == "abcde")
     }
 
-    @Test(arguments: [(9, "high"), (11, "low")])
-    func aPriorityIsAHeadStartOfTenSecondsAStep(seconds: Int64, first: String) {
+    @Test func aPlaceKeepsItsNumberInTheLineOfAnotherPriority() {
         var line = Line(total: 1)
         line.enter("x")
-        line.now = 100_000_000_000
-        line.enter("high", 1, .high)
-        line.now = 100_000_000_000 - seconds * 1_000_000_000
-        line.enter("low", 2, .normal)
-        #expect(line.release(0) == first)
+        let place = line.table.newPlace(.normal)
+        line.enter("a", 1, .high)
+        line.enter("c", 1, .normal)
+        line.enter("b", 1, at: place.with(.high))
+        #expect(line.release(0, 1, 1) == "bac")
     }
 
-    @Test func nobodyStarvesBehindAStreamOfHigherPriority() {
+    @Test func whileItIsSuspendedNobodyBeginsAndOthersGoOn() {
+        var line = Line(total: 1)
+        line.table.isSuspended = true
+        #expect(line.enter("first", as: .first).entry == .waits)
+        #expect(line.enter("later", as: .later).entry == .admitted)
+        #expect(line.enter("second", as: .later).entry == .waits)
+        #expect(line.release(0) == "second")
+        #expect(line.release(0) == "")
+        line.table.isSuspended = false
+        #expect(line.admit() == "first")
+    }
+
+    @Test func theirPlacesDecideBetweenThoseWhoBeginAndThoseWhoGoOn() {
         var line = Line(total: 1)
         line.enter("x")
-        line.enter("L", 0, .veryLow)
-        var served = ""
-        for second in 1...60 {
-            line.now = Int64(second) * 1_000_000_000
-            line.enter("h", 0, .veryHigh)
-            served += line.release(0)
-        }
-        #expect(served.firstIndex(of: "L") != nil)
-        #expect(served.prefix { $0 != "L" }.count <= 41)
+        let (_, place) = line.enter("a", 1, as: .first)
+        #expect(line.release(0) == "a")
+        line.enter("b", 1, as: .first)
+        // It failed, and lines up for its next attempt.
+        line.enter("a", 1, at: place, as: .later)
+        #expect(line.release(1, 1) == "ab")
     }
 
     @Test func aPlaceThatWasKeptComesBeforeLaterOnes() {
@@ -136,7 +143,7 @@ import Testing
     @Test func schemeAndPortMakeAnotherHost() {
         var table = SlotTable(total: .max, perHost: 1, maximumWaiting: .max)
         for url in ["http://a.example", "https://a.example", "http://a.example:81", "http://b.example"] {
-            let place = table.newPlace(.normal, now: 0)
+            let place = table.newPlace(.normal)
             #expect(table.enter(Origin(URL(string: url)), at: place, Answer(), mayBeRejected: true) == .admitted)
         }
     }

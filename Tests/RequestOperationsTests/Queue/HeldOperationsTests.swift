@@ -7,13 +7,26 @@ import Testing
         QueueBarrier({}, whenDue: { _ in }, whenOver: { _ in })
     }
 
+    private let limiter = RequestLimiter()
+
+    private func insert(
+        _ operation: Operation, into held: inout HeldOperations
+    ) -> (isBehindBarrier: Bool, place: RequestLimiter.Place) {
+        let place = limiter.newPlace()
+        return (held.insert(operation, at: place), place)
+    }
+
+    private func insert(_ operation: Operation, _ held: inout HeldOperations) -> Bool {
+        insert(operation, into: &held).isBehindBarrier
+    }
+
     @Test func theyAreInTheOrderOfTheirAdding() {
         var held = HeldOperations()
         let operations = (0..<10).map { _ in Operation() }
-        for operation in operations { _ = held.insert(operation) }
+        for operation in operations { _ = insert(operation, &held) }
         #expect(held.operations == operations)
-        #expect(held.remove(operations[3]) == true)
-        #expect(held.remove(operations[3]) == false)
+        #expect(held.remove(operations[3]).isNews)
+        #expect(!held.remove(operations[3]).isNews)
         #expect(held.operations.count == 9 && !held.isEmpty)
     }
 
@@ -21,22 +34,22 @@ import Testing
         var held = HeldOperations()
         let (before, after, later) = (Operation(), Operation(), Operation())
         let barrier = Self.barrier()
-        #expect(held.insert(before) == false)
-        #expect(held.add(barrier) == [before])
-        #expect(held.insert(after) == true)
+        #expect(insert(before, &held) == false)
+        #expect(held.add(barrier, at: limiter.newPlace()) == [before])
+        #expect(insert(after, &held) == true)
         #expect(held.end(barrier).followers == [after])
-        #expect(held.insert(later) == false)
+        #expect(insert(later, &held) == false)
     }
 
     @Test func aBarrierWaitsForTheOneBeforeItAndWhatCameBetweenThemOnly() {
         var held = HeldOperations()
         let (before, between, after) = (Operation(), Operation(), Operation())
         let (first, second) = (Self.barrier(), Self.barrier())
-        _ = held.insert(before)
-        #expect(held.add(first) == [before])
-        #expect(held.insert(between) == true)
-        #expect(held.add(second) == nil)
-        #expect(held.insert(after) == true)
+        _ = insert(before, &held)
+        #expect(held.add(first, at: limiter.newPlace()) == [before])
+        #expect(insert(between, &held) == true)
+        #expect(held.add(second, at: limiter.newPlace()) == nil)
+        #expect(insert(after, &held) == true)
         let end = held.end(first)
         #expect(end.followers == [between] && end.next === second)
         #expect(held.end(second).followers == [after])
@@ -45,13 +58,13 @@ import Testing
     @Test func whatWasCancelledBehindABarrierIsNotKept() {
         var held = HeldOperations()
         let barrier = Self.barrier()
-        _ = held.add(barrier)
+        _ = held.add(barrier, at: limiter.newPlace())
         weak var kept: Operation?
         do {
             let operation = Operation()
             kept = operation
-            #expect(held.insert(operation) == true)
-            #expect(held.remove(operation) == true)
+            #expect(insert(operation, &held) == true)
+            #expect(held.remove(operation).isNews)
         }
         #expect(kept == nil)
         #expect(held.end(barrier).followers == [])
@@ -61,12 +74,12 @@ import Testing
         var held = HeldOperations()
         let (first, second) = (Self.barrier(), Self.barrier())
         let operation = Operation()
-        _ = held.add(first)
-        _ = held.insert(operation)
+        _ = held.add(first, at: limiter.newPlace())
+        _ = insert(operation, &held)
         _ = held.remove(operation)
-        _ = held.add(second)
+        _ = held.add(second, at: limiter.newPlace())
         // As one that was freed, and another made at the same place.
-        _ = held.insert(operation)
+        _ = insert(operation, &held)
         #expect(held.end(first).followers == [])
         #expect(held.end(second).followers == [operation])
     }
@@ -75,26 +88,26 @@ import Testing
         var held = HeldOperations()
         let (running, waiting) = (Self.barrier(), Self.barrier())
         let (operation, later) = (Operation(), Operation())
-        _ = held.add(running)
+        _ = held.add(running, at: limiter.newPlace())
         #expect(held.beginEntering(running) == true)
         _ = held.remove(running)
-        _ = held.insert(operation)
-        _ = held.add(waiting)
+        _ = insert(operation, &held)
+        _ = held.add(waiting, at: limiter.newPlace())
         let all = held.cancelAll()
         #expect(all.map(\.operation) == [operation, waiting] && all.allSatisfy(\.enters))
         #expect(held.beginEntering(waiting) == false)
-        #expect(held.insert(later) == true)
+        #expect(insert(later, &held) == true)
         let end = held.end(running)
         #expect(end.followers == [operation, later] && end.next == nil)
-        #expect(held.insert(Operation()) == false)
+        #expect(insert(Operation(), &held) == false)
     }
 
     @Test func afterACancelOfAllNobodyWaitsForABarrierThatHasNotBegun() {
         var held = HeldOperations()
         let barrier = Self.barrier()
-        _ = held.add(barrier)
+        _ = held.add(barrier, at: limiter.newPlace())
         #expect(held.cancelAll().map(\.operation) == [barrier])
-        #expect(held.insert(Operation()) == false)
+        #expect(insert(Operation(), &held) == false)
         #expect(held.end(barrier).followers == [])
     }
 
@@ -102,109 +115,64 @@ import Testing
         var held = HeldOperations()
         let operation = Operation()
         #expect(held.beginEntering(operation) == false)
-        _ = held.insert(operation)
+        _ = insert(operation, &held)
         #expect(held.beginEntering(operation) == true)
         #expect(held.beginEntering(operation) == false)
     }
 
-    /// A place in the line of a limiter.
-    private static func place(_ priority: Operation.QueuePriority = .normal, after seconds: Int64 = 0)
-        -> RequestLimiter.Place
-    {
-        var table = SlotTable(total: 1, perHost: 1, maximumWaiting: 0)
-        return table.newPlace(priority, now: seconds * 1_000_000_000)
-    }
-
-    @Test func aSlotIsWaitedForOnceAndOnlyIfSomebodyIsInTheLine() {
+    @Test func whoStandsInTheLineLeavesItWhenItIsNotHeldAnyMore() {
         var held = HeldOperations()
         let operation = Operation()
-        let place = Self.place()
-        _ = held.insert(operation)
-        #expect(held.beginTaking() == nil)
-        held.standInLine(operation, at: place)
-        let taking = held.beginTaking()
-        #expect(taking?.place == place && taking?.former == nil)
-        #expect(held.beginTaking() == nil)
-        #expect(held.nextInLine() === operation)
-        #expect(held.nextInLine() == nil)
+        #expect(held.standInLine(operation, with: .normal) == nil)
+        let place = insert(operation, into: &held).place
+        #expect(held.terms(of: operation)?.place == place)
+        #expect(held.standInLine(operation, with: .high) == place.with(.high))
+        #expect(held.stands(operation, at: place.with(.high)) && !held.stands(operation, at: place))
+        #expect(held.remove(operation).inLine == place.with(.high))
+        #expect(!held.stands(operation, at: place.with(.high)))
     }
 
-    @Test func theQueueWaitsAtThePlaceOfTheFirstInTheLine() {
+    // MARK: Producers
+
+    @Test func aProducerIsLetInAsLongAsFewAreHeld() {
         var held = HeldOperations()
-        let (low, normal) = (Operation(), Operation())
-        let (worse, better) = (Self.place(.low), Self.place(.normal, after: 1))
-        for (operation, place) in [(low, worse), (normal, better)] {
-            _ = held.insert(operation)
-            held.standInLine(operation, at: place)
-            let taking = held.beginTaking()
-            #expect(taking?.place == place && taking?.former == (operation === low ? nil : worse))
-        }
-        #expect(held.nextInLine() === normal)
-        held.endTaking()
-        #expect(held.beginTaking()?.place == worse)
+        held.maximumPending = 2
+        #expect(held.enter(Answer()) == nil && held.enter(Answer()) == nil)
+        let third = held.enter(Answer())
+        #expect(third != nil)
+        // The two who were let in have not added theirs, and do not want to.
+        held.leaveProducer()
+        #expect(held.admitProducers().count == 1)
+        #expect(third.flatMap { held.leave($0) } == nil)
     }
 
-    @Test func aLowPriorityThatHasWaitedLongComesBeforeAHighOneThatHasNot() {
+    @Test func producersAreLetInInTheirOrderAsOthersLeave() {
         var held = HeldOperations()
-        let (old, new) = (Operation(), Operation())
-        for (operation, place) in [(old, Self.place(.veryLow)), (new, Self.place(.veryHigh, after: 41))] {
-            _ = held.insert(operation)
-            held.standInLine(operation, at: place)
-        }
-        #expect(held.nextInLine() === old)
-    }
-
-    @Test func aSuspendedQueueTakesNoSlot() {
-        var held = HeldOperations()
+        held.maximumPending = 1
         let operation = Operation()
-        _ = held.insert(operation)
-        held.standInLine(operation, at: Self.place())
+        _ = insert(operation, into: &held)
+        let answers = (0..<3).map { _ in Answer<Void>() }
+        let tickets = answers.map { held.enter($0) }
+        #expect(tickets.allSatisfy { $0 != nil } && held.admitProducers().isEmpty)
+        _ = held.remove(operation)
+        #expect(held.admitProducers().first === answers[0])
+        held.leaveProducer()
+        // The second does not want to any more.
+        #expect(tickets[1].flatMap { held.leave($0) } === answers[1])
+        #expect(held.admitProducers().first === answers[2])
+    }
+
+    @Test func aSuspendedQueueLetsNobodyIn() {
+        var held = HeldOperations()
         held.suspend(true)
-        #expect(held.beginTaking() == nil)
+        #expect(held.enter(Answer()) != nil && held.admitProducers().isEmpty)
         held.suspend(false)
-        #expect(held.beginTaking() != nil)
-        held.suspend(true)
-        #expect(held.nextInLine() == nil)
-        held.suspend(false)
-        #expect(held.beginTaking() != nil)
+        #expect(held.admitProducers().count == 1)
     }
 
-    @Test func whoLeftIsNotOfferedASlot() {
+    @Test func atAMaximumOfZeroOneIsLetInAtATime() {
         var held = HeldOperations()
-        let (gone, there) = (Operation(), Operation())
-        for (second, operation) in [gone, there].enumerated() {
-            _ = held.insert(operation)
-            held.standInLine(operation, at: Self.place(after: Int64(second)))
-        }
-        _ = held.remove(gone)
-        #expect(held.nextInLine() === there)
-    }
-
-    @Test func whoLeftIsNotKeptInTheLineBehindOneThatStays() {
-        var held = HeldOperations()
-        let first = Operation()
-        _ = held.insert(first)
-        held.standInLine(first, at: Self.place(.veryHigh))
-        for second in 0..<1000 {
-            let operation = Operation()
-            _ = held.insert(operation)
-            held.standInLine(operation, at: Self.place(after: Int64(second)))
-            _ = held.remove(operation)
-        }
-        #expect(held.keptInLine < 32)
-        #expect(held.nextInLine() === first)
-    }
-
-    @Test func aPlaceThatWasTakenBeforeABetterOneIsNotWaitedAt() {
-        var held = HeldOperations()
-        let (low, normal) = (Operation(), Operation())
-        let (worse, better) = (Self.place(.low), Self.place(.normal, after: 1))
-        #expect(!held.isTaking(betterThan: worse))
-        for (operation, place) in [(low, worse), (normal, better)] {
-            _ = held.insert(operation)
-            held.standInLine(operation, at: place)
-            _ = held.beginTaking()
-        }
-        #expect(held.isTaking(betterThan: worse) && !held.isTaking(betterThan: better))
+        held.maximumPending = 0
+        #expect(held.enter(Answer()) == nil && held.enter(Answer()) != nil)
     }
 }

@@ -162,9 +162,8 @@ import Testing
 
     @Test func aReleaseThatIsCancelledGoesToTheNext() async throws {
         let url = url("cancelled-in-line")
-        var place: RequestLimiter.Place?
         let limiter = RequestLimiter(total: 1)
-        let slot = try await limiter.slot(for: Origin(url), priority: .normal, place: &place)
+        let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
         let queue = OperationQueue()
         var limited = configuration([.body(Data())])
         limited.limiter = limiter

@@ -32,8 +32,7 @@ import Testing
         let request = request("counts-when-sent")
         let url = try #require(request.url)
         let limiter = RequestLimiter(total: 1)
-        var place: RequestLimiter.Place?
-        let slot = try await limiter.slot(for: Origin(url), priority: .normal, place: &place)
+        let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
         var configuration = configuration(ScriptedTransport([.body(Data())]), budget)
         configuration.limiter = limiter
         let operation = URLRequestOperation(request, configuration: configuration)
@@ -290,8 +289,7 @@ import Testing
         let operation = URLRequestOperation(request, configuration: configuration)
         OperationQueue().addOperation(operation)
         await clock.sleepers(1)
-        var place: RequestLimiter.Place?
-        let slot = try await limiter.slot(for: Origin(url), priority: .normal, place: &place)
+        let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
         clock.advance(by: .seconds(1))
         await eventually { limiter.waitingCount == 1 }
         operation.cancel()

@@ -1,0 +1,168 @@
+/// How operations enter Foundation's queue: when they are ready, and there is a place for them.
+extension RequestQueue {
+    /// The holder of a place of this queue whose stage adds something to it.
+    var lender: (any PlaceHolder)? {
+        guard let holder = Self.placeHolder, holder.holdsPlace(of: limiter) else { return nil }
+        return holder
+    }
+
+    /// Takes an operation in; whether it is behind a barrier.
+    private func hold(_ operation: Operation) -> Bool {
+        heldGroup.enter()
+        let (place, lender) = (limiter.newPlace(), lender)
+        // Noted down before it may enter, so that a barrier misses none that is between the two.
+        return held.withLock { $0.insert(operation, at: place, lentBy: lender) }
+    }
+
+    private func hold(foreign operation: Operation) {
+        if !hold(operation) { advance(operation) }
+    }
+
+    func take(in operation: Operation) {
+        guard let ours = operation as? any QueueMember else { return hold(foreign: operation) }
+        ours.join(self)
+        switch ours.settle(behindBarrier: hold(operation)) {
+        case .enters: admit(ours)
+        case .isHeld: break
+        case .isOver: leave(operation)
+        }
+    }
+
+    /// Whether what executes is counted. In a queue that is suspended, too: it may get its bound before it is resumed.
+    private var countsExecuting: Bool { limiter.total != nil || held.withLock { $0.isSuspended } }
+
+    /// An operation of ours is ready: it enters, once it has a place, if it needs one.
+    func admit(_ operation: any QueueMember) {
+        guard let (_, lender) = held.withLock({ $0.terms(of: operation) }) else { return enter(operation) }
+        // What lent its place may have given it back meanwhile.
+        if let lender, lender.holdsPlace(of: limiter) { return enter(operation, lentBy: lender) }
+        switch operation.placeDemand {
+        case .forAttempts(let origin):
+            if operation.standInLine() { standInLine(operation, for: origin) } else { enter(operation) }
+        case .whileExecuting:
+            if countsExecuting, operation.standInLine() { standInLine(operation) } else { enter(operation) }
+        case .none: enter(operation)
+        }
+    }
+
+    private func enter(_ operation: any QueueMember, lentBy lender: (any PlaceHolder)? = nil) {
+        // Foundation runs the operations of a queue with its quality of service, but the work of ours is in Tasks.
+        let quality = qualityOfService
+        if quality != .default, operation.qualityOfService == .default { operation.qualityOfService = quality }
+        if let lender {
+            operation.runs(onPlaceOf: lender)
+        } else {
+            let place = held.withLock { $0.terms(of: operation)?.place }
+            operation.willRun(by: QueueTurn(limiter: limiter, place: place ?? limiter.newPlace()))
+        }
+        operation.enter { super.addOperation(operation) }
+        leave(operation)
+    }
+
+    /// An operation is not held any more.
+    func leave(_ operation: Operation) {
+        let (isNews, inLine, producers) = held.withLock { held in
+            let (isNews, inLine) = held.remove(operation)
+            return (isNews, inLine, held.admitProducers())
+        }
+        if let inLine { _ = limiter.leave(inLine) }
+        if isNews { heldGroup.leave() }
+        for producer in producers { producer.resume(with: .success(())) }
+    }
+
+    /// An operation of ours has executed and finished.
+    func countFinished() {
+        ownProgress.countOne()
+    }
+
+    // MARK: Foreign operations
+
+    /// Lets a foreign operation enter, or, where places are counted, stand in line when its dependencies have finished.
+    func advance(_ operation: Operation) {
+        let lender = held.withLock { $0.terms(of: operation)?.lender }
+        let isLent = lender?.holdsPlace(of: limiter) == true
+        guard countsExecuting, !isLent, !operation.isCancelled else { return enter(foreign: operation) }
+        let unfinished = operation.dependencies.filter { !$0.isFinished }
+        guard unfinished.isEmpty else {
+            return unfinished.announceFinish { [self] in advance(operation) }
+        }
+        standInLine(operation)
+    }
+
+    func enter(foreign operation: Operation, with slot: RequestLimiter.Slot? = nil) {
+        guard held.withLock({ $0.beginEntering(operation) }) else { return }
+        hand(over: operation, with: slot)
+    }
+
+    /// Gives a foreign operation to Foundation's queue; for whoever has seen to it that nobody else does.
+    func hand(over operation: Operation, with slot: RequestLimiter.Slot? = nil) {
+        // Blocks count for themselves, and a barrier does not.
+        let counts = ownProgress.totalUnitCount > 0 && !(operation is QueueBlock || operation is QueueBarrier)
+        let isWatched = slot != nil || counts
+        if isWatched { heldGroup.enter() }
+        super.addOperation(operation)
+        leave(operation)
+        guard isWatched else { return }
+        operation.announceFinish { [self] in
+            slot?.release()
+            if counts, !operation.isCancelled { ownProgress.countOne() }
+            heldGroup.leave()
+        }
+    }
+
+    // MARK: Places
+
+    /// Has an operation stand in the line of a host, or in that of those without one.
+    private func standInLine(_ operation: Operation, for origin: Origin? = nil) {
+        let priority = operation.queuePriority
+        guard let place = held.withLock({ $0.standInLine(operation, with: priority) }) else { return }
+        let waiter = LineWaiter(in: self, for: operation, to: origin, at: place)
+        switch limiter.enter(origin, at: place, waiter, as: .first) {
+        case .admitted: waiter.wasAdmitted()
+        case .waits:
+            // It may have been cancelled before it was there.
+            if !held.withLock({ $0.stands(operation, at: place) }) { _ = limiter.leave(place) }
+        case .rejected: preconditionFailure("The line of a queue rejects nobody.")
+        }
+    }
+
+    /// Gives a place to an operation that stands in the line.
+    private func give(_ slot: RequestLimiter.Slot, to operation: Operation) {
+        if let ours = operation as? any QueueMember {
+            if ours.take(slot) { enter(ours) } else { slot.release(isUnused: true) }
+        } else if operation.isCancelled || operation.dependencies.allSatisfy(\.isFinished) {
+            // Without a bound there is nothing to count, and so nothing to watch.
+            let isCounted = limiter.total != nil
+            if !isCounted { slot.release() }
+            enter(foreign: operation, with: isCounted ? slot : nil)
+        } else {
+            slot.release(isUnused: true)
+            advance(operation)
+        }
+    }
+
+    /// An operation that stands in the line.
+    // Unchecked: the weak reference is set once, by `init`.
+    private final class LineWaiter: SlotWaiter, @unchecked Sendable {
+        /// A queue that is suspended for ever is freed with the blocks in it.
+        private weak var queue: RequestQueue?
+        private let operation: Operation
+        private let origin: Origin?
+        private let place: RequestLimiter.Place
+
+        init(in queue: RequestQueue, for operation: Operation, to origin: Origin?, at place: RequestLimiter.Place) {
+            self.queue = queue
+            self.operation = operation
+            self.origin = origin
+            self.place = place
+        }
+
+        /// What enters Foundation's queue is asked whether it is ready.
+        var reachesUserCode: Bool { true }
+
+        func wasAdmitted() {
+            guard let queue else { return }
+            queue.give(RequestLimiter.Slot(of: queue.limiter, for: origin, at: place), to: operation)
+        }
+    }
+}
