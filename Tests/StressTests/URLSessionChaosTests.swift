@@ -46,7 +46,7 @@ struct URLSessionChaosTests {
             foreignSession
             ? URLSessionTransport(session: URLSession(configuration: configuration))
             : URLSessionTransport(configuration: configuration)
-        let count = Stress.rounds(50_000, shortened: 3000)
+        let count = Stress.rounds(50_000, shortened: 1500)
         let tally = await withTaskGroup(of: Result<Void, any Error>.self) { group in
             var tally = Tally()
             for number in 0..<count {

@@ -107,8 +107,8 @@ extension RequestRunner {
             guard let queue = progress.withLock({ $0.lineInQueue }) else {
                 return try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
             }
-            let wait = JointWait(
-                for: origin, of: queue, and: JointWait.Line(limiter: limiter, place: place), mayBeRejected: former == nil)
+            let line = JointWait.Line(limiter: limiter, place: place)
+            let wait = JointWait(for: origin, of: queue, and: line, mayBeRejected: former == nil)
             try await wait.outcome()
             let slot = RequestLimiter.Slot(of: limiter, for: origin, at: place)
             try hold(inQueue: RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place))
