@@ -178,19 +178,20 @@ import Testing
         var policy = RetryPolicy()
         policy.budget = RetryBudget(ratio: 0.1, minimumPerSecond: 1, window: .seconds(10), mode: .failing)
         policy.budget = .tokens(capacity: 500, cost: 5)
-        policy.budget = .shared
-        let balance: Int = RetryBudget.shared.balance(of: url)
+        policy.budget = RetryBudget()
+        let hosts: HostRegistry = .shared
+        let balance: Int = hosts.retriesLeft(to: url)
         let mode: RetryBudget.Mode = RetryBudget().mode
         #expect(balance >= 0 && mode == .delaying)
 
         let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 20, openTime: .seconds(5), probes: 1)
         policy.circuitBreaker = breaker
-        let state: CircuitBreaker.State = breaker.state(of: url)
-        var states = breaker.states(of: url).makeAsyncIterator()
+        let state: CircuitBreaker.State = hosts.circuitState(of: url, under: breaker)
+        var states = hosts.circuitStates(of: url, under: breaker).makeAsyncIterator()
         #expect(await states.next() == state)
 
-        policy.retryAfterTable = RetryAfterTable(clock: ManualClock())
-        let left: Duration? = policy.retryAfterTable?.timeLeft(for: url)
+        policy.sharesRetryAfter = true
+        let left: Duration = HostRegistry(clock: ManualClock()).timeLeftAlone(url)
         #expect(left == .zero)
 
         let path = NetworkPath(.unreachable)
@@ -199,6 +200,7 @@ import Testing
         ]
         var configuration = RequestConfiguration()
         configuration.adapters = [keyed]
+        configuration.hosts = HostRegistry()
         configuration.waitsForConnectivity = true
         configuration.networkPath = path
         path.update(.reachable(.wifi))
@@ -208,6 +210,22 @@ import Testing
             #expect(reachability == NetworkPath.shared.reachability)
             break
         }
+    }
+
+    /// Former names, which still compile.
+    @available(*, deprecated)
+    @Test func formerNames() async {
+        var policy = RetryPolicy()
+        policy.budget = .shared
+        let balance: Int = RetryBudget.shared.balance(of: url)
+        #expect(balance >= 0)
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 20, openTime: .seconds(5), probes: 1)
+        let state: CircuitBreaker.State = breaker.state(of: url)
+        var states = breaker.states(of: url).makeAsyncIterator()
+        #expect(await states.next() == state)
+        policy.retryAfterTable = RetryAfterTable(clock: ManualClock())
+        let left: Duration? = policy.retryAfterTable?.timeLeft(for: url)
+        #expect(left == .zero)
     }
 
     @Test func failures() {

@@ -26,21 +26,23 @@ final class AttemptTransfer: Sendable {
         wait = configuration.attemptTimeLimit.map { _ in ConnectionWait() }
         var held = ticket.held
         do {
-            held.permit = try configuration.circuitBreaker.map { Held(try $0.admit(url)) }
+            held.permit = try runner.permit(for: Origin(url))
         } catch {
             runner.progress.withLock { $0.noteRefusal() }
             held.giveBackUnused()
             throw error
         }
         self.held = held
-        let moment = runner.timepiece.moment
+        let moment = runner.now
         let (isFirst, wantsNewConnection) = runner.progress.withLock {
             ($0.beginSending(with: held, at: moment), $0.lostReusedConnection)
         }
         var task = ticket.task
         if wantsNewConnection { task.wantsNewConnection = true }
         first = task
-        if isFirst { configuration.retryBudget?.countRequest(to: url, on: runner.timeline) }
+        if isFirst, let budget = configuration.retryBudget {
+            configuration.hosts.budgets.countRequest(to: Origin(url), under: budget)
+        }
     }
 
     /// Makes the transfer of a hedge, which has all that it needs; ``run()`` is owed.
@@ -91,9 +93,9 @@ final class AttemptTransfer: Sendable {
 
     /// One hop, in the time that the hops before it have left.
     private func send(_ task: TransportTask, within left: inout Duration?) async throws -> TransportResponse {
-        let (limit, stopwatch) = (left, Stopwatch(runner.configuration.clock))
+        let (limit, began) = (left, runner.now)
         let waited = wait?.total ?? .zero
-        defer { left = limit.map { max($0 + (wait?.total ?? .zero) - waited - stopwatch.elapsed, .zero) } }
+        defer { left = limit.map { max($0 + (wait?.total ?? .zero) - waited - (runner.now - began), .zero) } }
         return try await runner.stageRunner.run(
             .transfer, limit: limit, of: runner.configuration.attemptTimeLimit, besides: wait
         ) { try await self.send(task) }
@@ -205,17 +207,17 @@ final class AttemptTransfer: Sendable {
     /// is no fault of the first.
     @inline(never)
     private func settlePermit(before task: TransportTask) {
-        guard let permit = held.permit, let present = permit.right, Origin(present.url) != Origin(task.request.url)
+        guard let permit = held.permit, let present = permit.right, present.origin != Origin(task.request.url)
         else { return }
         permit.take()?.settle(.succeeded)
     }
 
     /// Asks for the circuit of a redirect's host, unless that of the same host is held.
     private func admitToCircuit(_ task: TransportTask) throws {
-        guard let permit = held.permit, permit.right == nil, let breaker = runner.configuration.circuitBreaker
-        else { return }
+        guard let permit = held.permit, permit.right == nil else { return }
         do {
-            permit.hold(try breaker.admit(task.request.url))?.settle(.cancelled)
+            guard let next = try runner.circuitPermit(for: Origin(task.request.url)) else { return }
+            permit.hold(next)?.settle(.cancelled)
         } catch {
             // Nothing is sent to the new host.
             held.slots.release(isUnused: true)

@@ -4,7 +4,7 @@ struct HeldByAttempt: Sendable {
     var queueSlot: RequestLimiter.Slot?
     /// The slot of its configuration's limiter.
     var slot: RequestLimiter.Slot?
-    var permit: Held<CircuitBreaker.Permit>?
+    var permit: Held<CircuitPermit>?
 
     /// Its slots, that of the queue first.
     var slots: [RequestLimiter.Slot] { [queueSlot, slot].compactMap { $0 } }

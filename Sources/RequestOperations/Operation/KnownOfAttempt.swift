@@ -9,6 +9,8 @@ struct KnownOfAttempt: Sendable {
     /// Whether the circuit breaker did not let it pass.
     var wasRefused = false
     var bodyIsReplayable = true
+    /// What a hedge drew on the budget.
+    var hedgeDraw: RetryDraw?
     /// The type of the last error that the decoder threw. An override of `decode` may throw another one in its place.
     private(set) var typeOfDecoderError: ObjectIdentifier?
 

@@ -9,7 +9,7 @@ final class LimitAlarm: Sendable {
 
     private let state: Locked<State>
     private let wait: ConnectionWait?
-    private let clock: any Clock<Duration>
+    private let clock: RequestClock
     private let action: @Sendable () -> Void
 
     /// While a wait goes on, the alarm looks again after so long at the earliest.
@@ -22,7 +22,7 @@ final class LimitAlarm: Sendable {
     ///   - wait: What is added to that; `nil` adds nothing.
     ///   - action: Called once, if the alarm is not cancelled before; it must only resume or cancel.
     init(
-        after limit: Duration, besides wait: ConnectionWait?, on clock: any Clock<Duration>,
+        after limit: Duration, besides wait: ConnectionWait?, on clock: RequestClock,
         _ action: @escaping @Sendable () -> Void
     ) {
         self.wait = wait
@@ -42,7 +42,7 @@ final class LimitAlarm: Sendable {
     }
 
     private func set(after delay: Duration) {
-        let alarm = Alarm(after: delay, on: clock) { [weak self] in self?.ring() }
+        let alarm = clock.alarm(after: delay) { [weak self] in self?.ring() }
         let isOver = state.withLock { state in
             guard case .set(_, let added) = state else { return true }
             state = .set(alarm, added: added)

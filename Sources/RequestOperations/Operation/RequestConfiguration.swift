@@ -103,12 +103,21 @@ public struct RequestConfiguration: Sendable {
         set { values.edit { $0.networkPath = newValue } }
     }
 
+    /// What is known of hosts: retry budgets, circuits, what they asked for by `Retry-After`, and recoveries.
+    /// ``HostRegistry/shared`` by default. A configuration with another ``clock`` than the continuous one has a registry of its own
+    /// on that clock, which its copies share, unless one is set.
+    public var hosts: HostRegistry {
+        get { values.value.hosts }
+        set { values.edit { $0.given = newValue } }
+    }
+
     /// The parts of the policy that every request asks, without a copy of the whole.
     var retryBudget: RetryBudget? { values.value.retryPolicy.budget }
     var circuitBreaker: CircuitBreaker? { values.value.retryPolicy.circuitBreaker }
-    /// `nil` where the policy takes no notice of what servers ask for.
-    var retryAfterTable: RetryAfterTable? {
-        values.value.retryPolicy.honoursRetryAfter ? values.value.retryPolicy.retryAfterTable : nil
+    /// What hosts asked for; `nil` where the policy takes no notice of what other requests were told.
+    var silences: SilenceTable? {
+        let policy = values.value.retryPolicy
+        return policy.honoursRetryAfter && policy.sharesRetryAfter ? hosts.silences : nil
     }
 
     /// Where the jitter comes from, shared by all operations that are given it. The system's generator by default.
@@ -123,6 +132,9 @@ public struct RequestConfiguration: Sendable {
         get { values.value.clock }
         set { values.edit { $0.clock = newValue } }
     }
+
+    /// The time on that clock.
+    var requestClock: RequestClock { values.value.requestClock }
 
     // MARK: Time limits
 
@@ -311,7 +323,17 @@ extension RequestConfiguration {
         var networkPath: NetworkPath?
         var waitsForConnectivity = false
         var randomSource: RandomSource = RandomSource.system
-        var clock: any Clock<Duration> = ContinuousClock()
+        var clock: any Clock<Duration> = ContinuousClock() {
+            didSet {
+                requestClock = RequestClock(clock)
+                hostsOfClock = requestClock.isContinuous ? .shared : HostRegistry(requestClock)
+            }
+        }
+        private(set) var requestClock = RequestClock.continuous
+        private var hostsOfClock = HostRegistry.shared
+        /// The registry that was set.
+        var given: HostRegistry?
+        var hosts: HostRegistry { given ?? hostsOfClock }
         var connectTimeLimit: Duration? = .seconds(15)
         var idleTimeLimit: Duration? = .seconds(60)
         var attemptTimeLimit: Duration?

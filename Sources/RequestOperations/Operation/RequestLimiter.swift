@@ -7,8 +7,7 @@ public final class RequestLimiter: Sendable {
     typealias Place = SlotTable.Place
 
     private let state: Locked<SlotTable>
-    private let stopwatch: Stopwatch
-    private let clock: any Clock<Duration>
+    private let clock: RequestClock
 
     /// Makes a limiter. A bound of zero or less is a programmer's error.
     ///
@@ -30,10 +29,9 @@ public final class RequestLimiter: Sendable {
         per scope: RateScope = .host, adaptsToTooManyRequests: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.clock = clock
+        self.clock = RequestClock(clock)
         self.scope = scope
         self.adaptsToTooManyRequests = adaptsToTooManyRequests
-        stopwatch = Stopwatch(clock)
         state = Locked(
             SlotTable(
                 total: Self.bound(total), perHost: Self.bound(perHost),
@@ -111,7 +109,7 @@ public final class RequestLimiter: Sendable {
     private func withTable<Result>(_ body: (inout SlotTable, Int64) -> Result) -> Result {
         let unpaced: Result? = state.withLock { $0.pacing == nil ? body(&$0, 0) : nil }
         if let unpaced { return unpaced }
-        let now = stopwatch.nanoseconds
+        let now = clock.now.nanoseconds
         return state.withLock { body(&$0, now) }
     }
 
@@ -134,7 +132,7 @@ public final class RequestLimiter: Sendable {
     /// Has the table looked through at a time at which the pace lets somebody go.
     private func set(_ next: SlotTable.NextAlarm, now: Int64) {
         next.replaced?.cancel()
-        let alarm = Alarm(after: .nanoseconds(next.time - now), on: clock) { [weak self, number = next.number] in
+        let alarm = clock.alarm(after: .nanoseconds(next.time - now)) { [weak self, number = next.number] in
             self?.change(telling: Self.tellElsewhere) { table, _ in table.alarmRang(number) }
         }
         // It may have rung already, or another one has taken its place.

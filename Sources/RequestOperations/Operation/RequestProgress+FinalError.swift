@@ -8,7 +8,7 @@ extension RequestProgress {
     ///   - moment: When it ends the running attempt too, in what it tells; `nil` if it does not.
     func finalError(
         _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
-        isOfAttempt: Bool = true, endingAttemptAt moment: Timepiece.Moment? = nil
+        isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
     ) -> RequestError {
         var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfAttempt && known.isOfDecoder(error))
             .about(request, id, notRetried: notRetried).completed(by: known)
@@ -17,14 +17,6 @@ extension RequestProgress {
         final.attempts = told.attempts
         return final
     }
-
-    /// Notes why the policy wants no further attempt.
-    mutating func note(_ reason: NotRetried) {
-        boxedNotRetried = Box(reason)
-    }
-
-    /// Why there is no further attempt. What the policy did not want to end was ended by a decision of the user's.
-    var notRetried: NotRetried { boxedNotRetried?.value ?? .decision }
 
     /// The request as the adapters made it for this attempt; the original before that.
     var request: URLRequest { known.request ?? original.value }

@@ -23,13 +23,9 @@ struct RequestProgress: Sendable {
     /// What the running attempt holds.
     var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
-    private var draw: RetryBudget.Draw?
+    private var draw: RetryDraw?
     /// That of the running attempt, if the recovery of its host brought it forward.
     var release: Release?
-    /// Why the retry after the last failure waits, unless it does for its backoff alone, and how long.
-    var notedWait: Box<NotedWait>?
-    /// Why the policy does not want the last failed attempt to be followed by another.
-    var boxedNotRetried: Box<NotRetried>?
     /// The wait that is under way.
     var wait: RetryWait?
     /// How the request stands in its queue; `nil` without one.
@@ -71,8 +67,8 @@ struct RequestProgress: Sendable {
     /// The place of the leading attempt; those that were begun beside it follow.
     private var leading: Int { attempts.count - 1 - (attemptCount - leader) }
 
-    mutating func becameReady(at moment: Timepiece.Moment) {
-        if readySince == nil { readySince = moment.time }
+    mutating func becameReady(at moment: Duration) {
+        if readySince == nil { readySince = moment }
     }
 
     mutating func becameUnready() {
@@ -175,7 +171,7 @@ struct RequestProgress: Sendable {
     ///   - moment: The time.
     ///   - priority: The operation's.
     mutating func beginAttempt(
-        after wake: Wake?, at moment: Timepiece.Moment, priority: Operation.QueuePriority = .normal
+        after wake: Wake?, at moment: Duration, priority: Operation.QueuePriority = .normal
     ) -> Admission? {
         guard !isStopped else { return nil }
         attemptCount += 1
@@ -200,16 +196,16 @@ struct RequestProgress: Sendable {
     }
 
     /// The running attempt is about to be sent; whether it is the first one that is.
-    mutating func beginSending(with held: HeldByAttempt, at moment: Timepiece.Moment) -> Bool {
+    mutating func beginSending(with held: HeldByAttempt, at moment: Duration) -> Bool {
         self.held = held
         isDrawSpent = true
         guard firstSent == nil else { return false }
-        firstSent = moment.time
+        firstSent = moment
         return true
     }
 
     /// Notes what was drawn for the retry that follows; `false` if none does, since the request has ended meanwhile.
-    mutating func note(_ draw: RetryBudget.Draw) -> Bool {
+    mutating func note(_ draw: RetryDraw) -> Bool {
         guard !isStopped else { return false }
         self.draw = draw
         isDrawSpent = false
@@ -217,37 +213,30 @@ struct RequestProgress: Sendable {
     }
 
     /// What was drawn for a retry that was not sent yet.
-    var unusedDraw: RetryBudget.Draw? { isDrawSpent ? nil : draw }
+    var unusedDraw: RetryDraw? { isDrawSpent ? nil : draw }
 
     /// What was drawn for the attempt that was sent last.
-    var spentDraw: RetryBudget.Draw? { isDrawSpent ? draw : nil }
-
-    /// Puts a draw in the place of the unused one; whether that was still there.
-    mutating func replaceUnusedDraw(by draw: RetryBudget.Draw) -> Bool {
-        guard unusedDraw != nil else { return false }
-        self.draw = draw
-        return true
-    }
+    var spentDraw: RetryDraw? { isDrawSpent ? draw : nil }
 
     /// Gives up what was drawn for a retry that is not made.
-    mutating func takeUnusedDraw() -> RetryBudget.Draw? {
+    mutating func takeUnusedDraw() -> RetryDraw? {
         guard let unusedDraw else { return nil }
         draw = nil
         return unusedDraw
     }
 
-    mutating func endAttempt(_ error: (any Error)?, at moment: Timepiece.Moment) {
+    mutating func endAttempt(_ error: (any Error)?, at moment: Duration) {
         guard !attempts.isEmpty else { return }
         end(leading, error, at: moment)
     }
 
     /// Ends all attempts that run.
-    mutating func endAttempts(_ error: (any Error)?, at moment: Timepiece.Moment) {
+    mutating func endAttempts(_ error: (any Error)?, at moment: Duration) {
         endAttempt(error, at: moment)
         for contender in contenders { end(leading + contender.attempt - leader, error, at: moment) }
     }
 
-    private mutating func end(_ place: Int, _ error: (any Error)?, at moment: Timepiece.Moment) {
+    private mutating func end(_ place: Int, _ error: (any Error)?, at moment: Duration) {
         guard attempts[place].ended == nil else { return }
         attempts[place].ended = elapsed(at: moment)
         attempts[place].error = error
@@ -255,8 +244,8 @@ struct RequestProgress: Sendable {
 
     /// Ends the attempt as failed and says what the retry decision is made from.
     mutating func fail(
-        _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Timepiece.Moment,
-        on timeline: Timeline = .none, of progress: Locked<RequestProgress>? = nil
+        _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Duration,
+        in hosts: HostRegistry = .shared
     ) -> AttemptFailure {
         // Out of another stage it is an error like any other.
         let transfer = stage.isOfTransfer ? thrown as? TransferFailure : nil
@@ -277,14 +266,12 @@ struct RequestProgress: Sendable {
             error = RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
                 .completed(by: known).about(request, id)
         }
-        boxedNotRetried = nil
         let (elapsed, sinceSending) = (elapsed(at: moment), elapsedSinceSending(at: moment))
         endAttempt(error, at: moment)
         // It may have ended beside another attempt, before all was known of the error.
         attempts[leading].error = error
         failedAttempt = leader
         backoffStep += 1
-        notedWait = nil
         // The retry that may follow has drawn nothing yet.
         if isDrawSpent { (draw, isDrawSpent) = (nil, false) }
         // The second in a row says more than that a connection was old.
@@ -302,8 +289,7 @@ struct RequestProgress: Sendable {
             timeLeft: deadline.map { $0 - elapsed }, date: date,
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
             redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
-            skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, timeline: timeline,
-            isOfDecoder: known.isOfDecoder(error), progress: progress)
+            skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, isOfDecoder: known.isOfDecoder(error), hosts: hosts)
     }
 
     mutating func restartBackoff() {
@@ -321,14 +307,16 @@ struct RequestProgress: Sendable {
 
     /// Begins a hedge, which is about to be sent, beside an attempt, if that still awaits its answer; returns its number.
     mutating func beginHedge(
-        _ task: TransportTask, holding held: HeldByAttempt, beside attempt: Int, at moment: Timepiece.Moment
+        _ task: TransportTask, holding held: HeldByAttempt, drawing draw: RetryDraw? = nil, beside attempt: Int,
+        at moment: Duration
     ) -> Int? {
         guard awaitsAnswer(attempt) else { return nil }
         attemptCount += 1
         hedgeCount += 1
         append(
             Attempt(number: attemptCount, began: elapsed(at: moment), waited: .zero, wokenBy: nil, isHedge: true))
-        let known = KnownOfAttempt(request: task.request, bodyIsReplayable: task.body.isReplayable)
+        let known = KnownOfAttempt(
+            request: task.request, bodyIsReplayable: task.body.isReplayable, hedgeDraw: draw)
         contenders.append(Contender(attempt: attemptCount, stage: .transfer, known: known, held: held))
         return attemptCount
     }
@@ -336,8 +324,8 @@ struct RequestProgress: Sendable {
     /// Ends an attempt as failed while others run beside it; `nil` if it does not run any more. Nothing is decided upon
     /// that, so the backoff stays where it is.
     mutating func failBeside(
-        _ attempt: Int, _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Timepiece.Moment,
-        on timeline: Timeline
+        _ attempt: Int, _ thrown: any Error, of id: RequestID? = nil, deadline: Duration?, at moment: Duration,
+        in hosts: HostRegistry
     ) -> AttemptFailure? {
         let (step, refused, throttled, failed) = (backoffStep, refusals, tooManyRequests, failedAttempt)
         let (spent, isSpent) = (draw, isDrawSpent)
@@ -347,10 +335,10 @@ struct RequestProgress: Sendable {
             (backoffStep, refusals, tooManyRequests, failedAttempt) = (step, refused, throttled, failed)
             (draw, isDrawSpent) = (spent, isSpent)
         }
-        guard !runs(attempt) else { return fail(thrown, of: id, deadline: deadline, at: moment, on: timeline) }
+        guard !runs(attempt) else { return fail(thrown, of: id, deadline: deadline, at: moment, in: hosts) }
         var failure: AttemptFailure?
         _ = beside(attempt) { progress in
-            failure = progress.failBeside(attempt, thrown, of: id, deadline: deadline, at: moment, on: timeline)
+            failure = progress.failBeside(attempt, thrown, of: id, deadline: deadline, at: moment, in: hosts)
             return true
         }
         return failure
@@ -358,7 +346,7 @@ struct RequestProgress: Sendable {
 
     /// Has the request go on with one of the attempts that run beside each other: the others have lost. Returns what
     /// they hold; `nil` if there are no others.
-    mutating func lead(_ attempt: Int, at moment: Timepiece.Moment) -> [HeldByAttempt]? {
+    mutating func lead(_ attempt: Int, at moment: Duration) -> [HeldByAttempt]? {
         guard !contenders.isEmpty else { return nil }
         if let place = contenders.firstIndex(where: { $0.attempt == attempt }) { exchange(place) }
         defer { contenders = [] }

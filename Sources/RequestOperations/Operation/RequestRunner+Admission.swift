@@ -49,8 +49,8 @@ extension RequestRunner {
 
     /// Lets an attempt in: waits until its host is not to be left alone any longer, and for its slots.
     ///
-    /// A response may ask to leave the host alone while the attempt stands in the line. So it asks the table again when it
-    /// has a slot. If need be it gives the slot back, waits, and stands in the line again at its old place.
+    /// A response may ask to leave the host alone while the attempt stands in the line. So it asks again when it has a
+    /// slot. If need be it gives the slot back, waits, and stands in the line again at its old place.
     ///
     /// - Parameters:
     ///   - task: What it is to send, completed from the configuration.
@@ -61,9 +61,9 @@ extension RequestRunner {
         try advance { $0.note(task) }
         var waited = Duration.zero
         while true {
-            if let table = tableThatAsksToWait(task, after: admission.wake) {
+            if isToLeaveAlone(task, after: admission.wake) {
                 giveUpPlaceInQueue()
-                let wake = try await leaveAlone(task, by: table)
+                let wake = try await leaveAlone(task)
                 admission.note(wake)
                 waited += wake.waited
                 guard !admission.isStale(after: waited, freshness: freshness) else {
@@ -74,7 +74,7 @@ extension RequestRunner {
             }
             let (slot, time) = try await slots(for: task, &admission)
             waited += time
-            guard tableThatAsksToWait(task, after: admission.wake) == nil else {
+            guard !isToLeaveAlone(task, after: admission.wake) else {
                 slot?.release(isUnused: true)
                 continue
             }
@@ -123,15 +123,15 @@ extension RequestRunner {
     /// be the first attempt gives its place back, and waits.
     private func placeInQueue(for origin: Origin, in attempt: Int) async throws -> Duration {
         guard let turn = progress.withLock({ $0.turn }) else { return .zero }
-        let stopwatch = Stopwatch(configuration.clock)
+        let began = now
         if progress.withLock({ !$0.wasSent }), turn.limiter.isSuspended { giveUpPlaceInQueue() }
         guard let slot = progress.withLock({ $0.held.queueSlot }) else {
             try await takePlaceInQueue(in: attempt, for: origin)
-            return stopwatch.elapsed
+            return now - began
         }
         guard !slot.isFor(origin) else { return .zero }
         try await exchange([slot], for: origin, in: attempt)
-        return stopwatch.elapsed
+        return now - began
     }
 
     /// Exchanges the places that slots have at a host for those at another one.
@@ -149,7 +149,7 @@ extension RequestRunner {
         in attempt: Int, _ body: () async throws -> RequestLimiter.Slot?
     ) async throws -> (RequestLimiter.Slot?, waited: Duration) {
         try advance { $0.enter(.slot, in: attempt) }
-        let stopwatch = Stopwatch(configuration.clock)
+        let began = now
         emit(.waitsForSlot)
         let slot = try await body()
         do {
@@ -160,7 +160,7 @@ extension RequestRunner {
             slot?.release(isUnused: true)
             throw error
         }
-        let waited = stopwatch.elapsed
+        let waited = now - began
         emit(.gotSlot(waited: waited))
         return (slot, waited)
     }

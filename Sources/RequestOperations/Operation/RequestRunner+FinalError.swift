@@ -2,7 +2,7 @@
 extension RequestRunner {
     /// The error of a request whose deadline has passed.
     func passed(_ deadline: Duration) -> RequestError {
-        let moment = timepiece.moment
+        let moment = now
         return progress.withLock { progress in
             let timedOut = RequestError(.timedOut, stage: progress.stage, reason: "the deadline of \(deadline) passed")
             return progress.finalError(
@@ -13,7 +13,7 @@ extension RequestRunner {
     /// The error that the request ends with.
     ///
     /// - Parameters:
-    ///   - notRetried: Why no further attempt follows; by default what was noted when that was decided.
+    ///   - notRetried: Why no further attempt follows.
     ///   - isOfAttempt: Whether it is the error of the attempt, and not one that a decision puts in its place.
     func ending(
         _ error: any Error, in stage: RequestError.Stage, notRetried: NotRetried? = nil, isOfAttempt: Bool = true
@@ -21,7 +21,7 @@ extension RequestRunner {
         guard !error.meansCancellation else { return CancellationError() }
         return progress.withLock { progress in
             progress.finalError(
-                error, stage: stage, of: id, notRetried: notRetried ?? progress.notRetried, isOfAttempt: isOfAttempt)
+                error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
         }
     }
 

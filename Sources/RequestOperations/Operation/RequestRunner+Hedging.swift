@@ -64,12 +64,11 @@ extension RequestRunner {
         let url = task.request.url
         guard Hedging.allows(task) else { throw .notRepeatable }
         guard timeLeft(by: configuration.retryPolicy) > .zero else { throw .tooLate }
-        if let table = configuration.retryAfterTable, table.timeLeft(for: url, on: timeline) > .zero {
-            throw .hostLeftAlone
-        }
-        guard var held = slotsAtOnce(for: Origin(url)) else { throw .noSlot }
+        let origin = Origin(url)
+        if let silences = configuration.silences, silences.timeLeft(for: origin) > .zero { throw .hostLeftAlone }
+        guard var held = slotsAtOnce(for: origin) else { throw .noSlot }
         do {
-            held.permit = try configuration.circuitBreaker.map { Held(try $0.admit(url)) }
+            held.permit = try permit(for: origin)
             return held
         } catch {
             held.giveBackUnused()
@@ -101,15 +100,21 @@ extension RequestRunner {
     private func begin(
         _ task: TransportTask, as id: Int, holding held: HeldByAttempt, beside attempt: Int, in race: HedgeRace
     ) throws(Hedging.Refusal) -> Int? {
-        let url = task.request.url
-        let (isGranted, draw) = configuration.retryBudget?.withdrawHedge(to: url, on: timeline) ?? (true, nil)
-        guard isGranted else {
+        let draw: RetryDraw?
+        switch configuration.retryBudget.map({
+            configuration.hosts.budgets.withdrawHedge(to: Origin(task.request.url), under: $0)
+        }) {
+        case .granted(_, let drawn)?: draw = drawn
+        case nil: draw = nil
+        case .refused?:
             held.giveBackUnused()
             throw .budgetExhausted
         }
-        let moment = timepiece.moment
+        let moment = now
         guard race.joins(id),
-            let number = progress.withLock({ $0.beginHedge(task, holding: held, beside: attempt, at: moment) })
+            let number = progress.withLock({
+                $0.beginHedge(task, holding: held, drawing: draw, beside: attempt, at: moment)
+            })
         else {
             draw?.takeBack()
             held.giveBackUnused()
@@ -122,7 +127,7 @@ extension RequestRunner {
 
     /// Has the request go on with one of the attempts that run beside each other. Returns what the others hold.
     func lead(_ attempt: Int) -> [HeldByAttempt] {
-        let moment = timepiece.moment
+        let moment = now
         guard let held = progress.withLock({ $0.lead(attempt, at: moment) }) else { return [] }
         emit(.hedgeDecided(attempt))
         return held
@@ -130,17 +135,17 @@ extension RequestRunner {
 
     /// The failure of an attempt beside others, as it would be if it ended with an error.
     func judge(_ error: any Error, of attempt: Int) -> AttemptFailure? {
-        let moment = timepiece.moment
+        let moment = now
         var copy = progress.withLock { $0 }
         return copy.failBeside(
-            attempt, error, of: id, deadline: configuration.deadline, at: moment, on: timeline)
+            attempt, error, of: id, deadline: configuration.deadline, at: moment, in: configuration.hosts)
     }
 
     /// Ends an attempt as failed while others run beside it, or were decided for.
     func failBeside(_ error: any Error, of attempt: Int) {
-        let moment = timepiece.moment
+        let moment = now
         let failure = progress.withLock {
-            $0.failBeside(attempt, error, of: id, deadline: configuration.deadline, at: moment, on: timeline)
+            $0.failBeside(attempt, error, of: id, deadline: configuration.deadline, at: moment, in: configuration.hosts)
         }
         if let failure { tell(failure) }
     }

@@ -6,20 +6,16 @@ final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let configuration: RequestConfiguration
     let progress: Locked<RequestProgress>
-    let timepiece: Timepiece
     private let events: RequestEventLine?
 
     init(_ request: URLRequest, configuration: RequestConfiguration) {
         self.configuration = configuration
         progress = Locked(RequestProgress(request))
-        timepiece = Timepiece(configuration.clock)
         events = configuration.onEvent.map(RequestEventLine.init)
     }
 
-    /// The time in which the request is made.
-    var timeline: Timeline {
-        if case .real = timepiece { .real } else { .clock(configuration.clock) }
-    }
+    /// The time now, read outside of every lock.
+    var now: Duration { configuration.requestClock.now }
 
     /// The request from which each attempt is processed.
     var original: URLRequest { progress.withLock { $0.original.value } }
@@ -31,7 +27,7 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     func becameReady() {
-        let moment = timepiece.moment
+        let moment = now
         progress.withLock { $0.becameReady(at: moment) }
     }
 
@@ -50,10 +46,10 @@ final class RequestRunner: IdempotencyKeySource {
     ///
     /// - Throws: A ``RequestError`` with the code `timedOut` if the deadline has passed already, in a queue.
     func setAlarm(at deadline: Duration, onDeadline: @escaping @Sendable (RequestError) -> Void) throws {
-        let moment = timepiece.moment
+        let moment = now
         let left = deadline - progress.withLock { $0.elapsed(at: moment) }
         guard left > .zero else { throw passed(deadline) }
-        let alarm = Alarm(after: left, on: configuration.clock) { [weak self] in
+        let alarm = configuration.requestClock.alarm(after: left) { [weak self] in
             // Whoever hears of the end must not keep the deadlines of others waiting.
             DispatchQueue.global().async { [weak self] in
                 if let self { onDeadline(passed(deadline)) }
@@ -89,7 +85,7 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// The running attempt has its value.
     func succeeded() {
-        let moment = timepiece.moment
+        let moment = now
         let (body, release) = progress.withLock { progress in
             progress.endAttempt(nil, at: moment)
             return (progress.takeBody(), progress.takeRelease())
@@ -100,7 +96,7 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// The operation has its result. Nothing is told of the request afterwards.
     func ended(_ error: (any Error)?) {
-        let moment = timepiece.moment
+        let moment = now
         let (alarm, unused, release, held) = progress.withLock { progress in
             progress.endAttempts(error, at: moment)
             progress.stop()
@@ -119,7 +115,7 @@ final class RequestRunner: IdempotencyKeySource {
     func beginAttempt(
         after wake: Wake?, priority: Operation.QueuePriority
     ) throws -> Admission {
-        let moment = timepiece.moment
+        let moment = now
         let admission = progress.withLock {
             $0.beginAttempt(after: wake, at: moment, priority: priority)
         }
@@ -129,13 +125,13 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     func fail(_ error: any Error) -> AttemptFailure {
-        let moment = timepiece.moment
+        let moment = now
         let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
         // What failed beside another attempt was told then.
         let (isNews, failure, release, held) = progress.withLock {
             (
                 $0.isRunning,
-                $0.fail(error, of: id, deadline: configuration.deadline, at: moment, on: timeline, of: progress),
+                $0.fail(error, of: id, deadline: configuration.deadline, at: moment, in: configuration.hosts),
                 $0.takeRelease(), $0.takeHeld()
             )
         }
@@ -152,21 +148,25 @@ final class RequestRunner: IdempotencyKeySource {
         emit(.attemptFailed(failure))
     }
 
-    /// Adopts a decision to retry; throws what the request ends with if it is none.
-    func adopt(
-        _ decision: RetryDecision, after failure: AttemptFailure
-    ) throws -> (delay: Duration, observers: [any EarlyRetryObserver]) {
+    /// Begins the wait that a decision asks for; throws what the request ends with if it asks for none.
+    func beginWait(_ decision: RetryDecision, after failure: AttemptFailure) throws -> BegunWait {
         try enter(.retryDecision)
         emit(.decided(decision))
         switch decision {
-        case .stop: throw ending(failure.error, in: failure.stage)
-        case .fail(let error): throw ending(error, in: failure.stage, isOfAttempt: false)
+        case .stop:
+            let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
+            throw ending(failure.error, in: failure.stage, notRetried: reason)
+        case .fail(let error):
+            let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
+            throw ending(error, in: failure.stage, notRetried: reason, isOfAttempt: false)
         case .retry(let delay, let observers, let restartsBackoff, let request):
             progress.withLock { progress in
                 if let request { progress.original.replace(with: request) }
                 if restartsBackoff { progress.restartBackoff() }
             }
-            return (delay, observers)
+            let wait = try plan(delay, after: failure)
+            return try beginWait(
+                wait.delay, or: wait.observers(of: observers), after: failure, as: .waits(wait.delay), because: wait.reason)
         }
     }
 
@@ -174,8 +174,10 @@ final class RequestRunner: IdempotencyKeySource {
     struct BegunWait: Sendable {
         let race: RetryWait
         fileprivate let runners: RetryWait.Runners
-        fileprivate let stopwatch: Stopwatch
-        fileprivate let knownEnd: Int64
+        /// Those observers that are of this package.
+        let ownObservers: [any EarlyRetryObserver]
+        fileprivate let began: Duration
+        fileprivate let knownEnd: Duration
     }
 
     /// Begins a wait before another attempt, or, without a failure, in one that has not been sent. Each call is followed by one
@@ -183,21 +185,20 @@ final class RequestRunner: IdempotencyKeySource {
     ///
     /// - Parameters:
     ///   - step: How it is told.
-    ///   - reason: Why it waits, in a step that says so; `nil` is what was noted when it was decided upon.
-    // Inlined, its temporaries would be part of what every waiting operation keeps; so it is with those below.
-    @inline(never)
+    ///   - reason: Why it waits, in a step that says so.
     func beginWait(
         _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,
-        as step: RequestEvent.Step, because reason: WaitReason? = nil
+        as step: RequestEvent.Step, because reason: WaitReason = .backoff
     ) throws -> BegunWait {
-        let (clock, race) = (configuration.clock, RetryWait())
-        let knownEnd = knownEnd(after: failure)
-        let stopwatch = Stopwatch(clock)
+        let race = RetryWait()
+        let (knownEnd, began) = (knownEnd(after: failure), now)
         try advance { $0.enterWait(race) }
-        if events != nil { tell(step, because: reason ?? progress.withLock { $0.reason(toWait: delay) }) }
+        if events != nil { tell(step, because: reason) }
         let runners = race.begin(
-            delay, or: observers, after: failure, clock: clock, random: configuration.randomSource)
-        return BegunWait(race: race, runners: runners, stopwatch: stopwatch, knownEnd: knownEnd)
+            delay, or: observers, after: failure, in: configuration.hosts, clock: configuration.requestClock,
+            random: configuration.randomSource)
+        return BegunWait(
+            race: race, runners: runners, ownObservers: observers.compactMap(\.ownSign), began: began, knownEnd: knownEnd)
     }
 
     /// What ended a wait, awaited once.
@@ -217,7 +218,7 @@ final class RequestRunner: IdempotencyKeySource {
         leave(wait)
         emit(.woke(ending.reason))
         return Wake(
-            waited: wait.stopwatch.elapsed, reason: ending.reason, knownEnd: wait.knownEnd, release: ending.release)
+            waited: now - wait.began, reason: ending.reason, knownEnd: wait.knownEnd, release: ending.release)
     }
 
     @inline(never)
@@ -276,7 +277,7 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     var stageRunner: StageRunner {
-        StageRunner(clock: configuration.clock) { [weak self] stage in
+        StageRunner(clock: configuration.requestClock) { [weak self] stage in
             self?.leaveBehind(stage)
         }
     }

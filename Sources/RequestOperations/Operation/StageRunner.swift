@@ -3,7 +3,7 @@
 /// User code is never awaited in a task group, which cannot return before its slowest child: a stage with a limit runs in
 /// a Task of its own, and the first of its answer and the limit counts.
 struct StageRunner: Sendable {
-    let clock: any Clock<Duration>
+    let clock: RequestClock
     /// How long a stage that was told to stop is waited for.
     var grace = Duration.milliseconds(50)
     /// Hears of a stage that was left behind: it was told to stop, and had not returned when its grace was over.

@@ -159,19 +159,23 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             throw CancellationError()
         } catch {
             let failure = runner.fail(error)
-            let (delay, observers) = try runner.adopt(await decide(failure), after: failure)
-            let wait = try runner.beginWait(delay, or: observers, after: failure, as: .waits(delay))
-            return part(after: wait, of: delay)
+            return part(after: try runner.beginWait(await decide(failure), after: failure), failure)
         }
     }
 
-    /// What follows a wait: another attempt, or first a second wait, where a sign ended this one and the budget has no room yet.
-    private func part(after wait: RequestRunner.BegunWait, of delay: Duration, _ first: Wake? = nil) -> WorkPart {
+    /// What follows a wait: another attempt, or first a second wait, where the budget has no room yet.
+    private func part(after wait: RequestRunner.BegunWait, _ failure: AttemptFailure) -> WorkPart {
         WorkPart(whenDue: wait.race.whenOver) { [self] in
             let wake = try await runner.outcome(of: wait)
-            if let first { return try await persist(after: wake.following(first, inPlaceOf: delay)) }
-            guard let rest = runner.rest(after: wake, of: delay) else { return try await persist(after: wake) }
-            return part(after: try runner.beginWait(rest, as: .waits(rest), because: .budget), of: delay, wake)
+            let room = try runner.draw(after: wake, failure)
+            guard room > .zero else { return try await persist(after: wake) }
+            let second = try runner.beginWait(
+                room, or: wait.ownObservers, after: failure, as: .waits(room), because: .budget)
+            return WorkPart(whenDue: second.race.whenOver) { [self] in
+                let end = try await runner.outcome(of: second)
+                runner.endWaitForRoom(by: end)
+                return try await persist(after: end.following(wake))
+            }
         }
     }
 

@@ -3,15 +3,14 @@ struct Wake: Sendable {
     let waited: Duration
     let reason: WakeReason
     /// Until when the host was to be left alone, as far as was known when the wait began.
-    let knownEnd: Int64
+    let knownEnd: Duration
     /// That of a retry that goes before its time, since its host has recovered.
     var release: Release?
 
-    /// This wait after one that a sign had ended, both in place of one of a given length.
-    func following(_ first: Wake, inPlaceOf delay: Duration) -> Wake {
-        let waited = first.waited + waited
-        return Wake(
-            waited: waited, reason: reason == .backoff && waited < delay ? first.reason : reason,
-            knownEnd: first.knownEnd, release: release)
+    /// This wait after another one, which ended for a reason of its own.
+    func following(_ first: Wake) -> Wake {
+        Wake(
+            waited: first.waited + waited, reason: reason == .backoff ? first.reason : reason, knownEnd: first.knownEnd,
+            release: release)
     }
 }

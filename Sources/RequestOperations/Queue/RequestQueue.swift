@@ -207,7 +207,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     // MARK: Producers
 
     /// How many operations are held back at most before ``add(_:)`` waits: those that have no place yet, or wait for others. 1,000
-    /// by default; less than 1 counts as 1. ``addOperation(_:)`` takes no notice of it.
+    /// by default; less than 1 counts as 1. `addOperation` takes no notice of it.
     public final var maximumPending: Int {
         get { held.withLock { $0.maximumPending } }
         set {

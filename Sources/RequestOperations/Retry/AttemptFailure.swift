@@ -61,27 +61,10 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// Where the attempt went last: to the request's own URL, or where a redirect led.
     var lastURL: URL? { values.value.redirect ?? request.url }
 
-    /// The time in which the request is made.
-    var timeline: Timeline { values.value.timeline }
+    /// What is known of hosts.
+    var hosts: HostRegistry { values.value.hosts }
 
-    /// Notes what the retry after this failure draws on a budget, lest it be lost if no retry follows.
-    func note(_ draw: RetryBudget.Draw) {
-        guard let progress = values.value.progress else { return }
-        if !progress.withLock({ $0.note(draw) }) { draw.takeBack() }
-    }
-
-    /// Notes why the retry after this failure waits.
-    func note(_ reason: WaitReason, toWait delay: Duration) {
-        values.value.progress?.withLock { $0.note(reason, toWait: delay) }
-    }
-
-    /// Gives up what was drawn for a retry that was not made.
-    func takeUnusedDraw() -> RetryBudget.Draw? {
-        values.value.progress?.withLock { $0.takeUnusedDraw() }
-    }
-
-    /// Makes a failure, for tests of a policy. What the process shares, ``RetryBudget/shared`` and
-    /// ``RetryAfterTable/shared``, takes no notice of it.
+    /// Makes a failure, for tests of a policy or an observer.
     ///
     /// - Parameters:
     ///   - error: The error.
@@ -104,7 +87,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
             error, attempt: attempt, request: request, stage: stage, head: head,
             requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
             backoffStep: backoffStep ?? attempt, elapsed: elapsed, timeLeft: timeLeft, date: date, uncounted: 0,
-            redirect: nil, wasRefused: RequestError.Code.circuitOpen ~= error, timeline: .none)
+            redirect: nil, wasRefused: RequestError.Code.circuitOpen ~= error)
     }
 
     /// Makes the failure of a request.
@@ -112,8 +95,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         _ error: any Error, attempt: Int, request: URLRequest, stage: RequestError.Stage, head: ResponseHead?,
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
         timeLeft: Duration?, date: Date, uncounted: Int, tooManyRequests: Int = 0, redirect: URL?, wasRefused: Bool,
-        skipsBackoff: Bool = false, wasSent: Bool = true, timeline: Timeline, isOfDecoder: Bool = true,
-        progress: Locked<RequestProgress>? = nil
+        skipsBackoff: Bool = false, wasSent: Bool = true, isOfDecoder: Bool = true, hosts: HostRegistry = .shared
     ) {
         values = Box(
             Values(
@@ -122,13 +104,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
                 uncounted: uncounted, tooManyRequests: tooManyRequests, redirect: redirect, wasRefused: wasRefused,
-                skipsBackoff: skipsBackoff, wasSent: wasSent, isOfDecoder: isOfDecoder, timeline: timeline,
-                progress: progress))
-    }
-
-    /// Notes why the policy wants no further attempt, for the error with which the request ends.
-    func note(_ reason: NotRetried) {
-        values.value.progress?.withLock { $0.note(reason) }
+                skipsBackoff: skipsBackoff, wasSent: wasSent, isOfDecoder: isOfDecoder, hosts: hosts))
     }
 
     /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it, or
@@ -166,8 +142,6 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         let wasSent: Bool
         /// Whether the decoder threw the error, and not an override of the stage `decode`.
         let isOfDecoder: Bool
-        let timeline: Timeline
-        /// That of the request; `nil` in a failure that a test made.
-        let progress: Locked<RequestProgress>?
+        let hosts: HostRegistry
     }
 }

@@ -117,6 +117,15 @@ public struct Backoff: Sendable, Hashable {
     ///   - retry: The number of the retry, from 1; smaller numbers count as 1.
     ///   - random: Where the jitter comes from.
     public func delay(beforeRetry retry: Int, using random: RandomSource = .system) -> Duration {
+        jittered(unjittered(retry, random), random)
+    }
+
+    /// The longest that ``delay(beforeRetry:using:)`` can be.
+    func longestDelay(beforeRetry retry: Int) -> Duration {
+        if case .decorrelated = curve { maximum } else { unjittered(retry, .system) }
+    }
+
+    private func unjittered(_ retry: Int, _ random: RandomSource) -> Duration {
         let step = max(retry, 1)
         let delay: Duration =
             switch curve {
@@ -126,7 +135,7 @@ public struct Backoff: Sendable, Hashable {
             case .table(let delays): delays.isEmpty ? .zero : delays[min(step, delays.count) - 1]
             case .decorrelated(let initial): decorrelated(initial: initial, steps: step, random)
             }
-        return jittered(min(max(delay, .zero), maximum), random)
+        return min(max(delay, .zero), maximum)
     }
 
     private func jittered(_ delay: Duration, _ random: RandomSource) -> Duration {

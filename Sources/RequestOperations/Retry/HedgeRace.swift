@@ -47,7 +47,7 @@ final class HedgeRace: Sendable {
             return state.contest.isOpen
         }
         guard isOpen else { return false }
-        let alarm = Alarm(after: max(delay, .zero), on: runner.configuration.clock) {
+        let alarm = runner.configuration.requestClock.alarm(after: max(delay, .zero)) {
             turn.resume(with: .success(true))
         }
         defer { alarm.cancel() }

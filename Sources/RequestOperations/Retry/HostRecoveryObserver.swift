@@ -6,7 +6,7 @@
 ///
 /// Each success releases two of those that wait for the host, in the order in which they began to wait. So two go after the
 /// first success, then four, then eight: a recovery is as fast as the host answers, and releases no herd. The success of any
-/// ``URLRequestOperation`` of the process counts, once its response was accepted and decoded. So does that of the probe of a
+/// ``URLRequestOperation`` with the same ``HostRegistry`` counts, once its response was accepted and decoded. So does that of the probe of a
 /// ``CircuitBreaker``.
 ///
 /// What is released passes the limiter and the breaker as others do. It does not draw on the ``RetryBudget``, and what its
@@ -46,38 +46,9 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
     }
 
     func watch(
-        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
+        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
-        Self.enter(failure?.request.url, pause: pause, on: clock, after: hold, wake)
-    }
-
-    /// Those of the whole process: where they come from makes no difference to a host.
-    static let lines = RecoveryLines()
-
-    /// Enters the line of a URL's host when a time has passed.
-    ///
-    /// - Parameter tries: Whether one of the line may go then without a success.
-    /// - Returns: Leaves the line, or enters none; called once.
-    static func enter(
-        _ url: URL?, pause: Duration = HostRecoveryObserver().pause, on clock: any Clock<Duration>,
-        after delay: Duration, tries: Bool = false, _ wake: @escaping @Sendable (Release?) -> Bool
-    ) -> @Sendable () -> Void {
-        guard delay > .zero || tries else {
-            let ticket = lines.add(url, pause: pause, wake)
-            return { lines.remove(ticket) }
-        }
-        let entry = LaterEntry()
-        let alarm = Alarm(after: delay, on: clock) {
-            entry.begin {
-                let ticket = lines.add(url, pause: pause, wake)
-                return { lines.remove(ticket) }
-            }
-            if tries { lines.tryOne(url) }
-        }
-        return {
-            alarm.cancel()
-            entry.end()
-        }
+        hosts.recoveries.enter(Origin(failure?.request.url), pause: pause, after: hold, on: clock, wake)
     }
 }

@@ -32,11 +32,3 @@ enum NotRetried: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
-
-extension AttemptFailure {
-    /// The decision to stop. The request's error says the reason.
-    func stop(_ reason: NotRetried) -> RetryDecision {
-        note(reason)
-        return .stop
-    }
-}

@@ -45,25 +45,27 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     }
 
     func watch(
-        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
+        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
-        let stopwatch = hold > .zero ? Stopwatch(clock) : nil
+        let end = hold > .zero ? clock.now + hold : nil
         let remove = path.watch { [spread] part in
             let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
-            let held = stopwatch.map { hold - $0.elapsed } ?? .zero
+            let held = end.map { $0 - clock.now } ?? .zero
             let delay = max(.rounded(seconds: spread.inSeconds * share), held)
             // A first attempt waits for the network alone.
             guard let failure else {
-                let alarm = Alarm(after: delay, on: clock) { _ = wake(nil) }
+                let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
             }
-            return HostRecoveryObserver.enter(failure.request.url, on: clock, after: delay, tries: true, wake)
+            return hosts.recoveries.enter(
+                Origin(failure.request.url), pause: HostRecoveryObserver().pause, after: delay, on: clock, tries: true,
+                wake)
         }
         // Only now that a change would be seen.
         guard countsWhatIs, path.isConnected else { return remove }
         remove()
-        let alarm = Alarm(after: .zero, on: clock) { _ = wake(nil) }
+        let alarm = clock.alarm(after: .zero) { _ = wake(nil) }
         return { alarm.cancel() }
     }
 }

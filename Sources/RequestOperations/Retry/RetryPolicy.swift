@@ -67,24 +67,25 @@ public struct RetryPolicy: Sendable {
     /// beyond the deadline or the ``elapsedLimit``, fails the request at once with ``RequestError/Code/retryAfterTooLong``.
     /// 300 s by default.
     ///
-    /// A request of which nothing was sent yet is only delayed by what another one was told. The ``retryAfterTable``
-    /// forgets that after the `maximumRetryAfter` of the request that was told. Only its own deadline fails it.
+    /// A request of which nothing was sent yet is only delayed by what another one was told. The ``HostRegistry`` forgets that
+    /// after the `maximumRetryAfter` of the request that was told. Only its own deadline fails it.
     public var maximumRetryAfter: Duration = .seconds(300)
 
-    /// Where the `Retry-After` of each host is kept, for other requests to the same host. It keeps that of a 503, and that
-    /// of a 429 if ``sharesTooManyRequests`` is set. ``RetryAfterTable/shared`` by default. With `nil` only the request
-    /// that was told waits. It has no effect unless ``honoursRetryAfter`` is set.
-    public var retryAfterTable: RetryAfterTable? = .shared
+    /// Whether the `Retry-After` of a 503 holds for other requests to the host as well (``HostRegistry``), and that of a 429 if
+    /// ``sharesTooManyRequests`` is set. `true` by default. With `false` only the request that was told waits. It has no effect
+    /// unless ``honoursRetryAfter`` is set.
+    public var sharesRetryAfter = true
 
-    /// Whether the `Retry-After` of a 429 holds for all requests that have the ``retryAfterTable``. `false` by default: it delays
-    /// only the request that got it.
+    /// Whether the `Retry-After` of a 429 holds for other requests to the host as well. `false` by default: it delays only the
+    /// request that got it.
     ///
     /// A 429 (RFC 6585, section 4) is about the client that sent too many requests, and one process may act for many clients.
-    /// Set this where all requests with the table count as one client to the server.
+    /// Set this where all requests with the same ``HostRegistry`` count as one client to the server.
     public var sharesTooManyRequests = false
 
-    /// Bounds the retries to each host in proportion to its requests. ``RetryBudget/shared`` by default; `nil` is no bound.
-    public var budget: RetryBudget? = .shared
+    /// Bounds the retries to each host in proportion to its requests. A ``RetryBudget`` with its defaults by default; `nil` is no
+    /// bound.
+    public var budget: RetryBudget? = RetryBudget()
 
     /// Keeps attempts, first ones included, away from a host that fails. `nil`, none, by default.
     ///
@@ -93,7 +94,7 @@ public struct RetryPolicy: Sendable {
     public var circuitBreaker: CircuitBreaker?
 
     /// Observers that may end a wait early, such as ``HostRecoveryObserver`` and ``ReachabilityObserver``. None does while the
-    /// host asks to be left alone or its circuit is open. One of your own does not before the ``budget`` has room. None by
+    /// host asks to be left alone or its circuit is open. What one of your own wakes still waits for the ``budget``. None by
     /// default.
     public var earlyRetryObservers: [any EarlyRetryObserver] = []
 
@@ -103,122 +104,82 @@ public struct RetryPolicy: Sendable {
         self.backoff = backoff
     }
 
-    /// What follows a failed attempt.
+    /// What follows a failed attempt, as far as the attempt itself tells.
     ///
-    /// The same failure and the same random numbers give the same decision, but for what is shared with other requests:
-    /// what the ``retryAfterTable`` and the ``circuitBreaker`` say, and the ``budget``, on which a retry is drawn. That is
-    /// asked last, so nothing is drawn for a retry that is refused for another reason.
+    /// Pure: the same failure and the same random numbers give the same decision. After it, and after the deciders, the operation
+    /// asks what is known of the host: its circuit, the `Retry-After` that others were told, and the ``budget``.
     ///
     /// - Parameters:
     ///   - failure: The failed attempt.
     ///   - random: Where the jitter comes from.
     public func decision(after failure: AttemptFailure, using random: RandomSource) -> RetryDecision {
+        switch verdict(on: failure) {
+        case .stops: return .stop
+        case .fails(let error): return .fail(error)
+        case .retries(let asked):
+            let delay = asked ?? backoffDelay(after: failure, using: random)
+            // An attempt that would begin after the last moment is not waited for.
+            guard delay < timeLeft(after: failure) else { return .stop }
+            return .retry(after: delay, or: earlyRetryObservers)
+        }
+    }
+
+    /// Why a failed attempt is followed by no other, if it is not.
+    func reasonNotToRetry(_ failure: AttemptFailure) -> NotRetried? {
+        switch verdict(on: failure) {
+        case .stops(let reason): reason
+        case .fails(let error): error.reason.map { .said($0) }
+        case .retries(nil) where longestBackoff(after: failure) >= timeLeft(after: failure): endOfTime(after: failure)
+        case .retries: nil
+        }
+    }
+
+    private enum Verdict {
+        case stops(NotRetried)
+        /// With an error that takes the place of the failure's.
+        case fails(RequestError)
+        /// After a time that the response asked for, if it did.
+        case retries(asked: Duration?)
+    }
+
+    /// The guards, one after the other. What is asked later concerns only what would be retried.
+    private func verdict(on failure: AttemptFailure) -> Verdict {
         let uncounted = failure.uncounted + min(failure.tooManyRequests, max(uncountedTooManyRequests, 0))
         let counted = failure.attempt - uncounted
         guard maximumRetries > 0, counted <= maximumRetries else {
-            return failure.stop(.attempts(counted, of: max(maximumRetries, 0) + 1))
+            return .stops(.attempts(counted, of: max(maximumRetries, 0) + 1))
         }
         let left = timeLeft(after: failure)
-        guard left > .zero else { return failure.stop(endOfTime(after: failure)) }
-        guard isTransient(failure) else { return failure.stop(.notPassing) }
+        guard left > .zero else { return .stops(endOfTime(after: failure)) }
+        guard isTransient(failure) else { return .stops(.notPassing) }
         // What surely did not reach the server can be sent again whatever the method.
         guard !failure.requestMayHaveBeenProcessed || isIdempotent(failure.request) else {
-            return failure.stop(.notRepeatable(method: failure.request.httpMethod ?? "GET"))
+            return .stops(.notRepeatable(method: failure.request.httpMethod ?? "GET"))
         }
-        // This comes after the other guards: a failure that is not retried anyway keeps its own reason.
         guard failure.bodyIsReplayable || failure.wasRefused else {
-            return .fail(
+            return .fails(
                 failure.error(
                     .bodyNotReplayable, reason: "the body's stream cannot be opened a second time for a retry"))
         }
-        let asked = honoursRetryAfter && failure.isAnswer ? failure.retryAfter : nil
-        guard asked ?? .zero <= maximumRetryAfter, asked ?? .zero < left else {
-            return .fail(failure.error(.retryAfterTooLong, reason: "the server asks to wait \(asked ?? .zero)"))
+        guard let asked = askedDelay(after: failure) else { return .retries(asked: nil) }
+        guard asked <= maximumRetryAfter, asked < left else {
+            return .fails(failure.error(.retryAfterTooLong, reason: "the server asks to wait \(asked)"))
         }
-        // "Now" is believed once: who says so at every failure would be sent one attempt after another.
-        let isBelieved = asked.map { $0 > .zero || failure.backoffStep <= 1 } ?? false
-        let open = circuitBreaker?.timeLeft(for: failure.lastURL) ?? .zero
-        var delay =
-            if let asked, isBelieved {
-                asked
-            } else {
-                max(
-                    failure.skipsBackoff ? .zero : backoff.delay(beforeRetry: failure.backoffStep, using: random),
-                    failure.wasRefused && open == .zero ? Self.probeTime(using: random) : .zero)
-            }
-        // A circuit only delays what was never sent. So no backoff takes such a request past its deadline.
-        if failure.wasRefused, !failure.wasSent { delay = min(delay, max(left - open, .zero) / 2) }
-        // An attempt that would begin after the last moment is not waited for.
-        guard delay < left else { return failure.stop(endOfTime(after: failure)) }
-        let others = timeLeftAlone(failure)
-        // Who was told itself need not be spread among those who were not.
-        let held = asked == nil ? RetryAfterTable.spread(others, within: left, using: random) : others
-        // What was never sent is only delayed by what another one was told.
-        guard others <= maximumRetryAfter || !failure.wasSent, held < left else {
-            return .fail(
-                failure.error(.retryAfterTooLong, reason: "the host asked another request to wait for \(others) more"))
-        }
-        // Those who wait for it do not come all at once.
-        let halfOpen = open > .zero ? open + delay : .zero
-        guard halfOpen < left else {
-            return .fail(failure.error(.circuitOpen, reason: "the host is left alone for another \(open)"))
-        }
-        let wait = max(delay, held, halfOpen)
-        let reason: WaitReason =
-            switch wait {
-            case halfOpen where open > .zero: .circuit
-            case held where held > .zero: .retryAfter
-            case _ where isBelieved: .retryAfter
-            default: failure.wasRefused ? .circuit : .backoff
-            }
-        return retry(
-            after: wait, because: reason, silentFor: max(asked ?? .zero, held, open), within: left, after: failure)
+        // "Now" is believed once: a server that says so at every failure would be sent one attempt after another.
+        return .retries(asked: asked > .zero || failure.backoffStep <= 1 ? asked : nil)
     }
 
-    /// How long the probes of a half-open circuit are waited for at least, since refused attempts are not counted.
-    private static func probeTime(using random: RandomSource) -> Duration {
-        .milliseconds(100) + .rounded(seconds: 0.1 * random.next())
+    /// What the response of a failed attempt asked for, if that counts.
+    func askedDelay(after failure: AttemptFailure) -> Duration? {
+        honoursRetryAfter && failure.isAnswer ? failure.retryAfter : nil
     }
 
-    /// The retry, as far as there is room for it in the budget.
-    ///
-    /// - Parameters:
-    ///   - reason: Why it waits for the delay.
-    ///   - silence: For so long no sign brings it forward.
-    private func retry(
-        after delay: Duration, because reason: WaitReason, silentFor silence: Duration, within left: Duration,
-        after failure: AttemptFailure
-    ) -> RetryDecision {
-        func retry(after delay: Duration, because reason: WaitReason, room: Duration = .zero) -> RetryDecision {
-            failure.note(reason, toWait: delay)
-            let observers = earlyRetryObservers.compactMap { observer -> (any EarlyRetryObserver)? in
-                // What the recovery of the host releases needs no room.
-                let hold = observer is any TabledObserver ? silence : max(silence, room)
-                guard hold > .zero else { return observer }
-                return hold < delay ? HeldBackObserver(observer: observer, delay: hold) : nil
-            }
-            return .retry(after: delay, or: observers)
-        }
-        // What was refused was not sent: it still has its place in the budget. A shortage on this side is not the host's fault.
-        guard let budget, !failure.wasRefused, failure.codeOfOurs != .outOfLocalResources else {
-            return retry(after: delay, because: reason)
-        }
-        switch budget.withdraw(for: failure, from: silence, within: left) {
-        case .granted: return retry(after: delay, because: reason)
-        case .postponed(let room) where room > delay: return retry(after: room, because: .budget, room: room)
-        case .postponed(let room): return retry(after: delay, because: reason, room: room)
-        case .refused:
-            return .fail(
-                failure.error(
-                    .retryBudgetExhausted,
-                    reason: "there were too many retries to the host, in proportion to its requests"))
-        }
+    private func longestBackoff(after failure: AttemptFailure) -> Duration {
+        failure.skipsBackoff ? .zero : backoff.longestDelay(beforeRetry: failure.backoffStep)
     }
 
-    /// How long the host is to be left alone because of what it asked others.
-    private func timeLeftAlone(_ failure: AttemptFailure) -> Duration {
-        guard honoursRetryAfter, let retryAfterTable else { return .zero }
-        return retryAfterTable.timeLeft(for: failure.request.url, afterSending: failure.wasSent, on: failure.timeline)
+    private func backoffDelay(after failure: AttemptFailure, using random: RandomSource) -> Duration {
+        failure.skipsBackoff ? .zero : backoff.delay(beforeRetry: failure.backoffStep, using: random)
     }
 
     /// Whether the `Retry-After` of a response with this status is about the host, and not only about the request.
@@ -227,12 +188,12 @@ public struct RetryPolicy: Sendable {
     }
 
     /// The time in which the next attempt must begin.
-    private func timeLeft(after failure: AttemptFailure) -> Duration {
+    func timeLeft(after failure: AttemptFailure) -> Duration {
         timeLeft(elapsed: failure.wasSent ? failure.elapsed : nil, untilDeadline: failure.timeLeft)
     }
 
     /// Which of the two ends that time.
-    private func endOfTime(after failure: AttemptFailure) -> NotRetried {
+    func endOfTime(after failure: AttemptFailure) -> NotRetried {
         guard failure.wasSent, let elapsedLimit,
             elapsedLimit - failure.elapsed <= failure.timeLeft ?? .seconds(Int64.max)
         else {
@@ -316,7 +277,7 @@ extension URLRequest {
 
 extension AttemptFailure {
     /// The code of an error of this package's or a transport's; `nil` for one that a stage of the user's threw.
-    fileprivate var codeOfOurs: RequestError.Code? {
+    var codeOfOurs: RequestError.Code? {
         switch error {
         case is RequestError: code
         case is TransferFailure where stage.isOfTransfer: code
@@ -325,9 +286,8 @@ extension AttemptFailure {
     }
 
     /// An error that takes the place of this failure's and keeps it as its cause. It says why there is no retry.
-    fileprivate func error(_ code: RequestError.Code, reason: String) -> RequestError {
-        note(.said(reason))
-        return RequestError(code, stage: stage, underlying: error, head: head, reason: reason)
+    func error(_ code: RequestError.Code, reason: String) -> RequestError {
+        RequestError(code, stage: stage, underlying: error, head: head, reason: reason)
     }
 
     /// Whether it is what a response said, and not what befell the transfer of one that was accepted.

@@ -33,11 +33,11 @@ final class RetryWait: Sendable {
     ///   are asked.
     func begin(
         _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure?,
-        clock: any Clock<Duration>, random: RandomSource = .system
+        in hosts: HostRegistry, clock: RequestClock, random: RandomSource = .system
     ) -> Runners {
         // The observers first: who sees on the clock that this waits knows that they watch.
-        var runners = observers.compactMap { watch($0, after: failure, clock: clock, random: random) }
-        runners.append(.alarm(Alarm(after: max(delay, .zero), on: clock) { self.wake(.backoff) }))
+        var runners = observers.compactMap { watch($0, after: failure, in: hosts, clock: clock, random: random) }
+        runners.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.wake(.backoff) }))
         return Runners(all: runners)
     }
 
@@ -79,7 +79,7 @@ final class RetryWait: Sendable {
     }
 
     private func watch(
-        _ observer: any EarlyRetryObserver, after failure: AttemptFailure?, clock: any Clock<Duration>,
+        _ observer: any EarlyRetryObserver, after failure: AttemptFailure?, in hosts: HostRegistry, clock: RequestClock,
         random: RandomSource
     ) -> Runner? {
         let heldBack = observer as? HeldBackObserver
@@ -99,7 +99,9 @@ final class RetryWait: Sendable {
                 })
         }
         return .entry(
-            remove: tabled.watch(after: failure, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero) {
+            remove: tabled.watch(
+                after: failure, in: hosts, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero
+            ) {
                 self.wake(.observer(tabled.name), by: $0)
             })
     }

@@ -4,11 +4,12 @@ protocol TabledObserver: EarlyRetryObserver {
     ///
     /// - Parameters:
     ///   - failure: The attempt that failed; `nil` before the first one.
+    ///   - hosts: Where those stand that wait for a host.
     ///   - hold: From now on for so long nothing wakes.
     ///   - wake: Ends the wait, with the release of a retry; whether the wait was under way still.
     /// - Returns: Removes the entry; called once.
     func watch(
-        after failure: AttemptFailure?, on clock: any Clock<Duration>, using random: RandomSource,
+        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void
 }
@@ -17,7 +18,9 @@ extension TabledObserver {
     /// Awaits the sign in a Task, for observers that are made of this one. They tell no outcome.
     func waitInTask(after failure: AttemptFailure) async throws {
         let answer = Answer<Void>()
-        let remove = watch(after: failure, on: ContinuousClock(), using: .system, holdingBack: .zero) { release in
+        let remove = watch(
+            after: failure, in: failure.hosts, on: failure.hosts.clock, using: .system, holdingBack: .zero
+        ) { release in
             let isFirst = answer.resume(with: .success(()))
             if isFirst { release?.settle(.untold) }
             return isFirst
@@ -74,19 +77,24 @@ struct HeldBackObserver: EarlyRetryObserver {
     let delay: Duration
 
     func wait(after failure: AttemptFailure) async throws {
-        try await wait(after: failure, on: ContinuousClock())
+        try await wait(after: failure, on: failure.hosts.clock)
     }
 
-    func wait(after failure: AttemptFailure, on clock: any Clock<Duration>) async throws {
-        let stopwatch = Stopwatch(clock)
+    func wait(after failure: AttemptFailure, on clock: RequestClock) async throws {
+        let end = clock.now + delay
         try await observer.wait(after: failure)
-        let left = delay - stopwatch.elapsed
-        // Bounded as an alarm is, since clocks trap on what their instants do not hold.
-        if left > .zero { try await clock.sleep(for: min(left, .seconds(Int32.max))) }
+        let left = end - clock.now
+        if left > .zero { try await clock.sleep(for: left) }
     }
 }
 
 extension EarlyRetryObserver {
+    /// This observer without a hold, if it is one of this package's.
+    var ownSign: (any EarlyRetryObserver)? {
+        let observer = (self as? HeldBackObserver)?.observer ?? self
+        return observer is any TabledObserver ? observer : nil
+    }
+
     /// The name under which it is told that it ended a wait.
     var name: String {
         switch self {

@@ -29,8 +29,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     public let maximumAttempts: Int
 
     private let state: Locked<CredentialHistory<Credential>>
-    private let clock: any Clock<Duration>
-    private let stopwatch: Stopwatch
+    private let clock: RequestClock
     private let refreshTimeLimit: Duration?
     private let apply: @Sendable (Credential, inout URLRequest) -> Void
     private let refresh: @Sendable (Credential?) async throws -> Credential
@@ -64,9 +63,8 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     ) {
         self.maximumAttempts = maximumAttempts
         state = Locked(CredentialHistory(credential, maximumRefreshes: maximumRefreshes, window: window))
-        self.clock = clock
+        self.clock = RequestClock(clock)
         self.refreshTimeLimit = refreshTimeLimit
-        stopwatch = Stopwatch(clock)
         self.apply = apply
         self.refresh = refresh
         self.isExpired = isExpired
@@ -144,7 +142,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     private func credential(after generation: Int?) async throws -> Credential {
         let answer = Answer<Credential>()
         // Before the lock: the clock may be code of others.
-        let now = stopwatch.elapsed
+        let now = clock.now
         let step = try state.withLock { try $0.step(after: generation, at: now, answer) }
         switch step {
         case .use(let credential): return credential
@@ -169,7 +167,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
             endRefresh(number, with: result)
         }
         guard let refreshTimeLimit else { return }
-        let alarm = Alarm(after: refreshTimeLimit, on: clock) { [weak self] in
+        let alarm = clock.alarm(after: refreshTimeLimit) { [weak self] in
             // Off the queue of the deadlines: cancelling runs the handlers of user code.
             DispatchQueue.global().async { [weak self] in
                 self?.endRefresh(number, with: .failure(Self.timedOut(after: refreshTimeLimit)))

@@ -12,7 +12,7 @@ final class ConnectionWait: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameter now: Nanoseconds since some moment.
-    init(now: @escaping @Sendable () -> Int64 = { ContinuousTime.nanoseconds }) {
+    init(now: @escaping @Sendable () -> Int64 = { RequestClock.continuous.now.nanoseconds }) {
         self.now = now
     }
 

@@ -98,8 +98,8 @@ import Testing
         configuration.clock = clock
         configuration.attemptTimeLimit = .seconds(3)
         configuration.retryPolicy.maximumRetries = 0
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(100), clock: clock)
-        configuration.retryPolicy.circuitBreaker = breaker
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(100), clock: clock)
+        configuration.use(breaker)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
         OperationQueue().addOperation(operation)
         await eventually { limiter.waitingCount == 1 }

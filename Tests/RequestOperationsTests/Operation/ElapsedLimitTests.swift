@@ -7,10 +7,10 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ElapsedLimitTests {
     private let clock = ManualClock()
     private let limiter = RequestLimiter(total: 1)
-    private let table: RetryAfterTable
+    private let table: KnownSilences
 
     init() {
-        table = RetryAfterTable(clock: clock)
+        table = KnownSilences(clock: clock)
     }
 
     private func configuration(_ transport: ScriptedTransport) -> RequestConfiguration {
@@ -19,7 +19,7 @@ import Testing
         configuration.limiter = limiter
         configuration.randomSource = RandomSource(seed: 1)
         configuration.retryPolicy.backoff = .constant(.seconds(1))
-        configuration.retryPolicy.retryAfterTable = table
+        configuration.use(table)
         return configuration
     }
 
@@ -90,11 +90,11 @@ import Testing
     }
 
     @Test func whatAnOpenCircuitKeepsBackHasNoLimitYet() async throws {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(400), clock: clock)
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(400), clock: clock)
         try breaker.admit(anyRequest.url).settle(.failed)
         let transport = ScriptedTransport([.body(Data())])
         var configuration = configuration(transport)
-        configuration.retryPolicy.circuitBreaker = breaker
+        configuration.use(breaker)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
         OperationQueue().addOperation(operation)
         await clock.sleepers(1)

@@ -102,15 +102,14 @@ import Testing
     func aBudgetWithoutRoomAllowsNoHedge(mode: RetryBudget.Mode) async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
-        hedged.configuration.retryPolicy.budget = RetryBudget(
-            ratio: 0, minimumPerSecond: 0, mode: mode, clock: hedged.clock)
+        hedged.configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0, mode: mode)
         #expect(try await refusal(hedged, transport, opening: door) == "budgetExhausted")
     }
 
     @Test func aHedgeDrawsOnTheBudgetOnce() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .body(body)])
-        let budget = RetryBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
-        hedged.configuration.retryPolicy.budget = budget
+        let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
+        hedged.configuration.use(budget)
         let operation = hedged.operation()
         await hedged.start(operation)
         _ = try await operation.value
@@ -120,8 +119,8 @@ import Testing
     @Test func theSuccessOfAHedgeBringsItsTokensBack() async throws {
         let door = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .behind(door, .body(body))])
-        let budget = RetryBudget.tokens(capacity: 20, cost: 7)
-        hedged.configuration.retryPolicy.budget = budget
+        let budget = KnownBudget.tokens(capacity: 20, cost: 7)
+        hedged.configuration.use(budget)
         let operation = hedged.operation()
         await hedged.start(operation)
         await transport.requests(atLeast: 2)
@@ -134,8 +133,8 @@ import Testing
     @Test func anOpenCircuitAllowsNoHedge() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
-        let breaker = CircuitBreaker(minimumThroughput: 1, clock: hedged.clock)
-        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let breaker = KnownBreaker(minimumThroughput: 1, clock: hedged.clock)
+        hedged.configuration.use(breaker)
         let limiter = RequestLimiter(total: 2)
         hedged.configuration.limiter = limiter
         let refusal = try await refusal(hedged, transport, opening: door) {
@@ -153,8 +152,8 @@ import Testing
     @Test func aHedgeThatTheCircuitRefusesTakesNoTurn() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
-        let breaker = CircuitBreaker(minimumThroughput: 1, clock: hedged.clock)
-        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let breaker = KnownBreaker(minimumThroughput: 1, clock: hedged.clock)
+        hedged.configuration.use(breaker)
         let limiter = limiterForTwo(on: hedged.clock)
         hedged.configuration.limiter = limiter
         _ = try await refusal(hedged, transport, opening: door) {
@@ -166,7 +165,7 @@ import Testing
     @Test func aHedgeThatTheBudgetRefusesTakesNoTurn() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
-        hedged.configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0, clock: hedged.clock)
+        hedged.configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0)
         let limiter = limiterForTwo(on: hedged.clock)
         hedged.configuration.limiter = limiter
         _ = try await refusal(hedged, transport, opening: door)
@@ -175,8 +174,8 @@ import Testing
 
     @Test func anAttemptThatLostSaysNothingToTheCircuitBreaker() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .body(body)])
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 1, clock: hedged.clock)
-        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, clock: hedged.clock)
+        hedged.configuration.use(breaker)
         let operation = hedged.operation()
         await hedged.start(operation)
         _ = try await operation.value
@@ -186,10 +185,10 @@ import Testing
     @Test func aHostThatAsksToBeLeftAloneIsNotHedged() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
-        let table = RetryAfterTable(clock: hedged.clock)
-        hedged.configuration.retryPolicy.retryAfterTable = table
+        let table = KnownSilences(clock: hedged.clock)
+        hedged.configuration.use(table)
         let refusal = try await refusal(hedged, transport, opening: door) {
-            table.note(.seconds(10), for: url, on: .clock(hedged.clock))
+            table.note(.seconds(10), for: url)
         }
         #expect(refusal == "hostLeftAlone")
     }
@@ -204,8 +203,8 @@ import Testing
     @Test func aRefusedHedgeLeavesNothingDrawn() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
-        let budget = RetryBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
-        hedged.configuration.retryPolicy.budget = budget
+        let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
+        hedged.configuration.use(budget)
         hedged.configuration.limiter = RequestLimiter(total: 1)
         _ = try await refusal(hedged, transport, opening: door)
         #expect(budget.balance(of: url) == 100)

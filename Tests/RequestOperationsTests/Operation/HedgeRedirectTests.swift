@@ -101,8 +101,8 @@ import Testing
 
     @Test func theBudgetOfItsFirstHostPaysForIt() async throws {
         var (hedged, _) = redirected(behind: Door(), to: .body(body))
-        let budget = RetryBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
-        hedged.configuration.retryPolicy.budget = budget
+        let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
+        hedged.configuration.use(budget)
         let operation = operation(hedged)
         await hedged.start(operation)
         _ = try await operation.value
@@ -111,11 +111,10 @@ import Testing
 
     @Test func theBudgetOfTheOtherHostIsNotAsked() async throws {
         var (hedged, transport) = redirected(behind: Door(), to: .body(body))
-        let budget = RetryBudget.tokens(capacity: 10, cost: 10)
-        hedged.configuration.retryPolicy.budget = budget
+        let budget = KnownBudget.tokens(capacity: 10, cost: 10)
+        hedged.configuration.use(budget)
         // Nothing is left there.
-        let failure = AttemptFailure(Problem(), request: URLRequest(url: there), stage: .transfer)
-        #expect(budget.withdraw(for: failure, within: .seconds(1)) == .granted)
+        #expect(budget.draw(to: there, after: Problem()) != nil)
         let operation = operation(hedged)
         await hedged.start(operation)
         _ = try await operation.value
@@ -125,8 +124,8 @@ import Testing
     @Test func itsSuccessBringsTheTokensOfItsFirstHostBack() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
-        let budget = RetryBudget.tokens(capacity: 20, cost: 7)
-        hedged.configuration.retryPolicy.budget = budget
+        let budget = KnownBudget.tokens(capacity: 20, cost: 7)
+        hedged.configuration.use(budget)
         let operation = operation(hedged)
         await hedged.start(operation)
         await transport.requests(atLeast: 3)
@@ -141,8 +140,8 @@ import Testing
     /// A breaker with a circuit that was opened, and lets probes through if time has passed.
     private func breaker(
         open url: URL, isProbed: Bool, probes: Int = 1, _ clock: ManualClock
-    ) throws -> CircuitBreaker {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
+    ) throws -> KnownBreaker {
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
         for _ in 0..<2 { try breaker.admit(url).settle(.failed) }
         if isProbed { clock.advance(by: .seconds(5)) }
         return breaker
@@ -151,7 +150,7 @@ import Testing
     @Test func itIsNotSentIntoAnOpenCircuitOfTheOtherHost() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .body(body))
-        hedged.configuration.retryPolicy.circuitBreaker = try breaker(open: there, isProbed: false, hedged.clock)
+        hedged.configuration.use(try breaker(open: there, isProbed: false, hedged.clock))
         let operation = operation(hedged)
         await hedged.start(operation)
         let failure = await hedged.attemptFailed()
@@ -165,7 +164,7 @@ import Testing
         let door = Door()
         var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
         let breaker = try breaker(open: there, isProbed: true, hedged.clock)
-        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        hedged.configuration.use(breaker)
         let operation = operation(hedged)
         await hedged.start(operation)
         await transport.requests(atLeast: 3)
@@ -179,7 +178,7 @@ import Testing
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .stall)
         let breaker = try breaker(open: there, isProbed: true, hedged.clock)
-        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        hedged.configuration.use(breaker)
         let operation = operation(hedged)
         await hedged.start(operation)
         await transport.requests(atLeast: 3)
@@ -193,7 +192,7 @@ import Testing
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .stall)
         let breaker = try breaker(open: here, isProbed: true, probes: 2, hedged.clock)
-        hedged.configuration.retryPolicy.circuitBreaker = breaker
+        hedged.configuration.use(breaker)
         let operation = operation(hedged)
         await hedged.start(operation)
         await transport.requests(atLeast: 3)

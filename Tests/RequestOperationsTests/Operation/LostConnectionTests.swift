@@ -105,11 +105,10 @@ import Testing
         let failure = AttemptFailure(
             RequestError(.connectionLost, stage: .transfer), attempt: 1, request: anyRequest, stage: .transfer,
             head: nil, requestMayHaveBeenProcessed: true, bodyIsReplayable: true, backoffStep: 1, elapsed: .zero,
-            timeLeft: nil, date: Date(), uncounted: 0, redirect: nil, wasRefused: false, skipsBackoff: skips,
-            timeline: .none)
+            timeLeft: nil, date: Date(), uncounted: 0, redirect: nil, wasRefused: false, skipsBackoff: skips)
         var policy = RetryPolicy(backoff: .constant(.seconds(7)))
         policy.budget = nil
-        policy.retryAfterTable = nil
+        policy.sharesRetryAfter = false
         guard case .retry(let decided, _, _, _) = policy.decision(after: failure, using: RandomSource(seed: 1)) else {
             Issue.record("It is not retried.")
             return

@@ -5,13 +5,9 @@ import Testing
 
 /// What is known of attempts that run beside each other.
 @Suite(.timeLimit(.minutes(15))) struct RequestProgressHedgeTests: ProgressTests {
-    private let clock = ManualClock()
-    let timepiece: Timepiece
+    let clock = ManualClock()
     private let url = URL(string: "http://example.invalid/next")!  // A literal that is a URL.
 
-    init() {
-        timepiece = Timepiece(clock)
-    }
 
     private func hedge(_ progress: inout RequestProgress) -> Int? {
         progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: 1, at: now)
@@ -96,7 +92,7 @@ import Testing
     @Test func aFailureBesideAnotherAttemptLeavesTheBackoffWhereItIs() {
         var progress = inAttempt(.transfer)
         _ = hedge(&progress)
-        let beside = progress.failBeside(1, Problem(), deadline: nil, at: now, on: .none)
+        let beside = progress.failBeside(1, Problem(), deadline: nil, at: now, in: .shared)
         #expect(beside?.attempt == 1 && beside?.backoffStep == 1)
         _ = progress.lead(2, at: now)
         let failure = progress.fail(Problem(), deadline: nil, at: now)
@@ -106,8 +102,8 @@ import Testing
     @Test func whoHasEndedFailsNoMore() {
         var progress = inAttempt(.transfer)
         _ = hedge(&progress)
-        _ = progress.failBeside(2, Problem(), deadline: nil, at: now, on: .none)
-        let second = progress.failBeside(2, Problem(), deadline: nil, at: now, on: .none)
+        _ = progress.failBeside(2, Problem(), deadline: nil, at: now, in: .shared)
+        let second = progress.failBeside(2, Problem(), deadline: nil, at: now, in: .shared)
         #expect(second == nil)
     }
 

@@ -4,12 +4,8 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RequestProgressTests: ProgressTests {
-    private let clock = ManualClock()
-    let timepiece: Timepiece
+    let clock = ManualClock()
 
-    init() {
-        timepiece = Timepiece(clock)
-    }
 
     // MARK: Time
 
@@ -54,7 +50,7 @@ import Testing
     @Test func attemptsAreNumberedAndTellWhatWokeThem() {
         var progress = inAttempt()
         clock.advance(by: .seconds(3))
-        let second = progress.beginAttempt(after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: 0), at: now)
+        let second = progress.beginAttempt(after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero), at: now)
         #expect(second?.attempt == 2)
         #expect(progress.attempts.map(\.began) == [.zero, .seconds(3)])
         #expect(progress.attempts[1].waited == .seconds(2) && progress.attempts[1].wokenBy == .retryNow)

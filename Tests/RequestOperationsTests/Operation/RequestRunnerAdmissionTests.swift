@@ -6,13 +6,13 @@ import Testing
 /// What stands in a limiter's line keeps to what a host asks meanwhile.
 @Suite(.timeLimit(.minutes(15))) struct RequestRunnerAdmissionTests {
     private let clock = ManualClock()
-    private let table: RetryAfterTable
+    private let table: KnownSilences
     private let limiter = RequestLimiter(total: 1)
     private let door = Door()
     private let transport = ScriptedTransport((0..<20).map { _ in .body(Data()) })
 
     init() {
-        table = RetryAfterTable(clock: clock)
+        table = KnownSilences(clock: clock)
     }
 
     private func configuration(_ transport: ScriptedTransport) -> RequestConfiguration {
@@ -22,7 +22,7 @@ import Testing
         configuration.randomSource = RandomSource(seed: 3)
         configuration.retryPolicy = .none
         configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.retryAfterTable = table
+        configuration.use(table)
         return configuration
     }
 

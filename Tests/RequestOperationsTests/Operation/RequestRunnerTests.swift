@@ -114,37 +114,17 @@ import Testing
         #expect(limiter.inFlightCount == 0 && steps.elements.last == "abandoned")
     }
 
-    @Test func whatADecisionDrawsAfterTheEndIsGivenBack() throws {
-        let budget = RetryBudget.tokens()
-        var policy = RetryPolicy()
-        policy.budget = budget
-        let runner = runner()
+    @Test func whatIsDrawnAfterTheEndIsGivenBack() throws {
+        let budget = KnownBudget.tokens()
+        var configuration = RequestConfiguration()
+        configuration.use(budget)
+        let runner = runner(configuration)
         _ = try runner.beginAttempt()
         let failure = runner.fail(RequestError(.timedOut, stage: .transfer))
         runner.ended(CancellationError())
-        guard case .retry = policy.decision(after: failure, using: RandomSource(seed: 1)) else {
-            Issue.record("no retry")
-            return
-        }
+        let wake = Wake(waited: .zero, reason: .backoff, knownEnd: .zero)
+        #expect(try runner.draw(after: wake, failure) == .zero)
         #expect(budget.balance(of: try #require(anyRequest.url)) == 500)
-    }
-
-    @Test func aSignThatComesWithTheEndOfTheBackoffBringsNoOtherWait() throws {
-        let clock = ManualClock()
-        var policy = RetryPolicy()
-        policy.budget = RetryBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
-        // The others have filled the budget for some time to come.
-        let runners = (0..<20).map { _ in runner(on: clock, deadline: .seconds(100)) }
-        for runner in runners {
-            _ = try runner.beginAttempt()
-            let failure = runner.fail(RequestError(.timedOut, stage: .transfer))
-            _ = policy.decision(after: failure, using: RandomSource(seed: 1))
-        }
-        let last = try #require(runners.last)
-        let early = Wake(waited: .milliseconds(1), reason: .observer("sign"), knownEnd: 0)
-        #expect(last.rest(after: early, of: .seconds(1)) == .milliseconds(999))
-        let wake = Wake(waited: .milliseconds(1001), reason: .observer("sign"), knownEnd: 0)
-        #expect(last.rest(after: wake, of: .seconds(1)) == nil)
     }
 
     @Test(arguments: [true, false])
@@ -175,35 +155,35 @@ import Testing
     // MARK: Decisions
 
     @Test func aDecisionToStopThrowsTheErrorOfTheAttempt() {
-        let error = #expect(throws: RequestError.self) { try runner().adopt(.stop, after: Self.failure) }
+        let error = #expect(throws: RequestError.self) { try runner().beginWait(.stop, after: Self.failure) }
         #expect(error?.underlying is Problem && error?.stage == .validate)
     }
 
     @Test func aDecisionToFailThrowsItsOwnError() {
         let error = #expect(throws: RequestError.self) {
-            try runner().adopt(.fail(RequestError(.init("mine"), stage: .wait)), after: Self.failure)
+            try runner().beginWait(.fail(RequestError(.init("mine"), stage: .wait)), after: Self.failure)
         }
         #expect(error?.code == .init("mine"))
     }
 
     @Test func aDecisionToFailAsCancelledThrowsACancellation() {
         #expect(throws: CancellationError.self) {
-            try runner().adopt(.fail(CancellationError()), after: Self.failure)
+            try runner().beginWait(.fail(CancellationError()), after: Self.failure)
         }
     }
 
-    @Test func aDecisionToRetryGivesItsDelayAndReplacesTheRequest() throws {
+    @Test func aDecisionToRetryReplacesTheRequest() throws {
         let runner = runner()
         var other = anyRequest
         other.httpMethod = "PUT"
-        #expect(try runner.adopt(.retry(after: .seconds(3), with: other), after: Self.failure).delay == .seconds(3))
+        _ = try runner.beginWait(.retry(after: .seconds(3), with: other), after: Self.failure)
         #expect(runner.original == other)
     }
 
     @Test func aStoppedRequestTakesNoDecision() {
         let runner = runner()
         runner.stop()
-        #expect(throws: CancellationError.self) { try runner.adopt(.retry(after: .zero), after: Self.failure) }
+        #expect(throws: CancellationError.self) { try runner.beginWait(.retry(after: .zero), after: Self.failure) }
     }
 
     // MARK: Stages

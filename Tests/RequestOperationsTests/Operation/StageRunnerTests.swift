@@ -8,7 +8,7 @@ import Testing
     private let abandoned = Collector<RequestError.Stage>()
 
     private var runner: StageRunner {
-        StageRunner(clock: clock) { [abandoned] in abandoned.append($0) }
+        StageRunner(clock: RequestClock(clock)) { [abandoned] in abandoned.append($0) }
     }
 
     // MARK: Without a limit

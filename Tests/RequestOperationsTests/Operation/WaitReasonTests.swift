@@ -12,16 +12,17 @@ import Testing
         let reason: WaitReason?
     }
 
-    /// The first wait of a request, which then ends.
+    /// A wait of a request, which then ends.
     private func wait(
-        _ answers: [ScriptedTransport.Answer] = [.status(503)], _ change: (inout RequestConfiguration) throws -> Void
+        _ answers: [ScriptedTransport.Answer] = [.status(503)], number: Int = 1,
+        _ change: (inout RequestConfiguration) throws -> Void
     ) async throws -> Wait? {
         var configuration = RequestConfiguration.scripted(answers)
         configuration.clock = clock
         configuration.randomSource = RandomSource(seed: 1)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(1)))
         configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.sharesRetryAfter = false
         try change(&configuration)
         let waits = Collector<Wait>()
         let others = Collector<WaitReason?>()
@@ -34,11 +35,11 @@ import Testing
         }
         let operation = URLRequestOperation(url, configuration: configuration)
         OperationQueue().addOperation(operation)
-        await waits.count(1)
+        await waits.count(number)
         operation.cancel()
         await end(of: operation)
         #expect(others.elements.allSatisfy { $0 == nil })
-        return waits.elements.first
+        return waits.elements.dropFirst(number - 1).first
     }
 
     @Test func aBackoff() async throws {
@@ -47,17 +48,20 @@ import Testing
     }
 
     @Test func aBudgetWithoutRoom() async throws {
-        let budget = RetryBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
-        _ = budget.withdrawHedge(to: url, on: .none)
-        let wait = try await wait { $0.retryPolicy.budget = budget }
-        #expect(wait == Wait(delay: .milliseconds(10_500), reason: .budget))
+        let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
+        #expect(budget.draw(to: url) != nil)
+        let wait = try await wait(number: 2) {
+            $0.use(budget)
+            $0.retryPolicy.backoff = .constant(.zero)
+        }
+        #expect(wait == Wait(delay: .seconds(10), reason: .budget))
     }
 
-    @Test func aBudgetThatHasRoomBeforeTheBackoffIsOverIsNoReason() async throws {
-        let budget = RetryBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
-        _ = budget.withdrawHedge(to: url, on: .none)
+    @Test func aBudgetIsAskedWhenTheBackoffIsOver() async throws {
+        let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
+        #expect(budget.draw(to: url) != nil)
         let wait = try await wait {
-            $0.retryPolicy.budget = budget
+            $0.use(budget)
             $0.retryPolicy.backoff = .constant(.seconds(60))
         }
         #expect(wait == Wait(delay: .seconds(60), reason: .backoff))
@@ -69,27 +73,27 @@ import Testing
     }
 
     @Test func aRetryAfterThatAnotherRequestWasTold() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let wait = try await wait([
-            .dynamic { [clock, url] _ in
-                table.note(.seconds(9), for: url, on: .clock(clock))
+            .dynamic { [url] _ in
+                table.note(.seconds(9), for: url)
                 return .status(503)
             }
-        ]) { $0.retryPolicy.retryAfterTable = table }
+        ]) { $0.use(table) }
         #expect(wait?.reason == .retryAfter && wait?.delay ?? .zero >= .seconds(9))
     }
 
     @Test func aRetryAfterBeforeAFirstAttempt() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(9), for: url, on: .clock(clock))
-        let wait = try await wait { $0.retryPolicy.retryAfterTable = table }
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(9), for: url)
+        let wait = try await wait { $0.use(table) }
         #expect(wait?.reason == .retryAfter && wait?.delay ?? .zero >= .seconds(9))
     }
 
     @Test func anOpenCircuit() async throws {
-        let breaker = CircuitBreaker(minimumThroughput: 1, clock: clock)
+        let breaker = KnownBreaker(minimumThroughput: 1, clock: clock)
         try breaker.admit(url).settle(.failed)
-        let wait = try await wait { $0.retryPolicy.circuitBreaker = breaker }
+        let wait = try await wait { $0.use(breaker) }
         #expect(wait == Wait(delay: .seconds(6), reason: .circuit))
     }
 

@@ -8,20 +8,21 @@ import Testing
     private let url = URL(string: "http://broken.invalid/")!  // A literal that is a URL.
 
     /// Opens after two failures in ten seconds, for five.
-    private func breaker(probes: Int = 1) -> CircuitBreaker {
-        CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
+    private func breaker(probes: Int = 1) -> KnownBreaker {
+        KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
     }
 
-    private func configuration(_ transport: ScriptedTransport, _ breaker: CircuitBreaker?) -> RequestConfiguration {
+    private func configuration(_ transport: ScriptedTransport, _ breaker: KnownBreaker?) -> RequestConfiguration {
         var configuration = RequestConfiguration.over(transport)
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.retryPolicy = RetryPolicy(maximumRetries: 0, backoff: .constant(.seconds(1)))
-        configuration.retryPolicy.circuitBreaker = breaker
+        configuration.use(breaker)
         return configuration
     }
 
     /// Has a request fail so often.
-    private func fail(_ breaker: CircuitBreaker, times: Int, _ answer: ScriptedTransport.Answer = .status(503)) async {
+    private func fail(_ breaker: KnownBreaker, times: Int, _ answer: ScriptedTransport.Answer = .status(503)) async {
         for _ in 0..<times {
             _ = await failure(
                 of: URLRequestOperation(url, configuration: configuration(ScriptedTransport([answer]), breaker)))
@@ -104,10 +105,10 @@ import Testing
         let breaker = breaker()
         await fail(breaker, times: 2)
         let probe = try breaker.admit(url, at: clock, after: .seconds(5))
-        let budget = RetryBudget(clock: clock)
+        let budget = KnownBudget(clock: clock)
         var configuration = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
         configuration.retryPolicy.maximumRetries = 1
-        configuration.retryPolicy.budget = budget
+        configuration.use(budget)
         let operation = URLRequestOperation(url, configuration: configuration)
         OperationQueue().addOperation(operation)
         // Refused since the probe is under way, five times.
@@ -162,11 +163,11 @@ import Testing
     @Test func aRequestThatIsNotSafeWaitsForTheCircuitAfterAWaitForItsHost() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(1), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(1), for: url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
         configuration.retryPolicy.maximumRetries = 1
-        configuration.retryPolicy.retryAfterTable = table
+        configuration.use(table)
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         let operation = URLRequestOperation(request, configuration: configuration)
@@ -184,7 +185,7 @@ import Testing
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
         configuration.retryPolicy = .none
-        configuration.retryPolicy.circuitBreaker = breaker
+        configuration.use(breaker)
         let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
         #expect(error?.code == .circuitOpen && error?.attempts.count == 1)
     }
@@ -285,7 +286,7 @@ import Testing
         let host = try #require(URL(string: "http://probed.invalid/"))
         var patient = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
         patient.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
-        patient.retryPolicy.circuitBreaker = breaker
+        patient.use(breaker)
         patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         let waiting = URLRequestOperation(host, configuration: patient)
         OperationQueue().addOperation(waiting)
@@ -316,9 +317,9 @@ import Testing
         // A request that does without the breaker.
         let other = configuration(ScriptedTransport([.body(Data())]), nil)
         _ = try await run(URLRequestOperation(host, configuration: other))
-        #expect(HostRecoveryObserver.lines.counts(of: host) == (0, 0) && waiting.attempts.count == 1)
+        #expect(clock.hosts.recoveries.counts(of: Origin(host)) == (0, 0) && waiting.attempts.count == 1)
         clock.advance(by: .seconds(5))
-        await eventually { HostRecoveryObserver.lines.counts(of: host) == (1, 0) }
+        await eventually { clock.hosts.recoveries.counts(of: Origin(host)) == (1, 0) }
         _ = try await run(URLRequestOperation(host, configuration: other))
         _ = try await waiting.value
         #expect(waiting.attempts.last?.waited == .seconds(5) && transport.requests.count == 1)
@@ -350,9 +351,9 @@ import Testing
     }
 }
 
-extension CircuitBreaker {
+extension KnownBreaker {
     /// Lets an attempt pass when a clock has gone on.
-    fileprivate func admit(_ url: URL, at clock: ManualClock, after time: Duration) throws -> Permit {
+    fileprivate func admit(_ url: URL, at clock: ManualClock, after time: Duration) throws -> CircuitPermit {
         clock.advance(by: time)
         return try admit(url)
     }

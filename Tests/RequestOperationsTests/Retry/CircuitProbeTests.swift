@@ -9,30 +9,30 @@ import Testing
     private let url = URL(string: "http://probe.invalid/")!  // A literal that is a URL.
 
     /// A breaker whose circuit to the URL waits for its probes.
-    private func tripped(probes: Int = 1) throws -> CircuitBreaker {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
+    private func tripped(probes: Int = 1) throws -> KnownBreaker {
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
         try open(breaker, url)
         clock.advance(by: .seconds(5))
         return breaker
     }
 
-    private func open(_ breaker: CircuitBreaker, _ url: URL) throws {
+    private func open(_ breaker: KnownBreaker, _ url: URL) throws {
         for _ in 0..<2 { try breaker.admit(url).settle(.failed) }
     }
 
     private func operation(
-        _ transport: any Transport, _ breaker: CircuitBreaker, to url: URL? = nil, retries: Int = 0,
+        _ transport: any Transport, _ breaker: KnownBreaker, to url: URL? = nil, retries: Int = 0,
         limiter: RequestLimiter? = nil
     ) -> URLRequestOperation<Data> {
         var configuration = RequestConfiguration.over(transport)
         configuration.clock = clock
         configuration.limiter = limiter
         configuration.retryPolicy = RetryPolicy(maximumRetries: retries, backoff: .constant(.zero))
-        configuration.retryPolicy.circuitBreaker = breaker
+        configuration.use(breaker)
         return URLRequestOperation(url ?? self.url, configuration: configuration)
     }
 
-    private func succeed(_ breaker: CircuitBreaker) async throws {
+    private func succeed(_ breaker: KnownBreaker) async throws {
         _ = try await run(operation(ScriptedTransport([.body(Data())]), breaker))
     }
 
@@ -73,9 +73,9 @@ import Testing
     }
 
     @Test func aProbeThatFailsWhileItsAnswerIsBeingToldIsAFailureAfterTheRecovery() throws {
-        let probe = Locked<CircuitBreaker.Permit?>(nil)
+        let probe = Locked<CircuitPermit?>(nil)
         let clock = AskingClock { probe.withLock { $0 }?.settle(.failed) }
-        let breaker = CircuitBreaker(minimumThroughput: 1, openTime: .zero, clock: clock)
+        let breaker = KnownBreaker(minimumThroughput: 1, openTime: .zero, clock: clock)
         try breaker.admit(url).settle(.failed)
         let permit = try breaker.admit(url)
         #expect(breaker.state(of: url) == .halfOpen)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func anAttemptThroughAClosedCircuitCountsAtItsEnd() throws {
-        let breaker = CircuitBreaker(failureRatio: 1, minimumThroughput: 1, clock: clock)
+        let breaker = KnownBreaker(failureRatio: 1, minimumThroughput: 1, clock: clock)
         let permit = try breaker.admit(url)
         permit.answered()
         permit.settle(.failed)
@@ -155,13 +155,13 @@ import Testing
     }
 
     @Test func aFailureBehindARedirectCountsForTheHostThatFailed() async throws {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         for _ in 0..<2 { _ = await failure(of: operation(redirecting(), breaker)) }
         #expect(breaker.state(of: target) == .open && breaker.state(of: url) == .closed)
     }
 
     @Test func aRedirectIntoAnOpenCircuitIsNotFollowed() async throws {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         try open(breaker, target)
         let transport = redirecting()
         let error = await failure(of: operation(transport, breaker)) as? RequestError
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func aRedirectIntoAnOpenCircuitTakesNoTurnOfThatHost() async throws {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         try open(breaker, target)
         let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
         _ = await failure(of: operation(redirecting(), breaker, limiter: limiter))
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func anAttemptThatIsRefusedAfterARedirectCountsAsOne() async throws {
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
+        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         try open(breaker, target)
         let transport = redirecting(answer: .status(503))
         let operation = operation(transport, breaker, retries: 1)

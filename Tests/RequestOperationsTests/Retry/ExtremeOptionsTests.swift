@@ -24,12 +24,17 @@ import Testing
     @Test(arguments: numbers) func aBudgetOfTokensTakesEveryNumber(capacity: Int) {
         for cost in Self.numbers {
             for refund in Self.numbers {
-                let budget = RetryBudget.tokens(
+                let budget = KnownBudget.tokens(
                     capacity: capacity, cost: cost, timeoutCost: cost, throttlingCost: cost, refund: refund)
-                for isHedge in [false, true, false] {
-                    _ = outcome(policy(budget), failure())
-                    budget.countSuccess(to: url, isHedge: isHedge, on: .none)
-                    _ = budget.withdrawHedge(to: url, on: .none).draw?.takeBack()
+                for _ in 0..<3 {
+                    budget.draw(to: url)?.draw.succeeded()
+                    _ = budget.draw(to: url)
+                    budget.hosts.budgets.countSuccess(of: Origin(url), under: budget.budget)
+                    if case .granted(_, let draw) = budget.hosts.budgets.withdrawHedge(
+                        to: Origin(url), under: budget.budget)
+                    {
+                        draw.takeBack()
+                    }
                 }
                 #expect((0...max(capacity, 0)).contains(budget.balance(of: url)))
             }
@@ -37,10 +42,10 @@ import Testing
     }
 
     @Test func theLargestBudgetOfTokensIsFullAfterASuccess() {
-        let budget = RetryBudget.tokens(capacity: .max)
-        #expect(outcome(policy(budget), failure()) == .retry(.seconds(1), observers: 0))
+        let budget = KnownBudget.tokens(capacity: .max)
+        #expect(budget.draw(to: url) != nil)
         #expect(budget.balance(of: url) == .max - 10)
-        for _ in 0..<20 { budget.countSuccess(to: url, isHedge: false, on: .none) }
+        for _ in 0..<20 { budget.hosts.budgets.countSuccess(of: Origin(url), under: budget.budget) }
         #expect(budget.balance(of: url) == .max)
     }
 
@@ -48,14 +53,14 @@ import Testing
         for ratio in Self.fractions {
             for reserve in Self.fractions {
                 for mode in [RetryBudget.Mode.delaying, .failing] {
-                    let budget = RetryBudget(
+                    let budget = KnownBudget(
                         ratio: ratio, minimumPerSecond: reserve, window: window, mode: mode, clock: clock)
                     var policy = policy(budget)
                     policy.elapsedLimit = nil
                     for _ in 0..<3 {
                         budget.countRequest(to: url)
                         _ = outcome(policy, failure())
-                        _ = outcome(policy, failure())
+                        _ = budget.draw(to: url, within: .seconds(Int64.max))
                         #expect(budget.balance(of: url) >= 0)
                         clock.advance(by: .seconds(1))
                     }
@@ -69,15 +74,14 @@ import Testing
     @Test(arguments: durations) func aPolicyTakesEveryDuration(duration: Duration) {
         for other in Self.durations {
             var policy = RetryPolicy(maximumRetries: .max, backoff: .constant(duration, jitter: .equal))
-            policy.budget = RetryBudget(clock: clock)
             policy.elapsedLimit = other
             policy.maximumRetryAfter = duration
-            policy.circuitBreaker = CircuitBreaker(
+            let breaker = KnownBreaker(
                 minimumThroughput: 1, samplingWindow: other, openTime: duration, clock: clock)
-            let permit = try? policy.circuitBreaker?.admit(url)
-            permit?.settle(.failed)
+            policy.circuitBreaker = breaker.breaker
+            try? breaker.admit(url).settle(.failed)
             for elapsed in [Duration.zero, .seconds(1_000_000)] {
-                let decision = policy.decision(after: failure(elapsed: elapsed), using: RandomSource(seed: 1))
+                let decision = policy.planned(after: failure(elapsed: elapsed), in: clock.hosts)
                 if case .retry(let delay, _, _, _) = decision { #expect(delay >= .zero) }
             }
         }

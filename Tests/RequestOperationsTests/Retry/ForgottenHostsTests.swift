@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    private func configuration(_ budget: RetryLedger? = nil) -> RequestConfiguration {
+    private func configuration(_ budget: RetryBudget? = nil) -> RequestConfiguration {
         var configuration = RequestConfiguration.over(
             ScriptedTransport([
                 .dynamic { request in
@@ -44,31 +44,30 @@ import Testing
                 }
             ]))
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.retryPolicy = RetryPolicy(maximumRetries: 1, backoff: .constant(.seconds(60)))
-        configuration.retryPolicy.budget = budget.map { RetryBudget($0) }
+        configuration.retryPolicy.budget = budget
         return configuration
     }
 
     @Test(arguments: [
-        RetryLedger.Terms.window(RetryWindow.Terms(ratio: 0.2, reserve: 100, window: 10_000_000_000), .delaying),
-        .tokens(RetryLedger.TokenTerms(capacity: 500, cost: 5, timeoutCost: 10, throttlingCost: 5, refund: 1)),
+        RetryBudget(), .tokens(),
     ])
-    func nothingIsLeftOfAHostAfterADay(terms: RetryLedger.Terms) async throws {
-        let ledger = RetryLedger(terms, clock: clock)
-        var configuration = configuration(ledger)
+    func nothingIsLeftOfAHostAfterADay(budget: RetryBudget) async throws {
+        var configuration = configuration(budget)
         // One failure opens a circuit.
-        let breaker = CircuitBreaker(minimumThroughput: 1, openTime: .seconds(30), clock: clock)
-        configuration.retryPolicy.circuitBreaker = breaker
-        let (table, limiter) = (RetryAfterTable(clock: clock), RequestLimiter(perHost: 2))
-        configuration.retryPolicy.retryAfterTable = table
+        let breaker = KnownBreaker(minimumThroughput: 1, openTime: .seconds(30), clock: clock)
+        configuration.use(breaker)
+        let (table, limiter) = (KnownSilences(clock: clock), RequestLimiter(perHost: 2))
+        configuration.use(table)
         configuration.limiter = limiter
         await manyDays(configuration)
         // The next host is the only one of which anything is known.
         let queue = OperationQueue()
         queue.addOperation(operation("h0", configuration))
         await clock.sleepers(1)
-        #expect(ledger.count == 1 && breaker.count == 1)
-        #expect(table.counts.hosts == 1 && limiter.keptCounts == (hosts: 0, entries: 0))
+        #expect(clock.hosts.budgets.count == 1 && breaker.count == 1)
+        #expect(table.hostCount == 1 && limiter.keptCounts == (hosts: 0, entries: 0))
         queue.cancelAllOperations()
     }
 
@@ -84,7 +83,7 @@ import Testing
         #expect(limiter.pacedHostCount == 1 && limiter.keptCounts == (hosts: 0, entries: 0))
         let isLeft = (0..<Self.days * Self.hostsADay).contains { number in
             let host = "h\(number / Self.hostsADay)-\(number % Self.hostsADay)"
-            return HostRecoveryObserver.lines.counts(of: url(host)) != (0, 0)
+            return clock.hosts.recoveries.counts(of: Origin(url(host))) != (0, 0)
         }
         #expect(!isLeft)
         queue.cancelAllOperations()

@@ -16,6 +16,7 @@ import Testing
     ) -> RequestConfiguration {
         var configuration = RequestConfiguration.scripted(answers)
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.randomSource = RandomSource(seed: 3)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
         configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(pause: pause)]
@@ -38,7 +39,9 @@ import Testing
     }
 
     private func succeed(_ url: URL) async throws {
-        _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.hosts = clock.hosts
+        _ = try await run(URLRequestOperation(url, configuration: configuration))
     }
 
     @Test func aSuccessOfAnotherRequestToTheHostEndsTheWait() async throws {
@@ -76,8 +79,8 @@ import Testing
     ) -> [@Sendable () -> Void] {
         (0..<count).map { index in
             HostRecoveryObserver().watch(
-                after: AttemptFailure(Problem(), request: URLRequest(url: url)), on: clock, using: .system,
-                holdingBack: hold
+                after: AttemptFailure(Problem(), request: URLRequest(url: url)), in: clock.hosts, on: RequestClock(clock),
+                using: .system, holdingBack: hold
             ) { release in
                 release?.settle(.untold)
                 released.append(index)
@@ -97,7 +100,7 @@ import Testing
         }
         #expect(counts == [2, 4, 5, 5] && released.elements == [0, 1, 2, 3, 4])
         for remove in removals { remove() }
-        #expect(HostRecoveryObserver.lines.counts(of: url) == (0, 0))
+        #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (0, 0))
     }
 
     @Test func noSuccessReleasesAWaitThatIsHeldBack() async throws {
@@ -110,7 +113,7 @@ import Testing
         // Removed before it is in the line.
         removals[0]()
         clock.advance(by: .seconds(10))
-        await eventually { HostRecoveryObserver.lines.counts(of: url) == (1, 0) }
+        await eventually { clock.hosts.recoveries.counts(of: Origin(url)) == (1, 0) }
         try await succeed(url)
         #expect(released.elements == [1])
         removals[1]()
@@ -157,7 +160,7 @@ import Testing
         try await succeed(url)
         for operation in operations { await end(of: operation) }
         #expect(operations.allSatisfy { $0.attempts.count == 2 })
-        #expect(HostRecoveryObserver.lines.counts(of: url) == (0, 0))
+        #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (0, 0))
     }
 
     @Test func aReleaseThatIsCancelledGoesToTheNext() async throws {
@@ -300,10 +303,10 @@ import Testing
                 try await HostRecoveryObserver().wait(after: AttemptFailure(Problem(), request: URLRequest(url: url)))
             }
         }
-        await eventually { HostRecoveryObserver.lines.counts(of: url).waiting == 3 }
+        await eventually { clock.hosts.recoveries.counts(of: Origin(url)).waiting == 3 }
         // They tell no outcome, so nobody goes in their place.
         try await succeed(url)
-        #expect(HostRecoveryObserver.lines.counts(of: url) == (1, 0))
+        #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (1, 0))
         try await succeed(url)
         for task in awaiting { try await task.value }
     }

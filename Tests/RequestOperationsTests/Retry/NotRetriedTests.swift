@@ -85,8 +85,7 @@ import Testing
 
     @Test func theBudgetHasNoRoom() async throws {
         var configuration = Self.configuration([.error(.connectionLost)])
-        configuration.retryPolicy.budget = RetryBudget(
-            ratio: 0, minimumPerSecond: 0, mode: .failing, clock: configuration.clock)
+        configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0, mode: .failing)
         let error = try await Self.error(configuration)
         #expect(error.code == .retryBudgetExhausted && error.notRetried == error.reason && error.reason != nil)
     }

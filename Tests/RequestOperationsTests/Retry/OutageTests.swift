@@ -65,9 +65,10 @@ private final class Outage: Sendable {
             }
         ])
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.limiter = RequestLimiter(perHost: Self.perHost)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(Self.backoff))
-        configuration.retryPolicy.budget = RetryBudget(clock: clock)
+        configuration.retryPolicy.budget = RetryBudget()
         configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         configuration.onEvent = { event in
             if case .waits(let delay) = event.step { waits.append(delay) }

@@ -10,6 +10,7 @@ import Testing
     private func waiting(spread: Duration = .zero) async -> URLRequestOperation<Data> {
         var configuration = RequestConfiguration.scripted([.error(.notConnected), .body(Data())])
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
         configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: spread)]
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -69,6 +70,7 @@ import Testing
                 },
             ])
             configuration.clock = clock
+            configuration.hosts = clock.hosts
             configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
             configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
             return URLRequestOperation(url, configuration: configuration)
@@ -77,7 +79,7 @@ import Testing
         await clock.sleepers(10)
         path.update(.reachable(.wired))
         await arrived.count(2)
-        await eventually { HostRecoveryObserver.lines.counts(of: url) == (8, 2) }
+        await eventually { clock.hosts.recoveries.counts(of: Origin(url)) == (8, 2) }
         #expect(arrived.count == 2)
         mayAnswer.open()
         for operation in operations { _ = try await operation.value }
@@ -90,6 +92,7 @@ import Testing
         queue.maxConcurrentOperationCount = 10
         var configuration = RequestConfiguration.scripted([.error(.cannotConnect)])
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
         configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
         let operations = (0..<10).map { _ in URLRequestOperation(url, configuration: configuration) }
@@ -98,7 +101,7 @@ import Testing
         path.update(.reachable(.wired))
         await eventually {
             operations.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10
-                && HostRecoveryObserver.lines.counts(of: url) == (8, 0)
+                && clock.hosts.recoveries.counts(of: Origin(url)) == (8, 0)
         }
         queue.cancelAllOperations()
     }

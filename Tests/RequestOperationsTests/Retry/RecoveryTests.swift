@@ -25,7 +25,7 @@ import Testing
     @Test func nothingIsLeftWhenAllHaveEnded() async throws {
         let recovery = Recovery(observers: [HostRecoveryObserver()])
         try await recovery.run(50)
-        #expect(HostRecoveryObserver.lines.counts(of: recovery.url) == (0, 0))
+        #expect(recovery.inLine == (0, 0))
     }
 
     @Test func aReleasedAttemptThatCannotBeSentPassesItsTurnToNobody() async throws {
@@ -34,9 +34,11 @@ import Testing
         var configuration = RequestConfiguration.scripted([
             .dynamic { _ in isUp.withLock { $0 } ? .body(Data()) : .status(503) }
         ])
-        configuration.clock = ManualClock()
+        let clock = ManualClock()
+        configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.sharesRetryAfter = false
         configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         var failing = configuration
         failing.adapters = [
@@ -52,12 +54,12 @@ import Testing
             operation.whenFinished { result in ended.append((try? result.get()) != nil) }
             queue.addOperation(operation)
         }
-        await eventually { HostRecoveryObserver.lines.counts(of: url).waiting == 20 }
+        await eventually { clock.hosts.recoveries.counts(of: Origin(url)).waiting == 20 }
         isUp.withLock { $0 = true }
         _ = try await run(URLRequestOperation(url, configuration: configuration))
         await eventually { ended.count == 2 }
         #expect(ended.elements == [false, false])
-        #expect(HostRecoveryObserver.lines.counts(of: url).waiting == 18)
+        #expect(clock.hosts.recoveries.counts(of: Origin(url)).waiting == 18)
         queue.cancelAllOperations()
         await eventually { ended.count == 20 }
     }
@@ -74,6 +76,10 @@ private final class Recovery: Sendable {
     let (successes, failures) = (Collector<Duration>(), Collector<Duration>())
     private let clock = ManualClock()
     private let finished = Collector<Bool>()
+
+    /// How many wait in the line of the host, and how many were released and have told no outcome.
+    var inLine: (waiting: Int, underWay: Int) { clock.hosts.recoveries.counts(of: Origin(url)) }
+
     private let atServer = Locked(0)
     private let configuration: RequestConfiguration
 
@@ -90,11 +96,12 @@ private final class Recovery: Sendable {
             }
         ])
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.randomSource = RandomSource(seed: 1)
         configuration.retryPolicy = .default
         configuration.retryPolicy.maximumRetries = 10
-        configuration.retryPolicy.budget = RetryBudget(clock: clock)
-        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.budget = RetryBudget()
+        configuration.retryPolicy.sharesRetryAfter = false
         configuration.retryPolicy.earlyRetryObservers = observers
         self.configuration = configuration
     }
@@ -119,7 +126,7 @@ private final class Recovery: Sendable {
     /// Returns when each request has ended, waits for its next attempt, or is at the server.
     private func rest(_ count: Int) async {
         await eventually {
-            let (ended, inLine) = (finished.count, HostRecoveryObserver.lines.counts(of: url).waiting)
+            let (ended, inLine) = (finished.count, clock.hosts.recoveries.counts(of: Origin(url)).waiting)
             return ended + clock.sleeperCount == count && ended + inLine + atServer.withLock { $0 } == count
         }
     }

@@ -63,11 +63,12 @@ private final class Storm: Sendable {
             }
         ])
         configuration.clock = clock
+        configuration.hosts = clock.hosts
         configuration.randomSource = RandomSource(seed: 1)
         configuration.retryPolicy = .default
         // The reserve is a twentieth of the rate, as the default one is for a process that makes 200 requests a second.
-        configuration.retryPolicy.budget = mode.map { RetryBudget(minimumPerSecond: 0.5, mode: $0, clock: clock) }
-        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.budget = mode.map { RetryBudget(minimumPerSecond: 0.5, mode: $0) }
+        configuration.retryPolicy.sharesRetryAfter = false
         if awaitsRecovery { configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()] }
         self.configuration = configuration
     }
@@ -90,7 +91,7 @@ private final class Storm: Sendable {
     private func rest(of count: Int) async {
         await eventually {
             finished.count + clock.sleeperCount == count
-                && (!awaitsRecovery || finished.count + HostRecoveryObserver.lines.counts(of: url).waiting == count)
+                && (!awaitsRecovery || finished.count + clock.hosts.recoveries.counts(of: Origin(url)).waiting == count)
         }
     }
 

@@ -17,7 +17,7 @@ import Testing
     ) -> WakeTable<String>.Ticket {
         table.add(key) { [clock] part in
             parts.append(part)
-            return cancelling(Alarm(after: .seconds(1), on: clock) { woken.append(name) })
+            return cancelling(RequestClock(clock).alarm(after: .seconds(1)) { woken.append(name) })
         }
     }
 
@@ -40,7 +40,7 @@ import Testing
                 } else {
                     woken.append(true)
                 }
-                return cancelling(Alarm(after: .seconds(1), on: clock) {})
+                return cancelling(RequestClock(clock).alarm(after: .seconds(1)) {})
             }
         }
         table.release("a")
@@ -57,7 +57,7 @@ import Testing
             table.add("a") { [clock] _ in
                 if index == 0 { _ = mayGoOn.wait(timeout: .now() + 120) }
                 woken.append(index)
-                return cancelling(Alarm(after: .seconds(1), on: clock) {})
+                return cancelling(RequestClock(clock).alarm(after: .seconds(1)) {})
             }
         }
         table.release("a")
@@ -115,7 +115,7 @@ import Testing
         let ticket = table.add("a") { [clock, table] _ in
             // In the midst of its release.
             first.withLock { $0 }.map { table.remove($0) }
-            return cancelling(Alarm(after: .seconds(1), on: clock) { Issue.record("it was woken") })
+            return cancelling(RequestClock(clock).alarm(after: .seconds(1)) { Issue.record("it was woken") })
         }
         first.withLock { $0 = ticket }
         table.release("a")
@@ -131,7 +131,7 @@ import Testing
                     for _ in 0..<200 {
                         let ticket = table.add("a") { _ in
                             released.withLock { $0 += 1 }
-                            return cancelling(Alarm(after: .seconds(3600), on: ContinuousClock()) {})
+                            return cancelling(RequestClock(ContinuousClock()).alarm(after: .seconds(3600)) {})
                         }
                         table.release("a")
                         table.remove(ticket)

@@ -19,7 +19,7 @@ enum BudgetedOutcome: Equatable {
 extension BudgetTests {
     func failure(
         _ error: any Error = RequestError(.timedOut, stage: .transfer), to url: URL? = nil, attempt: Int = 1,
-        status: Int? = nil, elapsed: Duration = .zero, isReplayable: Bool = true, on timeline: Timeline = .none
+        status: Int? = nil, elapsed: Duration = .zero, isReplayable: Bool = true
     ) -> AttemptFailure {
         let url = url ?? self.url
         let error =
@@ -31,18 +31,19 @@ extension BudgetTests {
             error, attempt: attempt, request: URLRequest(url: url), stage: .transfer,
             head: (error as? RequestError)?.head, requestMayHaveBeenProcessed: true, bodyIsReplayable: isReplayable,
             backoffStep: attempt, elapsed: elapsed, timeLeft: nil, date: Date(), uncounted: 0,
-            redirect: nil, wasRefused: RequestError.Code.circuitOpen ~= error, timeline: timeline)
+            redirect: nil, wasRefused: RequestError.Code.circuitOpen ~= error, hosts: clock.hosts)
     }
 
     /// A policy whose backoff is a second, with a budget.
-    func policy(_ budget: RetryBudget?) -> RetryPolicy {
+    func policy(_ budget: KnownBudget?) -> RetryPolicy {
         var policy = RetryPolicy(backoff: .constant(.seconds(1)))
-        policy.budget = budget
+        policy.budget = budget?.budget
         return policy
     }
 
+    /// What an operation does that failed, before its wait.
     func outcome(_ policy: RetryPolicy, _ failure: AttemptFailure) -> BudgetedOutcome {
-        switch policy.decision(after: failure, using: RandomSource(seed: 1)) {
+        switch policy.planned(after: failure, in: clock.hosts, using: RandomSource(seed: 1)) {
         case .stop: .stop
         case .retry(let delay, let observers, false, nil): .retry(delay, observers: observers.count)
         case .fail(let error as RequestError): .fail(error.code)
@@ -54,10 +55,10 @@ extension BudgetTests {
         URLRequest(url: URL(string: "http://\(host).invalid/")!)  // Names of hosts make a URL.
     }
 
-    func configuration(_ transport: ScriptedTransport, _ budget: RetryBudget?) -> RequestConfiguration {
+    func configuration(_ transport: ScriptedTransport, _ budget: KnownBudget?) -> RequestConfiguration {
         var configuration = RequestConfiguration.over(transport)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.zero))
-        configuration.retryPolicy.budget = budget
+        configuration.use(budget)
         return configuration
     }
 }

@@ -4,11 +4,11 @@ import RequestOperationsTesting
 
 /// Tests of what is known of a request, on a clock that they move.
 protocol ProgressTests {
-    var timepiece: Timepiece { get }
+    var clock: ManualClock { get }
 }
 
 extension ProgressTests {
-    var now: Timepiece.Moment { timepiece.moment }
+    var now: Duration { clock.now.offset }
 
     /// Progress of a request that is ready, in its first attempt and a stage of it.
     func inAttempt(_ stage: RequestError.Stage = .process) -> RequestProgress {

@@ -16,7 +16,7 @@ extension RequestConfiguration {
         configuration.transport = transport
         // Tests that run at the same time send to the same hosts: what one does must not hold back another.
         configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.sharesRetryAfter = false
         return configuration
     }
 }

@@ -187,4 +187,11 @@
         /// Whether it is a visible character of ASCII and does not begin a fragment, which is not sent.
         fileprivate var isInTarget: Bool { (0x21...0x7E).contains(self) && self != UInt8(ascii: "#") }
     }
+
+    extension UInt8 {
+        /// Whether this ends the authority of a URL (RFC 3986, section 3.2).
+        fileprivate var endsAuthority: Bool {
+            self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
+        }
+    }
 #endif

@@ -47,22 +47,11 @@ final class RecoveryLines: Sendable {
         }
     }
 
-    /// What is known of the recoveries of a host, on the clock of the request that told of it first.
-    private struct Known {
-        let stopwatch: Stopwatch
-        var recoveries = HostRecoveries()
-
-        /// An injected clock is that of a test and code of others, which is not called under a lock.
-        var isIdle: Bool {
-            if case .real = stopwatch { recoveries.isIdle(at: stopwatch.elapsed) } else { true }
-        }
-    }
-
     private struct State {
         var lastID: UInt64 = 0
         var lines: [Origin: HostLine] = [:]
         var waitingCount = 0
-        var known = OriginTable<Known>()
+        var known = OriginTable<HostRecoveries>()
 
         mutating func change<Result>(_ origin: Origin, _ change: (inout HostLine) -> Result) -> Result {
             // Taken out, so that it is not copied.
@@ -76,36 +65,32 @@ final class RecoveryLines: Sendable {
         }
     }
 
+    private let clock: RequestClock
     private let state = Locked(State())
-    private let now: @Sendable () -> Int64
 
     /// How many a success releases.
     private static let releasedBySuccess = 2
 
     /// Makes lines in which nobody waits.
-    ///
-    /// - Parameter now: Nanoseconds since some moment. They tell when to forget what is known of hosts.
-    init(now: @escaping @Sendable () -> Int64 = { ContinuousTime.nanoseconds }) {
-        self.now = now
+    init(_ clock: RequestClock) {
+        self.clock = clock
     }
 
     /// Of how many hosts recoveries are known.
     var knownCount: Int { state.withLock { $0.known.count } }
 
-    /// How many wait for the host of a URL, and how many were released and have told no outcome.
-    func counts(of url: URL?) -> (waiting: Int, underWay: Int) {
-        let origin = Origin(url)
-        return state.withLock { state in
+    /// How many wait for a host, and how many were released and have told no outcome.
+    func counts(of origin: Origin) -> (waiting: Int, underWay: Int) {
+        state.withLock { state in
             state.lines[origin].map { ($0.waiters.count, $0.underWay) } ?? (0, 0)
         }
     }
 
-    /// Adds one that waits for the host of a URL, until ``remove(_:)``.
+    /// Adds one that waits for a host, until ``remove(_:)``.
     ///
     /// - Parameter pause: For how long nobody is released at first, after releases were in vain.
-    func add(_ url: URL?, pause: Duration, _ waiter: @escaping Waiter) -> Ticket {
+    func add(_ origin: Origin, pause: Duration, _ waiter: @escaping Waiter) -> Ticket {
         forget()
-        let origin = Origin(url)
         return state.withLock { state in
             state.lastID += 1
             let id = state.lastID
@@ -123,35 +108,60 @@ final class RecoveryLines: Sendable {
         withExtendedLifetime(waiter) {}
     }
 
+    /// Enters the line of a host when a time has passed.
+    ///
+    /// - Parameters:
+    ///   - pause: For how long nobody is released at first, after releases were in vain.
+    ///   - tries: Whether one of the line may go then without a success.
+    /// - Returns: Leaves the line, or enters none; called once.
+    func enter(
+        _ origin: Origin, pause: Duration, after delay: Duration, on clock: RequestClock, tries: Bool = false,
+        _ wake: @escaping @Sendable (Release?) -> Bool
+    ) -> @Sendable () -> Void {
+        guard delay > .zero || tries else {
+            let ticket = add(origin, pause: pause, wake)
+            return { self.remove(ticket) }
+        }
+        let entry = LaterEntry()
+        let alarm = clock.alarm(after: delay) {
+            entry.begin {
+                let ticket = self.add(origin, pause: pause, wake)
+                return { self.remove(ticket) }
+            }
+            if tries { self.tryOne(origin) }
+        }
+        return {
+            alarm.cancel()
+            entry.end()
+        }
+    }
+
     /// A request succeeded, wherever. Whether anybody waits, so that ``succeeded(_:)`` is to be called.
     func awaitsSuccess() -> Bool {
         forget()
         return state.withLock { $0.waitingCount > 0 }
     }
 
-    /// A request to a URL succeeded.
-    func succeeded(_ url: URL?) {
+    /// A request to a host succeeded.
+    func succeeded(_ origin: Origin) {
         guard awaitsSuccess() else { return }
-        release(Self.releasedBySuccess, from: url)
+        release(Self.releasedBySuccess, from: origin)
     }
 
     /// Without a success, but for another sign: releases one, unless as many as a success releases are under way.
-    func tryOne(_ url: URL?) {
-        release(1, from: url, whileFewerThan: Self.releasedBySuccess)
+    func tryOne(_ origin: Origin) {
+        release(1, from: origin, whileFewerThan: Self.releasedBySuccess)
     }
 
     /// What came of a release.
-    func settle(
-        _ outcome: Release.Outcome, of url: URL?, pause: Duration, on clock: any Clock<Duration>
-    ) {
-        let origin = Origin(url)
+    func settle(_ outcome: Release.Outcome, of origin: Origin, pause: Duration) {
         state.withLock { $0.change(origin) { $0.underWay -= 1 } }
         switch outcome {
         case .succeeded:
-            learn(of: url, on: clock) { recoveries, _ in recoveries.succeeded() }
-            succeeded(url)
-        case .failed: learn(of: url, on: clock) { $0.failed(at: $1, pause: pause) }
-        case .passesOn: release(1, from: url)
+            learn(of: origin) { recoveries, _ in recoveries.succeeded() }
+            succeeded(origin)
+        case .failed: learn(of: origin) { $0.failed(at: $1, pause: pause) }
+        case .passesOn: release(1, from: origin)
         case .untold: break
         }
     }
@@ -160,27 +170,22 @@ final class RecoveryLines: Sendable {
     private func forget() {
         // Mostly nothing is known, and then the time need not be read.
         guard knownCount > 0 else { return }
-        let now = now()
-        state.withLock { $0.known.sweep(at: now, isIdle: \.isIdle) }
+        let now = clock.now
+        state.withLock { $0.known.sweep(at: now.nanoseconds) { $0.isIdle(at: now) } }
     }
 
-    private func learn(
-        of url: URL?, on clock: any Clock<Duration>, _ change: (inout HostRecoveries, Duration) -> Void
-    ) {
-        // The clock may be code of others, so it is not asked under the lock.
-        let stopwatch = state.withLock { $0.known.entry(of: url)?.stopwatch } ?? Stopwatch(clock)
-        let (elapsed, now) = (stopwatch.elapsed, now())
+    private func learn(of origin: Origin, _ change: (inout HostRecoveries, Duration) -> Void) {
+        let now = clock.now
         state.withLock { state in
             state.known.change(
-                url, at: now, initially: Known(stopwatch: stopwatch), isIdle: \.isIdle,
-                by: { change(&$0.recoveries, elapsed) })
+                origin, at: now.nanoseconds, initially: HostRecoveries(), isIdle: { $0.isIdle(at: now) },
+                by: { change(&$0, now) })
         }
     }
 
     /// - Parameter limit: Releases none while so many are under way.
-    private func release(_ count: Int, from url: URL?, whileFewerThan limit: Int = .max) {
-        let origin = Origin(url)
-        guard state.withLock({ $0.lines[origin]?.waiters.isEmpty == false }), mayRelease(from: url) else { return }
+    private func release(_ count: Int, from origin: Origin, whileFewerThan limit: Int = .max) {
+        guard state.withLock({ $0.lines[origin]?.waiters.isEmpty == false }), mayRelease(from: origin) else { return }
         var left = count
         while left > 0 {
             let next = state.withLock { state in
@@ -191,7 +196,7 @@ final class RecoveryLines: Sendable {
                 }
             }
             guard let (waiter, pause) = next else { return }
-            let release = Release(self, of: url, pause: pause)
+            let release = Release(self, of: origin, pause: pause)
             if waiter(release) {
                 left -= 1
             } else {
@@ -201,9 +206,8 @@ final class RecoveryLines: Sendable {
         }
     }
 
-    private func mayRelease(from url: URL?) -> Bool {
-        guard let stopwatch = state.withLock({ $0.known.entry(of: url)?.stopwatch }) else { return true }
-        let elapsed = stopwatch.elapsed
-        return state.withLock { $0.known.change(url) { $0.recoveries.releases(at: elapsed) } } ?? true
+    private func mayRelease(from origin: Origin) -> Bool {
+        let now = clock.now
+        return state.withLock { $0.known.change(origin) { $0.releases(at: now) } } ?? true
     }
 }

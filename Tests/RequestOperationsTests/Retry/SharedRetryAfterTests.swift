@@ -3,18 +3,18 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(15))) struct RetryAfterTableOperationTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedRetryAfterTests {
     private let clock = ManualClock()
     private let url = URL(string: "http://busy.invalid/a")!  // A literal that is a URL.
     private let other = URL(string: "http://busy.invalid/b")!  // A literal that is a URL.
 
     /// A configuration on the clock, with a table.
-    private func configuration(_ transport: ScriptedTransport, _ table: RetryAfterTable?) -> RequestConfiguration {
+    private func configuration(_ transport: ScriptedTransport, _ table: KnownSilences?) -> RequestConfiguration {
         var configuration = RequestConfiguration.over(transport)
         configuration.clock = clock
         configuration.randomSource = RandomSource(seed: 1)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(1)))
-        configuration.retryPolicy.retryAfterTable = table
+        configuration.use(table)
         return configuration
     }
 
@@ -24,12 +24,19 @@ import Testing
         return operation
     }
 
-    @Test func operationsOnOneClockShareTheDefaultTable() async throws {
+    private func succeed(_ url: URL) async throws {
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.hosts = clock.hosts
+        _ = try await run(URLRequestOperation(url, configuration: configuration))
+    }
+
+    @Test func copiesOfAConfigurationShareWhatTheyAreToldOnTheirClock() async throws {
         var configuration = RequestConfiguration.scripted([
             .status(503, fields: [("Retry-After", "100")]), .body(Data()),
         ])
         configuration.clock = clock
         configuration.retryPolicy = RetryPolicy()
+        #expect(configuration.hosts !== HostRegistry.shared)
         let told = started(url, configuration)
         await clock.sleepers(1)
         let untold = started(other, configuration)
@@ -42,7 +49,7 @@ import Testing
     }
 
     @Test func whatOneRequestIsToldAnotherOneKeepsTo() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let busy = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let told = started(url, configuration(busy, table))
         await clock.sleepers(1)
@@ -59,16 +66,16 @@ import Testing
     }
 
     @Test func aRequestToAnotherHostGoesOnAtOnce() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let free = try #require(URL(string: "http://free.invalid/"))
         _ = try await run(
             URLRequestOperation(free, configuration: configuration(ScriptedTransport([.body(Data())]), table)))
     }
 
     @Test func aRequestWhoseDeadlineComesFirstFailsAtOnceAndSaysSo() async {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let transport = ScriptedTransport([.body(Data())])
         var configuration = configuration(transport, table)
         configuration.deadline = .seconds(50)
@@ -77,8 +84,8 @@ import Testing
     }
 
     @Test func retryNowEndsTheWaitBeforeAFirstAttempt() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
         await clock.sleepers(1)
         operation.retryNow()
@@ -86,8 +93,8 @@ import Testing
     }
 
     @Test func aCancelEndsTheWaitBeforeAFirstAttempt() async {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
         await clock.sleepers(1)
         operation.cancel()
@@ -95,8 +102,8 @@ import Testing
     }
 
     @Test func aRequestThatWaitsBeforeItsFirstAttemptHoldsNoSlot() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), table)
         let limiter = RequestLimiter(total: 1)
         configuration.limiter = limiter
@@ -107,8 +114,8 @@ import Testing
     }
 
     @Test func aRequestThatWaitedLongerThanItsFreshnessIsProcessedAgain() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let processed = Collector<Int>()
         var configuration = configuration(ScriptedTransport([.body(Data())]), table)
         configuration.adapters = [
@@ -126,16 +133,16 @@ import Testing
 
     @Test(arguments: [(404, "9"), (503, "soon"), (503, "-9"), (503, "0")])
     func whatAsksForNothingIsNotNoted(status: Int, value: String) async {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(status, fields: [("Retry-After", value)])])
         var configuration = configuration(transport, table)
         configuration.retryPolicy.maximumRetries = 0
         _ = await failure(of: URLRequestOperation(url, configuration: configuration))
-        #expect(table.counts.hosts == 0)
+        #expect(table.hostCount == 0)
     }
 
     @Test func aWaitThatIsTooLongDelaysWhatWasNeverSentUntilItIsForgotten() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
         let configuration = configuration(transport, table)
         let error = await failure(of: URLRequestOperation(url, configuration: configuration)) as? RequestError
@@ -150,18 +157,18 @@ import Testing
     }
 
     @Test func aWaitThatIsTooLongFailsARetryAtOnceAndSaysSo() async {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503), .body(Data())])
         let operation = started(url, configuration(transport, table))
         await clock.sleepers(1)
-        table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(300))
+        table.note(.seconds(9999), for: url, keeping: .seconds(300))
         clock.advance(by: .seconds(1))
         let error = await #expect(throws: RequestError.self) { try await operation.value }
         #expect(error?.code == .retryAfterTooLong && transport.requests.count == 1)
     }
 
     @Test func aWaitThatIsTooLongIsForgottenAfterTheLongestOneThatIsKept() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
         let configuration = configuration(transport, table)
         _ = await failure(of: URLRequestOperation(url, configuration: configuration))
@@ -173,37 +180,37 @@ import Testing
     }
 
     @Test func aPolicyWaitsForAnothersSakeAsLongAsForItsOwn() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), table)
         configuration.retryPolicy.maximumRetryAfter = .seconds(100)
         let operation = started(url, configuration)
         await clock.sleepers(1)
         clock.advance(by: .seconds(103))
         _ = try await operation.value
-        table.note(.seconds(100), for: url, on: .none)
+        table.note(.seconds(100), for: url)
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
-        guard case .retry = configuration.retryPolicy.decision(after: failure, using: .system) else {
+        guard case .retry = configuration.retryPolicy.planned(after: failure, in: clock.hosts) else {
             Issue.record("it does not wait")
             return
         }
     }
 
     @Test func aRetryWaitsNoLongerForAnothersSakeThanForItsOwn() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         var policy = configuration(ScriptedTransport([.stall]), table).retryPolicy
         policy.maximumRetryAfter = .seconds(99)
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
-        guard case .fail = policy.decision(after: failure, using: .system) else {
+        guard case .fail = policy.planned(after: failure, in: clock.hosts) else {
             Issue.record("it goes on")
             return
         }
     }
 
     @Test func whatWasNeverSentIsOnlyDelayedHoweverLittleItsPolicyWaits() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let transport = ScriptedTransport([.body(Data())])
         var configuration = configuration(transport, table)
         configuration.retryPolicy.maximumRetryAfter = .seconds(1)
@@ -217,11 +224,11 @@ import Testing
     }
 
     @Test func aRetryThatWaitsAlreadyKeepsToWhatAnotherRequestIsToldMeanwhile() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503), .body(Data())])
         let operation = started(url, configuration(transport, table))
         await clock.sleepers(1)
-        table.note(.seconds(100), for: url, on: .none)
+        table.note(.seconds(100), for: url)
         clock.advance(by: .seconds(1))
         await eventually { operation.attempts.count == 2 }
         await clock.sleepers(1)
@@ -232,19 +239,19 @@ import Testing
     }
 
     @Test func retryNowForcesARetryAlthoughTheHostAsksToBeLeftAlone() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let operation = started(
             url,
             configuration(ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())]), table))
         await clock.sleepers(1)
-        table.note(.seconds(200), for: url, on: .none)
+        table.note(.seconds(200), for: url)
         operation.retryNow()
         _ = try await operation.value
     }
 
     @Test func retryNowForcesAlsoWhatIsProcessedAgain() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
         let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
         await clock.sleepers(1)
         clock.advance(by: .seconds(31))
@@ -253,7 +260,7 @@ import Testing
     }
 
     @Test func aDecisionOfOnesOwnCountsMoreThanWhatTheRequestWasTold() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let operation = Staged(configuration(transport, table), to: url)
         operation.decisions = { _ in .retry(after: .zero) }
@@ -262,7 +269,7 @@ import Testing
     }
 
     @Test func theHostThatAskedIsSparedNotTheOneThatRedirectedToIt() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let busy = try #require(URL(string: "http://behind.invalid/"))
         var configuration = configuration(
             ScriptedTransport([
@@ -291,27 +298,26 @@ import Testing
     @Test func aSuccessNeverShortensTheWaitThatARetryAfterAskedFor() async throws {
         let url = try #require(URL(string: "http://asks-for-time.invalid/"))
         // The budget would have it wait for longer.
-        let budget = RetryBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
-        let draw = budget.withdrawHedge(to: url, on: .none)
-        #expect(draw.isGranted)
+        let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
+        #expect(budget.draw(to: url) != nil)
         clock.advance(by: .seconds(5))
         var configuration = configuration(
             ScriptedTransport([.status(503, fields: [("Retry-After", "2")]), .body(Data())]), nil)
-        configuration.retryPolicy.budget = budget
+        configuration.use(budget)
         configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         let operation = started(url, configuration)
         await clock.sleepers(2)
-        _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
+        try await succeed(url)
         #expect(operation.attempts.count == 1)
         clock.advance(by: .seconds(2))
-        await eventually { HostRecoveryObserver.lines.counts(of: url) == (1, 0) }
-        _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
+        await eventually { clock.hosts.recoveries.counts(of: Origin(url)) == (1, 0) }
+        try await succeed(url)
         _ = try await operation.value
         #expect(operation.attempts.last?.waited == .seconds(2))
     }
 
     @Test func aRequestThatIsNotRetriedItselfTellsTheOthers() async {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         var configuration = configuration(
             ScriptedTransport([.status(503, fields: [("Retry-After", "9")])]), table)
         configuration.retryPolicy.maximumRetries = 0
@@ -321,13 +327,13 @@ import Testing
 
     @Test(arguments: [408, 413, 425, 429, 500, 502, 504])
     func whatIsNotAboutTheHostDelaysOnlyTheRequestThatWasTold(status: Int) async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         var configuration = configuration(
             ScriptedTransport([.status(status, fields: [("Retry-After", "100")]), .body(Data())]), table)
         configuration.retryPolicy.statuses.insert(413)
         let told = started(url, configuration)
         await clock.sleepers(1)
-        #expect(table.counts.hosts == 0)
+        #expect(table.hostCount == 0)
         let others = self.configuration(ScriptedTransport([.body(Data())]), table)
         _ = try await run(URLRequestOperation(other, configuration: others))
         clock.advance(by: .milliseconds(99_999))
@@ -336,8 +342,8 @@ import Testing
         _ = try await told.value
     }
 
-    @Test func aPolicyMayShareTooManyRequestsWithinItsTable() async throws {
-        let table = RetryAfterTable(clock: clock)
+    @Test func aPolicyMayShareTooManyRequests() async throws {
+        let table = KnownSilences(clock: clock)
         var configuration = configuration(
             ScriptedTransport([.status(429, fields: [("Retry-After", "100")]), .body(Data())]), table)
         configuration.retryPolicy.sharesTooManyRequests = true
@@ -355,7 +361,7 @@ import Testing
         _ = try await untold.value
     }
 
-    @Test func theSharedTableTakesNoNoteOfTooManyRequestsByDefault() {
+    @Test func noTooManyRequestsAreSharedByDefault() {
         #expect(!RetryPolicy().sharesTooManyRequests)
         for policy in [RetryPolicy.default, .none, .aggressive, .ancestor] {
             #expect(!policy.sharesRetryAfter(of: 429) && policy.sharesRetryAfter(of: 503))
@@ -370,19 +376,19 @@ import Testing
     }
 
     @Test func aPolicyThatDisregardsRetryAfterNeitherNotesNorWaits() async throws {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9")])])
         var configuration = configuration(transport, table)
         configuration.retryPolicy.maximumRetries = 0
         configuration.retryPolicy.honoursRetryAfter = false
         _ = await failure(of: URLRequestOperation(url, configuration: configuration))
-        #expect(table.counts.hosts == 0)
-        table.note(.seconds(100), for: url, on: .none)
+        #expect(table.hostCount == 0)
+        table.note(.seconds(100), for: url)
         _ = await failure(of: URLRequestOperation(url, configuration: configuration))
         #expect(transport.requests.count == 2)
     }
 
-    @Test func withoutATableOnlyTheRequestThatWasToldWaits() async throws {
+    @Test func whereNothingIsSharedOnlyTheRequestThatWasToldWaits() async throws {
         let busy = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let told = started(url, configuration(busy, nil))
         await clock.sleepers(1)

@@ -1,6 +1,6 @@
 /// The circuit breaker of one origin: a pure value. Times are nanoseconds since some beginning.
 struct CircuitState: Sendable {
-    struct Terms: Sendable {
+    struct Terms: Sendable, Hashable {
         let failureRatio: Double
         let minimumThroughput: Int
         /// The length of a tenth of the sampling window.

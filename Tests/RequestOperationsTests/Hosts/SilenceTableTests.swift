@@ -3,15 +3,15 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(15))) struct RetryAfterTableTests {
+@Suite(.timeLimit(.minutes(15))) struct SilenceTableTests {
     private let clock = ManualClock()
     private let url = URL(string: "http://busy.invalid/a")!  // A literal that is a URL.
     private let other = URL(string: "http://busy.invalid/b")!  // A literal that is a URL.
 
     @Test func aHostIsLeftAloneUntilTheWaitIsOver() {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         #expect(table.timeLeft(for: url) == .zero)
-        table.note(.seconds(7), for: url, on: .none)
+        table.note(.seconds(7), for: url)
         #expect(table.timeLeft(for: url) == .seconds(7) && table.timeLeft(for: other) == .seconds(7))
         clock.advance(by: .seconds(6))
         #expect(table.timeLeft(for: url) == .seconds(1))
@@ -22,42 +22,42 @@ import Testing
     }
 
     @Test func theLongerOfTwoWaitsCounts() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(7), for: url, on: .none)
-        table.note(.seconds(3), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(7), for: url)
+        table.note(.seconds(3), for: url)
         #expect(table.timeLeft(for: url) == .seconds(7))
-        table.note(.seconds(9), for: url, on: .none)
+        table.note(.seconds(9), for: url)
         #expect(table.timeLeft(for: url) == .seconds(9))
     }
 
     @Test(arguments: ["https://busy.invalid/", "http://busy.invalid:8080/", "http://other.invalid/"])
     func anotherOriginIsNotConcerned(text: String) throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(7), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(7), for: url)
         #expect(table.timeLeft(for: try #require(URL(string: text))) == .zero)
     }
 
     @Test(arguments: [0, -5])
     func noWaitIsNoneToNote(seconds: Int) {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(seconds), for: url, on: .none)
-        #expect(table.counts.hosts == 0)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(seconds), for: url)
+        #expect(table.hostCount == 0)
     }
 
     @Test func anEndlessWaitIsOneToo() {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         clock.advance(by: .seconds(5))
-        table.note(.seconds(Int64.max), for: url, on: .none)
+        table.note(.seconds(Int64.max), for: url)
         #expect(table.timeLeft(for: url) > .seconds(9_000_000_000))
     }
 
     @Test(arguments: [(7.0, 0.7), (20, 2), (30, 3), (300, 3)])
     func thoseWhoWereNotToldAreSpreadOverATenthMore(seconds: Double, spread: Double) {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(seconds), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(seconds), for: url)
         let random = RandomSource(seed: 4)
         let waits = (0..<200).map { _ in
-            RetryAfterTable.spread(table.timeLeft(for: url, on: .none), using: random).inSeconds
+            SilenceTable.spread(table.timeLeft(for: url), using: random).inSeconds
         }
         #expect(waits.allSatisfy { $0 >= seconds && $0 <= seconds + spread })
         #expect(waits.contains { $0 < seconds + spread * 0.1 } && waits.contains { $0 > seconds + spread * 0.9 })
@@ -66,60 +66,36 @@ import Testing
     @Test func noDeadlineIsMissedByTheSpread() {
         let random = RandomSource(seed: 4)
         let waits = (0..<200).map { _ in
-            RetryAfterTable.spread(.seconds(100), within: .milliseconds(100_200), using: random)
+            SilenceTable.spread(.seconds(100), within: .milliseconds(100_200), using: random)
         }
         #expect(waits.allSatisfy { $0 >= .seconds(100) && $0 < .milliseconds(100_200) })
-        #expect(RetryAfterTable.spread(.seconds(100), within: .seconds(50), using: random) == .seconds(100))
+        #expect(SilenceTable.spread(.seconds(100), within: .seconds(50), using: random) == .seconds(100))
     }
 
     @Test func whereNobodyAskedNobodyWaits() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(7), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(7), for: url)
         clock.advance(by: .seconds(7))
-        #expect(table.timeLeft(for: url, on: .none) == .zero)
-    }
-
-    @Test func theSharedTableKeepsEachClockApart() throws {
-        let url = try #require(URL(string: "http://shared-table.invalid/"))
-        let shared = RetryAfterTable.shared
-        shared.note(.seconds(7), for: url, on: .clock(clock))
-        #expect(shared.timeLeft(for: url, on: .clock(clock)) == .seconds(7))
-        for other in [Timeline.real, .none, .clock(ManualClock()), .clock(SuspendingClock())] {
-            #expect(shared.timeLeft(for: url, on: other) == .zero)
-        }
-        clock.advance(by: .seconds(7))
-        #expect(shared.timeLeft(for: url, on: .clock(clock)) == .zero)
-        shared.note(.seconds(9), for: url, on: .real)
-        #expect(shared.timeLeft(for: url) > .seconds(5))
-        #expect(shared.timeLeft(for: url, on: .clock(clock)) == .zero)
-    }
-
-    @Test func whatIsNoObjectOrNoTimeIsNotNotedInTheSharedTable() throws {
-        let url = try #require(URL(string: "http://not-noted.invalid/"))
-        for timeline in [Timeline.none, .clock(SuspendingClock())] {
-            RetryAfterTable.shared.note(.seconds(7), for: url, on: timeline)
-            #expect(RetryAfterTable.shared.timeLeft(for: url, on: timeline) == .zero)
-        }
+        #expect(table.timeLeft(for: url) == .zero)
     }
 
     @Test func hostsWhoseWaitIsOverAreForgotten() {
-        let table = RetryAfterTable(clock: clock)
+        let table = KnownSilences(clock: clock)
         for number in 0..<1000 {
             clock.advance(by: .seconds(1))
-            table.note(.seconds(2), for: URL(string: "http://h\(number).invalid/"), on: .none)
+            table.note(.seconds(2), for: URL(string: "http://h\(number).invalid/")!)  // Names of hosts make a URL.
         }
-        #expect(table.counts.hosts <= 64)
+        #expect(table.hostCount <= 64)
     }
 
-    // MARK: A policy with a table
+    // MARK: A policy that heeds it
 
     @Test func aRetryKeepsToWhatAnotherRequestWasTold() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(10), for: url, on: .none)
-        var policy = RetryPolicy(backoff: .constant(.seconds(1)))
-        policy.retryAfterTable = table
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(10), for: url)
+        let policy = RetryPolicy(backoff: .constant(.seconds(1)))
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
-        guard case .retry(let delay, _, _, _) = policy.decision(after: failure, using: RandomSource(seed: 1)) else {
+        guard case .retry(let delay, _, _, _) = policy.planned(after: failure, in: clock.hosts, using: RandomSource(seed: 1)) else {
             Issue.record("no retry")
             return
         }
@@ -127,12 +103,11 @@ import Testing
     }
 
     @Test func aLongerBackoffStays() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(10), for: url, on: .none)
-        var policy = RetryPolicy(backoff: .constant(.seconds(60)))
-        policy.retryAfterTable = table
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(10), for: url)
+        let policy = RetryPolicy(backoff: .constant(.seconds(60)))
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
-        guard case .retry(let delay, _, _, _) = policy.decision(after: failure, using: .system) else {
+        guard case .retry(let delay, _, _, _) = policy.planned(after: failure, in: clock.hosts) else {
             Issue.record("no retry")
             return
         }
@@ -140,13 +115,12 @@ import Testing
     }
 
     @Test func aRetryWhoseElapsedLimitComesFirstFailsAtOnceAndSaysSo() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(100), for: url, on: .none)
-        var policy = RetryPolicy(backoff: .constant(.seconds(1)))
-        policy.retryAfterTable = table
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(100), for: url)
+        let policy = RetryPolicy(backoff: .constant(.seconds(1)))
         let failure = AttemptFailure(
             RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url), elapsed: .seconds(250))
-        guard case .fail(let error as RequestError) = policy.decision(after: failure, using: .system) else {
+        guard case .fail(let error as RequestError) = policy.planned(after: failure, in: clock.hosts) else {
             Issue.record("it goes on")
             return
         }
@@ -158,26 +132,24 @@ import Testing
         AttemptFailure(
             RequestError(.timedOut, stage: .process), attempt: 1, request: URLRequest(url: url), stage: .process,
             head: nil, requestMayHaveBeenProcessed: false, bodyIsReplayable: true, backoffStep: 1, elapsed: .zero,
-            timeLeft: timeLeft, date: Date(), uncounted: 0, redirect: nil, wasRefused: false, wasSent: false,
-            timeline: .none)
+            timeLeft: timeLeft, date: Date(), uncounted: 0, redirect: nil, wasRefused: false, wasSent: false)
     }
 
     @Test func whatWasNeverSentIsOnlyDelayedUntilTheTableForgets() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(200))
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(9999), for: url, keeping: .seconds(200))
         var policy = RetryPolicy(backoff: .constant(.seconds(1)))
-        policy.retryAfterTable = table
         policy.budget = nil
         policy.maximumRetryAfter = .seconds(5)
         policy.elapsedLimit = .seconds(5)
-        guard case .retry(let delay, _, _, _) = policy.decision(after: neverSent(), using: .system) else {
+        guard case .retry(let delay, _, _, _) = policy.planned(after: neverSent(), in: clock.hosts) else {
             Issue.record("no retry")
             return
         }
         #expect(delay >= .seconds(200) && delay <= .seconds(203))
         guard
-            case .fail(let error as RequestError) = policy.decision(
-                after: neverSent(timeLeft: .seconds(199)), using: .system)
+            case .fail(let error as RequestError) = policy.planned(
+                after: neverSent(timeLeft: .seconds(199)), in: clock.hosts)
         else {
             Issue.record("it goes on")
             return
@@ -186,46 +158,45 @@ import Testing
     }
 
     @Test func aWaitThatIsTooLongToBeKeptGivesWayToTheLastWordOfTheHost() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(86400), for: url, on: .none, keeping: .seconds(300))
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(86400), for: url, keeping: .seconds(300))
         clock.advance(by: .seconds(290))
-        table.note(.seconds(120), for: url, on: .none, keeping: .seconds(300))
+        table.note(.seconds(120), for: url, keeping: .seconds(300))
         #expect(table.timeLeft(for: url) == .seconds(120))
         clock.advance(by: .seconds(120))
         #expect(table.timeLeft(for: url) == .zero)
     }
 
     @Test func aShorterAnswerKeepsNoWaitForLonger() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(200), for: url, on: .none, keeping: .seconds(300))
-        table.note(.seconds(100), for: url, on: .none, keeping: .seconds(300))
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(200), for: url, keeping: .seconds(300))
+        table.note(.seconds(100), for: url, keeping: .seconds(300))
         clock.advance(by: .seconds(200))
         #expect(table.timeLeft(for: url) == .zero)
     }
 
     @Test func whatWasForgottenMakesNoLaterWaitLonger() {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(9999), for: url, on: .none, keeping: .seconds(300))
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(9999), for: url, keeping: .seconds(300))
         clock.advance(by: .seconds(300))
-        table.note(.seconds(5), for: url, on: .none, keeping: .seconds(300))
+        table.note(.seconds(5), for: url, keeping: .seconds(300))
         #expect(table.timeLeft(for: url) == .seconds(5))
     }
 
     @Test func aSignCountsWhenTheHostNeedNotBeLeftAloneAnyLonger() async throws {
-        let table = RetryAfterTable(clock: clock)
-        table.note(.seconds(10), for: url, on: .none)
+        let table = KnownSilences(clock: clock)
+        table.note(.seconds(10), for: url)
         let path = NetworkPath(.unreachable)
         var policy = RetryPolicy(backoff: .constant(.seconds(60)))
-        policy.retryAfterTable = table
         policy.budget = nil
         policy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
-        guard case .retry(let delay, let observers, _, _) = policy.decision(after: failure, using: .system) else {
+        guard case .retry(let delay, let observers, _, _) = policy.planned(after: failure, in: clock.hosts) else {
             Issue.record("no retry")
             return
         }
         let waiting = Task { [clock] in
-            try await RetryWait().run(delay, or: observers, after: failure, clock: clock)
+            try await RetryWait().run(delay, or: observers, after: failure, clock: clock, in: clock.hosts)
         }
         await clock.sleepers(1)
         path.update(.reachable(.wired))

@@ -14,27 +14,25 @@ final class Release: Sendable {
     }
 
     private let lines: RecoveryLines
-    private let url: URL?
+    private let origin: Origin
     private let pause: Duration
     private let isSettled = Locked(false)
 
-    init(_ lines: RecoveryLines, of url: URL?, pause: Duration) {
+    init(_ lines: RecoveryLines, of origin: Origin, pause: Duration) {
         self.lines = lines
-        self.url = url
+        self.origin = origin
         self.pause = pause
     }
 
     deinit { settle(.passesOn) }
 
     /// Tells the outcome, unless that was done.
-    ///
-    /// - Parameter clock: That of the request.
-    func settle(_ outcome: Outcome, on clock: any Clock<Duration> = ContinuousClock()) {
+    func settle(_ outcome: Outcome) {
         let wasSettled = isSettled.withLock { isSettled in
             defer { isSettled = true }
             return isSettled
         }
-        if !wasSettled { lines.settle(outcome, of: url, pause: pause, on: clock) }
+        if !wasSettled { lines.settle(outcome, of: origin, pause: pause) }
     }
 }
 

@@ -1,0 +1,178 @@
+/// The retry budgets of all hosts: a bucket, or a quota of tokens, for each host and each ``RetryBudget``.
+final class BudgetTable: Sendable {
+    /// What came of asking for a retry.
+    enum Withdrawal {
+        /// It may go after this time.
+        case granted(after: Duration, RetryDraw)
+        case refused
+    }
+
+    private struct State {
+        var buckets: [RetryBucket.Terms: OriginTable<RetryBucket>] = [:]
+        var quotas: [RetryBudget.Costs: OriginTable<RetryQuota>] = [:]
+
+        /// Changes a bucket.
+        mutating func bucket<Result>(
+            _ origin: Origin, _ terms: RetryBucket.Terms, at now: Int64, _ change: (inout RetryBucket) -> Result
+        ) -> Result {
+            buckets[terms, default: OriginTable()].change(
+                origin, at: now, initially: RetryBucket(terms, at: now), isIdle: { $0.isIdle(at: now) }, by: change)
+        }
+
+        /// Changes a quota.
+        mutating func quota<Result>(
+            _ origin: Origin, _ costs: RetryBudget.Costs, at now: Int64, _ change: (inout RetryQuota) -> Result
+        ) -> Result {
+            quotas[costs, default: OriginTable()].change(
+                origin, at: now, initially: RetryQuota(capacity: costs.capacity), isIdle: { $0.isFull(at: now) },
+                by: change)
+        }
+    }
+
+    private let clock: RequestClock
+    private let state = Locked(State())
+
+    init(_ clock: RequestClock) {
+        self.clock = clock
+    }
+
+    /// How many entries are kept.
+    var count: Int {
+        state.withLock { state in
+            state.buckets.values.reduce(0) { $0 + $1.count } + state.quotas.values.reduce(0) { $0 + $1.count }
+        }
+    }
+
+    private var now: Int64 { clock.now.nanoseconds }
+
+    /// Counts a request, once when it is about to be sent for the first time.
+    func countRequest(to origin: Origin, under budget: RetryBudget) {
+        guard case .bucket(let terms, _) = budget.terms else { return }
+        let now = now
+        state.withLock { $0.bucket(origin, terms, at: now) { $0.countRequest(at: now) } }
+    }
+
+    /// Counts the success of a first attempt.
+    func countSuccess(of origin: Origin, under budget: RetryBudget) {
+        guard case .quota(let costs) = budget.terms else { return }
+        let now = now
+        state.withLock { state in
+            state.quotas[costs]?.sweep(at: now) { $0.isFull(at: now) }
+            // A quota that was never drawn upon is full.
+            _ = state.quotas[costs]?.change(origin) { $0.refund(costs.refund, at: now) }
+        }
+    }
+
+    /// Asks for a retry whose wait is over.
+    ///
+    /// - Parameters:
+    ///   - error: Why the last attempt failed.
+    ///   - status: The status of its response, if there was one.
+    ///   - left: The retry must begin within this time.
+    func withdraw(
+        to origin: Origin, under budget: RetryBudget, after error: any Error, status: Int?, within left: Duration
+    ) -> Withdrawal {
+        let now = now
+        switch budget.terms {
+        case .quota(let costs): return draw(costs.cost(of: error, status: status), of: origin, costs, at: now)
+        case .bucket(let terms, let mode):
+            let limit = mode == .failing ? nil : left.nanoseconds
+            let outcome = state.withLock { $0.bucket(origin, terms, at: now) { $0.withdraw(at: now, waitingFor: limit) } }
+            switch outcome {
+            case .granted: return .granted(after: .zero, RetryDraw(.bucket(terms), of: origin, from: self))
+            case .postponed(let wait):
+                return .granted(after: .nanoseconds(wait), RetryDraw(.bucket(terms), of: origin, from: self))
+            case .refused: return .refused
+            }
+        }
+    }
+
+    /// Asks for a hedge, for which there has to be room now, whatever the mode.
+    func withdrawHedge(to origin: Origin, under budget: RetryBudget) -> Withdrawal {
+        let now = now
+        switch budget.terms {
+        case .quota(let costs): return draw(costs.cost, of: origin, costs, at: now)
+        case .bucket(let terms, _):
+            let outcome = state.withLock { $0.bucket(origin, terms, at: now) { $0.withdraw(at: now, waitingFor: nil) } }
+            return outcome == .refused
+                ? .refused : .granted(after: .zero, RetryDraw(.bucket(terms), of: origin, from: self))
+        }
+    }
+
+    /// Takes what a retry takes that goes in any case.
+    func withdrawAnyway(to origin: Origin, under budget: RetryBudget) -> RetryDraw? {
+        guard case .bucket(let terms, _) = budget.terms else { return nil }
+        let now = now
+        state.withLock { $0.bucket(origin, terms, at: now) { $0.withdrawAnyway(at: now) } }
+        return RetryDraw(.bucket(terms), of: origin, from: self)
+    }
+
+    private func draw(_ cost: Int, of origin: Origin, _ costs: RetryBudget.Costs, at now: Int64) -> Withdrawal {
+        let isGranted = state.withLock { $0.quota(origin, costs, at: now) { $0.withdraw(cost, at: now) } }
+        return isGranted
+            ? .granted(after: .zero, RetryDraw(.quota(costs, tokens: cost), of: origin, from: self)) : .refused
+    }
+
+    /// Whether a retry that would begin after a wait would be refused, as far as that is known now.
+    ///
+    /// - Parameter left: The time after the wait in which it must begin.
+    func isExhausted(
+        for origin: Origin, under budget: RetryBudget, after error: any Error, status: Int?, within left: Duration
+    ) -> Bool {
+        let now = now
+        switch budget.terms {
+        case .quota(let costs):
+            let tokens = state.withLock { $0.quotas[costs]?[origin]?.tokens(at: now) } ?? costs.capacity
+            return tokens < costs.cost(of: error, status: status)
+        case .bucket(let terms, let mode):
+            let bucket = state.withLock { $0.buckets[terms]?[origin] } ?? RetryBucket(terms, at: now)
+            let wait = bucket.wait(at: now)
+            return wait > 0 && (mode == .failing || wait >= left.nanoseconds)
+        }
+    }
+
+    func balance(of origin: Origin, under budget: RetryBudget) -> Int {
+        let now = now
+        switch budget.terms {
+        case .quota(let costs): return state.withLock { $0.quotas[costs]?[origin]?.tokens(at: now) } ?? costs.capacity
+        case .bucket(let terms, _):
+            return (state.withLock { $0.buckets[terms]?[origin] } ?? RetryBucket(terms, at: now)).balance(at: now)
+        }
+    }
+
+    fileprivate func takeBack(_ kind: RetryDraw.Kind, of origin: Origin) {
+        let now = now
+        state.withLock { state in
+            switch kind {
+            case .bucket(let terms): _ = state.buckets[terms]?.change(origin) { $0.takeBack(at: now) }
+            case .quota(let costs, let tokens): _ = state.quotas[costs]?.change(origin) { $0.refund(tokens, at: now) }
+            }
+        }
+    }
+}
+
+/// What a retry took of a budget. Few requests take anything, and all have room for it; so it is a reference.
+final class RetryDraw: Sendable {
+    fileprivate enum Kind: Sendable {
+        case bucket(RetryBucket.Terms)
+        case quota(RetryBudget.Costs, tokens: Int)
+    }
+
+    private let kind: Kind
+    private let origin: Origin
+    private let table: BudgetTable
+
+    fileprivate init(_ kind: Kind, of origin: Origin, from table: BudgetTable) {
+        (self.kind, self.origin, self.table) = (kind, origin, table)
+    }
+
+    /// Gives it back: the retry is not made.
+    func takeBack() {
+        table.takeBack(kind, of: origin)
+    }
+
+    /// The retry succeeded, and that brings back the tokens of a quota.
+    func succeeded() {
+        if case .quota = kind { takeBack() }
+    }
+}

@@ -1,0 +1,65 @@
+/// Former names, for programs that use them.
+
+extension RetryBudget {
+    /// The budget with its defaults.
+    @available(*, deprecated, message: "Use RetryBudget(): the buckets are in RequestConfiguration.hosts.")
+    public static let shared = RetryBudget()
+
+    /// How many retries to a URL's host could go at once, by ``HostRegistry/shared``.
+    @available(*, deprecated, message: "Use HostRegistry.retriesLeft(to:under:).")
+    public func balance(of url: URL) -> Int {
+        HostRegistry.shared.retriesLeft(to: url, under: self)
+    }
+
+    /// Counts a request in ``HostRegistry/shared``.
+    @available(*, deprecated, message: "Use HostRegistry.countRequest(to:under:).")
+    public func countRequest(to url: URL) {
+        HostRegistry.shared.countRequest(to: url, under: self)
+    }
+}
+
+extension CircuitBreaker {
+    /// The state of the circuit to a URL's host, by ``HostRegistry/shared``.
+    @available(*, deprecated, message: "Use HostRegistry.circuitState(of:under:).")
+    public func state(of url: URL) -> State {
+        HostRegistry.shared.circuitState(of: url, under: self)
+    }
+
+    /// The states of the circuit to a URL's host, by ``HostRegistry/shared``.
+    @available(*, deprecated, message: "Use HostRegistry.circuitStates(of:under:).")
+    public func states(of url: URL) -> AsyncStream<State> {
+        HostRegistry.shared.circuitStates(of: url, under: self)
+    }
+}
+
+/// The former place of what hosts asked for by `Retry-After`; see ``HostRegistry``.
+@available(*, deprecated, renamed: "HostRegistry")
+public final class RetryAfterTable: Sendable {
+    /// That of ``HostRegistry/shared``.
+    public static let shared = RetryAfterTable(.shared)
+
+    private let hosts: HostRegistry
+
+    private init(_ hosts: HostRegistry) {
+        self.hosts = hosts
+    }
+
+    /// Makes a table that nothing fills: set ``RequestConfiguration/hosts``.
+    public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
+        self.init(HostRegistry(clock: clock))
+    }
+
+    /// How long a URL's host is still to be left alone.
+    public func timeLeft(for url: URL) -> Duration {
+        hosts.timeLeftAlone(url)
+    }
+}
+
+extension RetryPolicy {
+    /// Whether the `Retry-After` of a host holds for other requests.
+    @available(*, deprecated, message: "Use sharesRetryAfter, and set RequestConfiguration.hosts.")
+    public var retryAfterTable: RetryAfterTable? {
+        get { sharesRetryAfter ? .shared : nil }
+        set { sharesRetryAfter = newValue != nil }
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct RetryBucketTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func bucket(
+        ratio: Double = 0.2, perSecond: Double = 10, reserve: Double = 100, at now: Int64 = 0
+    ) -> RetryBucket {
+        RetryBucket(
+            RetryBucket.Terms(ratio: ratio, perSecond: perSecond, reserve: reserve, window: 10 * second), at: now)
+    }
+
+    /// How many retries are granted at once.
+    private static func granted(_ bucket: inout RetryBucket, at now: Int64) -> Int {
+        var count = 0
+        while bucket.withdraw(at: now, waitingFor: nil) == .granted { count += 1 }
+        return count
+    }
+
+    @Test func aNewOneHasItsReserve() {
+        var bucket = Self.bucket()
+        #expect(bucket.balance(at: 0) == 100)
+        #expect(Self.granted(&bucket, at: 0) == 100 && bucket.balance(at: 0) == 0)
+    }
+
+    @Test func timeFillsIt() {
+        var bucket = Self.bucket()
+        _ = Self.granted(&bucket, at: 0)
+        #expect(Self.granted(&bucket, at: Self.second) == 10)
+        #expect(bucket.balance(at: 3 * Self.second) == 20)
+        #expect(bucket.balance(at: 1000 * Self.second) == 100)
+    }
+
+    @Test func requestsFillIt() {
+        var bucket = Self.bucket(perSecond: 0)
+        _ = Self.granted(&bucket, at: 0)
+        for _ in 0..<50 { bucket.countRequest(at: 0) }
+        #expect(bucket.balance(at: 0) == 10)
+    }
+
+    @Test func aBudgetOfRequestsAloneBeginsWithNothingAndSavesTen() {
+        var bucket = Self.bucket(ratio: 0.1, perSecond: 0, reserve: 0)
+        #expect(bucket.withdraw(at: 0, waitingFor: .max) == .refused)
+        for _ in 0..<10 { bucket.countRequest(at: 0) }
+        #expect(bucket.balance(at: 0) == 1)
+        for _ in 0..<1000 { bucket.countRequest(at: 0) }
+        #expect(bucket.balance(at: 0) == 10)
+    }
+
+    @Test func thoseThatWaitFollowEachOtherEvenly() {
+        var bucket = Self.bucket()
+        _ = Self.granted(&bucket, at: 0)
+        for number in 1...20 {
+            guard case .postponed(let wait) = bucket.withdraw(at: 0, waitingFor: .max) else {
+                Issue.record("no room")
+                return
+            }
+            #expect(abs(wait - Int64(number) * Self.second / 10) < 1000)
+        }
+    }
+
+    @Test func nobodyWaitsForLongerThanItsLimit() {
+        var bucket = Self.bucket()
+        _ = Self.granted(&bucket, at: 0)
+        #expect(bucket.withdraw(at: 0, waitingFor: Self.second / 20) == .refused)
+        #expect(bucket.wait(at: 0) > Self.second / 20)
+    }
+
+    @Test func whatIsTakenBackIsThereForTheNext() {
+        var bucket = Self.bucket(perSecond: 0)
+        _ = Self.granted(&bucket, at: 0)
+        bucket.takeBack(at: 0)
+        #expect(Self.granted(&bucket, at: 0) == 1)
+        for _ in 0..<1000 { bucket.takeBack(at: 0) }
+        #expect(bucket.balance(at: 0) == 100)
+    }
+
+    @Test func aRetryThatGoesInAnyCaseIsPaidForByThoseAfterIt() {
+        var bucket = Self.bucket()
+        _ = Self.granted(&bucket, at: 0)
+        bucket.withdrawAnyway(at: 0)
+        #expect(bucket.balance(at: Self.second / 10) == 0 && bucket.balance(at: Self.second / 5) == 1)
+    }
+
+    @Test func itIsIdleWhenItIsAsNewForAWindow() {
+        var bucket = Self.bucket()
+        _ = Self.granted(&bucket, at: 0)
+        #expect(!bucket.isIdle(at: 9 * Self.second) && bucket.isIdle(at: 10 * Self.second))
+    }
+
+    @Test func aTimeThatLiesBackChangesNothing() {
+        var bucket = Self.bucket(at: 5 * Self.second)
+        _ = Self.granted(&bucket, at: 5 * Self.second)
+        #expect(bucket.balance(at: 4 * Self.second) == 0)
+    }
+}
