@@ -1,4 +1,4 @@
-/// Those who wait until a count is reached, or until they are cancelled.
+/// Watchers of a count: each waits until it is reached, or until the wait is cancelled.
 ///
 /// It is a pure value. Keep it under a lock, and resume what it gives out outside of that lock.
 struct CountWatchers {

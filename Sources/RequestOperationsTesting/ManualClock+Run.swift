@@ -59,7 +59,7 @@ extension ManualClock.Instant {
 struct RunningLimits {
     /// Whether the deadline is one.
     var hasDeadline = false
-    /// The others, each of which is one sleeper at most.
+    /// The others. Each is one sleeper at most.
     var lengths: [Duration] = []
 
     /// How many sleepers of the given lengths are no limits.
@@ -75,7 +75,7 @@ struct RunningLimits {
 extension ManualClock.State {
     /// Moves the clock to the next deadline, if a sleeper still sleeps and somebody waits.
     ///
-    /// - Returns: Those who wake. They are to be resumed.
+    /// - Returns: The sleepers that wake. They are to be resumed.
     fileprivate mutating func wakeNext(for id: Int, besides limits: RunningLimits) -> [ManualClock.Sleeper] {
         let deadlines = sleepers.values.map(\.deadline).filter { $0 < .never }
         guard sleepers[id] != nil, limits.countOfWaits(among: sleepers.values.map(\.length)) > 0,
