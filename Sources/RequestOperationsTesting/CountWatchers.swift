@@ -1,36 +1,38 @@
-/// Those who wait until a count is reached, or until they are cancelled. A pure value, to be kept under a lock; what it
-/// gives out is resumed outside of that.
+/// Watchers of a count: each waits until it is reached, or until the wait is cancelled.
+///
+/// It is a pure value. Keep it under a lock, and resume what it gives out outside of that lock.
 struct CountWatchers {
     typealias Watcher = CheckedContinuation<Void, Never>
 
     private var lastID = 0
+    /// Those that have a number and are not cancelled.
+    private var open: Set<Int> = []
     private var waiting: [Int: (count: Int, watcher: Watcher)] = [:]
-    /// Those that were cancelled before they began to wait.
-    private var cancelled: Set<Int> = []
 
     /// A number for one that is about to wait.
     mutating func newID() -> Int {
         lastID += 1
+        open.insert(lastID)
         return lastID
     }
 
     /// Has one wait; `false` if it was cancelled before.
     mutating func add(_ watcher: Watcher, as id: Int, waitingFor count: Int) -> Bool {
-        if cancelled.remove(id) != nil { return false }
+        guard open.contains(id) else { return false }
         waiting[id] = (count, watcher)
         return true
     }
 
-    /// The one that waits no longer, if it has begun to.
+    /// Cancels one. Returns its watcher if it waits; `nil` if it does not, or not yet.
     mutating func cancel(_ id: Int) -> Watcher? {
-        if let entry = waiting.removeValue(forKey: id) { return entry.watcher }
-        cancelled.insert(id)
-        return nil
+        open.remove(id)
+        return waiting.removeValue(forKey: id)?.watcher
     }
 
-    /// One waits no longer, for whatever reason.
-    mutating func forget(_ id: Int) {
-        cancelled.remove(id)
+    /// One waits no longer, for any reason. Returns whether nobody has cancelled it.
+    @discardableResult
+    mutating func forget(_ id: Int) -> Bool {
+        open.remove(id) != nil
     }
 
     /// Those whose count is reached.

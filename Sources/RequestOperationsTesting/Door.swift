@@ -1,4 +1,4 @@
-/// A door that opens once, for those who wait before it.
+/// A door that opens once, for those that wait before it.
 package final class Door: Sendable {
     private struct State {
         var isOpen = false

@@ -24,7 +24,12 @@ public final class ScriptedTransport: Transport {
         var requests: [URLRequest] = []
         var tasks: [TransportTask] = []
         var watchers = CountWatchers()
+        /// The clock on which answers that stall are sleepers.
+        var stallClock: ManualClock?
     }
+
+    /// The clock of the transport that answers in the current Task.
+    @TaskLocal static var currentStallClock: ManualClock?
 
     private let state: Locked<State>
     private let recordsRequests: Bool
@@ -69,7 +74,7 @@ public final class ScriptedTransport: Transport {
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
         try Task.checkCancellation()
-        let (answer, watchers) = state.withLock { state in
+        let (answer, watchers, clock) = state.withLock { state in
             if recordsRequests {
                 state.requests.append(task.request)
                 state.tasks.append(task)
@@ -79,10 +84,15 @@ public final class ScriptedTransport: Transport {
             // The script is never empty: its last answer stays.
             let answer = state.remaining.first!
             if state.remaining.count > 1 { state.remaining.removeFirst() }
-            return (answer, satisfied)
+            return (answer, satisfied, state.stallClock)
         }
         for watcher in watchers { watcher.resume() }
-        return try await answer.respond(task, onHead)
+        return try await Self.$currentStallClock.withValue(clock) { try await answer.respond(task, onHead) }
+    }
+
+    /// From now on an answer that stalls counts as a sleeper on a clock.
+    func stall(on clock: ManualClock) {
+        state.withLock { $0.stallClock = clock }
     }
 }
 
@@ -205,9 +215,8 @@ extension ScriptedTransport.Answer {
     }
 
     private static func neverUnlessCancelled() async throws -> TransportResponse {
-        // A clock that nobody moves.
-        try await ManualClock().sleep(for: .seconds(1))
-        preconditionFailure("A clock that nobody moves has moved.")
+        try await (ScriptedTransport.currentStallClock ?? ManualClock()).sleepForEver()
+        preconditionFailure("A clock has come to the end of time.")
     }
 }
 

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func itIsShort() {
-        #expect(readme.text.split(separator: "\n", omittingEmptySubsequences: false).count < 250)
+        #expect(readme.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 125)
     }
 
     @Test func itsFirstTwoCommandsRunTheDemonstrationAndTheTests() {

@@ -395,6 +395,16 @@ import Testing
         #expect(requests.count == 3)
     }
 
+    @Test func manualClock() async throws {
+        let clock = ManualClock()
+        let value: Int = try await clock.run(Answering(1))
+        let second: Int = try await clock.run(Answering(2), on: OperationQueue())
+        let operation = Answering(3)
+        OperationQueue().addOperation(operation)
+        let outcome: ManualClock.WaitOutcome = await clock.sleepers(1, orEndOf: operation)
+        #expect(value == 1 && second == 2 && outcome == .finished)
+    }
+
     @Test func loopbackServer() async throws {
         let server: LoopbackServer = try await LoopbackServer.start()
         let url: URL = server.url

@@ -111,6 +111,53 @@ import Testing
         third.cancel()
     }
 
+    // MARK: Sleepers, or the end of an operation
+
+    /// An operation on the clock with answers from a script.
+    private func operation(_ answers: ScriptedTransport.Answer...) -> URLRequestOperation<Data> {
+        var configuration = RequestConfiguration()
+        configuration.transport = ScriptedTransport(answers)
+        configuration.clock = clock
+        return URLRequestOperation(URL(string: "http://example.invalid")!, configuration: configuration)
+    }
+
+    @Test func aWaitForSleepersOfAnOperationEndsWhenItSleeps() async {
+        let operation = operation(.status(503))
+        OperationQueue().addOperation(operation)
+        #expect(await clock.sleepers(1, orEndOf: operation) == .asleep)
+        operation.cancel()
+    }
+
+    @Test func aWaitForSleepersEndsWhenTheOperationFinishesWithoutThem() async {
+        let operation = operation(.status(200))
+        async let outcome = clock.sleepers(1, orEndOf: operation)
+        OperationQueue().addOperation(operation)
+        #expect(await outcome == .finished)
+    }
+
+    @Test func aWaitForMoreSleepersThanThereWillBeEndsWithTheOperation() async {
+        let operation = operation(.status(503))
+        OperationQueue().addOperation(operation)
+        async let outcome = clock.sleepers(2, orEndOf: operation)
+        await clock.sleepers(1)
+        operation.cancel()
+        #expect(await outcome == .finished)
+    }
+
+    @Test func aWaitForSleepersOfAFinishedOperationReturnsAtOnce() async throws {
+        let operation = operation(.status(200))
+        OperationQueue().addOperation(operation)
+        _ = try await operation.value
+        #expect(await clock.sleepers(1, orEndOf: operation) == .finished)
+    }
+
+    @Test func aWaitForSleepersOfAnOperationEndsWhenItsTaskIsCancelled() async {
+        let operation = operation(.status(200))
+        let wait = Task { [clock] in await clock.sleepers(1, orEndOf: operation) }
+        wait.cancel()
+        #expect(await wait.value == .cancelled)
+    }
+
     @Test func advancingBackwardsStopsTheProcess() async {
         await #expect(processExitsWith: .failure) { ManualClock().advance(by: .seconds(-1)) }
     }

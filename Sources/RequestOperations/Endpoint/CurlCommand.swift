@@ -31,7 +31,7 @@ struct CurlCommand {
         return source + words.joined(separator: " \\\n    ")
     }
 
-    /// For a HEAD curl has an option of its own, without which it waits for a body; but it takes no body to send with it.
+    /// curl has an option of its own for HEAD. Without it, curl waits for a body. With it, curl sends no body.
     private func option(ofMethod method: String, hasBody: Bool) -> String {
         method == "HEAD" && !hasBody ? "--head" : "--request \(method.quoted)"
     }
@@ -104,17 +104,17 @@ extension UInt8 {
 }
 
 extension URLRequest {
-    /// The request as a command of the program curl, which a POSIX shell runs as it stands, whatever the values hold.
+    /// The request as a command of the program curl. A POSIX shell runs it unchanged, whatever the values hold.
     ///
-    /// A system has a longest length for a command that is an argument, as to `sh -c`: 128 KiB on Linux. A longer one is
-    /// run from a file or from the standard input of a shell. Fields that no transport sends, with a name that is no token
-    /// or a line break in the value, are not in it. To a HEAD with a body curl waits for a body of the response, until the
-    /// server ends the connection.
+    /// A system bounds the length of a command that is an argument, as to `sh -c`: 128 KiB on Linux. Run a longer one from
+    /// a file or from the standard input of a shell. The command leaves out fields that no transport sends: those with a
+    /// name that is no token, and those with a line break in the value. For a HEAD with a body, curl waits for a body of
+    /// the response until the server ends the connection.
     ///
     /// - Parameters:
-    ///   - redaction: What is left out of URL, fields and a body that is a form or JSON; of any other body, in which nothing
-    ///     can be told apart, all is. ``Redaction/default`` if not given. With `nil` nothing is left out, and the command
-    ///     sends an equal request.
+    ///   - redaction: What is left out of the URL, the fields, and a body that is a form or JSON. Any other body is left
+    ///     out as a whole, since nothing in it can be told apart. ``Redaction/default`` if not given. With `nil` nothing
+    ///     is left out, and the command sends an equal request.
     /// - Returns: A command of several lines. A body that is a stream is read from the standard input.
     public func curlCommand(redaction: Redaction? = .default) -> String {
         CurlCommand(self, redaction: redaction).text(body: RequestBody(of: self))

@@ -1,4 +1,4 @@
-/// A request described by the properties of a type: they become its parameters, and its response has a type.
+/// A request described by the properties of a type. They become its parameters, and its response has a type.
 ///
 /// ```swift
 /// struct CreatePost: Endpoint {
@@ -12,23 +12,26 @@
 /// let operation = CreatePost(title: "Hello", text: "World").operation(relativeTo: baseURL)
 /// ```
 ///
-/// **Where a property goes.** What the type encodes, its stored properties unless it says otherwise, are its parameters: in
-/// the query for GET, HEAD and DELETE, in the body for other methods. A property wrapper puts a property elsewhere, and
-/// gives it another name: `@Path`, `@Query`, `@Header`, `@Body`; ``Ignored`` leaves it out. The properties that this
-/// protocol declares are never parameters unless they are wrapped, stored or computed. A stored property with such a name
-/// and another type, as `let method = "POST"`, is an error: Swift would take the protocol's default in its place. So is one
-/// in a subclass of a class that is an endpoint already. Three kinds of them cannot be found, and have
-/// no effect: a computed property, one in a property wrapper of your own, and one of type `Any`.
+/// **Where a property goes.** The parameters are what the type encodes: by default its stored properties. They go into the
+/// query for GET, HEAD and DELETE, and into the body for other methods. A property wrapper puts a property elsewhere and
+/// may give it another name: `@Path`, `@Query`, `@Header`, `@Body`. ``Ignored`` leaves it out.
 ///
-/// **Which value wins.** The members of ``requestObject`` come first, then the properties, then ``parameters``: of one name
-/// the last counts, wherever the others would have gone. Variables of the path are apart: the object of `PUT users/{id}` keeps
-/// its `id`. Two properties of one name may go to different parts of the request; in the same one that is an error.
+/// **Properties of this protocol** are never parameters unless they are wrapped. That holds for stored and computed ones.
+/// A stored property with such a name and another type, as `let method = "POST"`, is an error. Swift would use the
+/// protocol's default in its place. A stored property with such a name in a subclass of a class that is an endpoint
+/// already is an error too. Three kinds of them cannot be found, and have no effect: a computed property, one in a
+/// property wrapper of your own, and one of type `Any`.
+///
+/// **Which value wins.** The members of ``requestObject`` come first, then the properties, then ``parameters``. If several
+/// have one name, only the last counts, also if the others belong in another part of the request. Variables of the path do
+/// not take part: the object of `PUT users/{id}` keeps its `id`. Two properties of one name may go to different parts of
+/// the request. In the same part that is an error.
 ///
 /// **Names** are those of `CodingKeys` or of the wrapper, else that of the property, converted by ``naming``.
 ///
-/// **What cannot be encoded** is an error that names the property; nothing is left out. A class is `final` or writes its own
-/// `encode(to:)`: a subclass inherits that of its superclass, which knows nothing of its properties, and that is an
-/// error too.
+/// **What cannot be encoded** is an error that names the property. Nothing is left out. A class must be `final` or write
+/// its own `encode(to:)`. A subclass inherits the function of its superclass, which does not know its properties, and that
+/// is an error too.
 public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// The type of the response's value: decodable, `Data`, `String` or `Void`, or any other with a
     /// ``responseDecoder`` of your own.
@@ -73,8 +76,8 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// encoder they are an error.
     var files: [MultipartFormData.Part] { get }
 
-    /// The media ranges of responses that are accepted, such as `application/json`; they are sent as `Accept`, unless a
-    /// field says otherwise, and others fail as ``RequestError/Code/unacceptableContentType``. Any by default.
+    /// The media ranges of responses that are accepted, such as `application/json`. They are sent as `Accept`, unless a
+    /// field sets that. Other types fail as ``RequestError/Code/unacceptableContentType``. Any by default.
     var acceptedContentTypes: [String] { get }
 
     /// Makes the value of the response. By default of its type: JSON for one that is decodable, the body for `Data`, text

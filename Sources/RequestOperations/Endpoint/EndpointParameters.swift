@@ -1,9 +1,9 @@
-/// The parameters of an endpoint by the part of the request that they go to: first those of its request object, then its
-/// properties, then its further parameters; of one name the last counts.
+/// The parameters of an endpoint, by the part of the request that they go to.
 ///
-/// A later parameter takes the place of an earlier one of its name in whatever part that is, and goes there itself unless a
-/// wrapper puts it elsewhere. Variables of the path are apart: they say of what the request is, which an object in the body
-/// may say again.
+/// First come those of its request object, then its properties, then its further parameters. Of one name the last counts.
+/// A later parameter replaces an earlier one of its name, in any part of the request. It goes to that part itself, unless
+/// a wrapper puts it elsewhere. Variables of the path do not take part: they name the object of the request, and an object
+/// in the body may name it too.
 struct EndpointParameters {
     let path = ParameterRecord()
     let query = ParameterRecord()

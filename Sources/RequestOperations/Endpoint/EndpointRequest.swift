@@ -131,7 +131,7 @@ struct EndpointFields {
         set("Accept", ranges.joined(separator: ", "))
     }
 
-    /// Sets the fields of an endpoint's own, of which there may be one of a name.
+    /// Sets the fields of an endpoint's own. There may be one of each name.
     mutating func set(_ headers: [String: String]) throws {
         guard Set(headers.keys.map { $0.lowercased() }).count == headers.count else {
             throw EndpointProblem(description: "'headers' has a name twice, in different cases.")

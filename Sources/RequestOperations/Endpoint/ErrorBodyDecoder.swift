@@ -30,7 +30,7 @@ extension ErrorBodyDecoder {
     func explained(_ error: any Error) -> any Error {
         guard var failure = error as? TransferFailure, let refusal = failure.error as? RequestError,
             refusal.code == .unacceptableStatus, let head = refusal.head ?? failure.head,
-            // Of a longer body there is only a part, of which no error can be made.
+            // Of a longer body there is only a part, and a part makes no error.
             failure.bodySize == failure.bodyPrefix.count
         else { return error }
         let cause: (any Error)?

@@ -118,7 +118,7 @@ public struct ParameterEncoder: Sendable {
 }
 
 extension ParameterNode {
-    /// Checks a value for a property list, of which Foundation would write a `nil` as the text `$null`.
+    /// Checks a value for a property list. Foundation would write a `nil` in it as the text `$null`.
     fileprivate func checkHasNoNull(at path: [ParameterKey]) throws {
         switch self {
         case .null: throw URLEncodedFormEncoder.invalid("", path, "is a nil, which a property list cannot have")

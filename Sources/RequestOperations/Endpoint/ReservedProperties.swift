@@ -3,8 +3,8 @@
 /// Such a type compiles, since the protocol has a default for nearly all of its members. `let method = "POST"` is another
 /// property, of type `String`, and the request would be a GET.
 ///
-/// Three kinds of properties cannot be found in this way: a computed one, one in a property wrapper of the user's, and one of
-/// type `Any`. A type with a mirror of its own is not looked at.
+/// Three kinds of properties cannot be found in this way: a computed one, one in a property wrapper of the user's, and one
+/// of type `Any`. A type with a mirror of its own is not looked at.
 enum ReservedProperties {
     private enum Finding: Sendable {
         case right

@@ -75,8 +75,9 @@ struct URITemplate {
             name: String(match.output.1), maximumLength: Int(modifier.dropFirst()), isExploded: modifier == "*")
     }
 
-    /// The text with each expression in place of which stand the values of its variables; one whose value is not given, is
-    /// nil or is empty of elements is not defined.
+    /// The text, with the values of the variables in place of each expression.
+    ///
+    /// A variable is not defined if its value is not given, is nil, or has no elements.
     ///
     /// - Parameters:
     ///   - values: The values by name.

@@ -6,7 +6,7 @@ final class FormNode {
     private(set) var names: [String] = []
     private var members: [String: FormNode] = [:]
 
-    /// How deep names may be nested: more is no honest form, and would exhaust the stack of whoever decodes it.
+    /// How deep names may be nested. Deeper names are no honest form, and decoding them would exhaust the stack.
     static let maximumDepth = 128
 
     var isEmpty: Bool { values.isEmpty && names.isEmpty }

@@ -1,7 +1,6 @@
 /// How the name of a property becomes the name of a parameter.
 ///
-/// A name that `CodingKeys` gives a property is used as it is, as are the keys of dictionaries; a conversion is for names as
-/// they are declared.
+/// A conversion is for names as they are declared. Names from `CodingKeys` and the keys of dictionaries stay unchanged.
 public struct ParameterNaming: Sendable {
     /// `nil` leaves every name as it is, at no cost.
     let convert: (@Sendable (String) -> String)?
@@ -18,9 +17,10 @@ public struct ParameterNaming: Sendable {
 
     /// Words in lower case, joined by a separator.
     ///
-    /// A word begins at a capital after a letter that is none or a digit, and at the last capital of several that a small
-    /// letter follows; capitals with a plural `s` are one word: `userID`, `URLString`, `userIDs` and `address2Line` become
-    /// `user_id`, `url_string`, `user_ids` and `address2_line`. Letters are those of Unicode, in any script.
+    /// A word begins at a capital that follows a digit, or a letter that is no capital. Of several capitals before a small
+    /// letter, the last one begins a word. Capitals with a plural `s` are one word. So `userID`, `URLString`, `userIDs` and
+    /// `address2Line` become `user_id`, `url_string`, `user_ids` and `address2_line`. Letters are those of Unicode, in any
+    /// script.
     public static func separated(by separator: String) -> ParameterNaming {
         ParameterNaming { name in words(of: name, joinedBy: separator) }
     }

@@ -53,8 +53,10 @@ final class ParameterSlot {
         if node == nil { node = .record(ParameterRecord()) }
     }
 
-    /// The name under which a key is written; a name that another key has already fails the encoding at its end, as this
-    /// function, which containers call that cannot throw, does not.
+    /// The name under which a key is written.
+    ///
+    /// If another key has that name already, the encoding fails at its end. This function does not throw, since containers
+    /// that cannot throw call it.
     func name(of key: some CodingKey) -> String {
         guard settings.naming.convert != nil else { return key.stringValue }
         let name = convertedName(of: key)
@@ -183,8 +185,8 @@ final class ParameterSettings {
         contradiction = contradiction ?? error
     }
 
-    /// The names that are declared in the type of a value: of its stored properties, those of its superclasses too, or of
-    /// the case that it is and what comes with it.
+    /// The names that the type of a value declares: those of its stored properties and of those of its superclasses. For
+    /// an enumeration, they are the name of its case and those of the values that come with it.
     func declaredNames(of value: any Encodable) -> Set<String> {
         let type = ObjectIdentifier(Swift.type(of: value))
         if let known = namesOfTypes[type] { return known }

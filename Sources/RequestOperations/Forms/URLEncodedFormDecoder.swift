@@ -1,10 +1,18 @@
 /// Decodes values from queries and forms of the media type `application/x-www-form-urlencoded`.
 ///
-/// Gives back what a ``URLEncodedFormEncoder`` with the same options wrote. Arrays are understood in each of its spellings.
-/// What is not there decodes as an empty array or a value without members where such a one is asked for, since those write
-/// nothing; as `nil` where a property is optional; for anything else it is an error. So an optional array that was
-/// empty comes back as `nil`, and empty arrays among the values of a dictionary do not come back; so does an optional text that
-/// is as `nil` is written, `""` with ``Nils/empty`` and `"null"` with ``Nils/null``, since nothing tells it apart.
+/// It gives back what a ``URLEncodedFormEncoder`` with the same options wrote. It understands arrays in each of their
+/// spellings.
+///
+/// Arrays and values without members write nothing when they are empty. So a missing value decodes as an empty array, or
+/// as a value without members, where the type asks for one. It decodes as `nil` where a property is optional. For anything
+/// else it is an error.
+///
+/// Some values do not come back:
+///
+/// - An optional array that was empty comes back as `nil`.
+/// - Empty arrays among the values of a dictionary are lost.
+/// - An optional text that equals the spelling of `nil` comes back as `nil`: `""` with ``Nils/empty``, `"null"` with
+///   ``Nils/null``.
 public struct URLEncodedFormDecoder: Sendable {
     /// How the names of nested members are read.
     public enum Nesting: Sendable {

@@ -1,6 +1,6 @@
 /// The media types of files by their extensions.
 enum MIMEType {
-    /// That of bytes of which nothing is known (RFC 2046, section 4.5.1).
+    /// The type of bytes about which nothing is known (RFC 2046, section 4.5.1).
     static let octets = "application/octet-stream"
 
     /// The media type for the extension of a file's name, in any case; ``octets`` for one that is not known.

@@ -10,11 +10,13 @@
 /// let task = TransportTask.upload(request, from: try form.body())
 /// ```
 ///
-/// The body is made while it is sent, and made again for a retry: files and streams are never in memory as a whole, and its
-/// length is known beforehand if those of all parts are. Names and file names are escaped as browsers do (WHATWG HTML,
-/// "multipart form data"): `"`, CR and LF become `%22`, `%0D` and `%0A`, so that no name can add a field to its part.
-/// Unlike a browser's they arrive as they are: a CR or LF alone does not become both. A backslash at the end of a name
-/// becomes `%5C`: many parsers would take it for an escape of the quotation mark.
+/// The body is made while it is sent, and again for a retry. Files and streams are never in memory as a whole. The length
+/// is known beforehand if the lengths of all parts are.
+///
+/// Names and file names are escaped as browsers do (WHATWG HTML, "multipart form data"). `"`, CR and LF become `%22`,
+/// `%0D` and `%0A`, so no name can add a field to its part. Two things differ from browsers. A CR or LF alone does not
+/// become both. A backslash at the end of a name becomes `%5C`, since many parsers would take it for an escape of the
+/// quotation mark.
 public struct MultipartFormData: Sendable {
     /// What separates the parts: no part may contain it after a line break.
     public let boundary: String
@@ -116,10 +118,10 @@ public struct MultipartFormData: Sendable {
     ///
     /// It can be sent again if all streams among the parts can.
     ///
-    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/unencodableBody``: a file whose size cannot be read, a
-    ///   media type with a line break, a part in memory that contains the boundary, a stream with a negative length, or
-    ///   lengths that no number holds together. What is wrong with the content of a file or a stream fails the transfer,
-    ///   with the same code.
+    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/unencodableBody``. The causes are a file whose size
+    ///   cannot be read, a media type with a line break, a part in memory that contains the boundary, a stream with a
+    ///   negative length, and lengths whose sum overflows. A fault in the content of a file or a stream fails the
+    ///   transfer, with the same code.
     public func body() throws -> RequestBody {
         if let data = try dataInMemory() { return .data(data) }
         let pieces = try MultipartPieces(of: self)

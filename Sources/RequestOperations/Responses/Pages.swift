@@ -1,4 +1,4 @@
-/// The pages of a resource, one after another: each is a request whose response names the next by a link with the relation
+/// The pages of a resource, one after another. Each is a request whose response names the next by a link with the relation
 /// `next` (RFC 8288).
 ///
 /// ```swift
@@ -7,14 +7,17 @@
 /// }
 /// ```
 ///
-/// Made by `pages(of:)` of a queue. A page is requested when it is asked for, as an operation of its own with its own
-/// retries; the next one with the method and the fields of the first. Each iteration begins with the first page.
+/// `pages(of:)` of a queue makes it. A page is requested when the iteration asks for it, as an operation of its own with
+/// its own retries. The next page is requested with the method and the fields of the first. Each iteration begins with the
+/// first page.
 ///
-/// A next page at another origin, which would be sent the credentials of this one, ends the sequence with
-/// ``RequestError/Code/insecureRedirect``; one that was requested before, with ``RequestError/Code/redirectLoop``. Where the
-/// page itself came from another origin, by redirects, the next may be there too: it is requested without the fields that
-/// a redirect drops (``RedirectPolicy/credentialFields``), and at another host only if the configuration has no adapters,
-/// which would add credentials.
+/// A next page at another origin would get the credentials of this one. So it ends the sequence with
+/// ``RequestError/Code/insecureRedirect``. A page that was requested before ends it with
+/// ``RequestError/Code/redirectLoop``.
+///
+/// If redirects led the page itself to another origin, the next page may be there too. It is requested without the fields
+/// that a redirect drops (``RedirectPolicy/credentialFields``). At another host it is requested only if the configuration
+/// has no adapters, since these could add credentials.
 public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     /// The value of a page.
     public typealias Element = Value

@@ -24,16 +24,15 @@ extension ResponseDecoder where Value: Decodable {
 }
 
 extension ResponseDecoder {
-    /// The value of the decoder that is meant for the media type which the response declares.
+    /// The value of the decoder for the media type that the response declares.
     ///
-    /// An empty body, of a response that need not declare a type, is left to the decoder of the range that is first by its
-    /// name if there is no type.
+    /// An empty response need not declare a type. Without a type, the decoder with the first range by name decodes it.
     ///
     /// - Parameters:
     ///   - decoders: Decoders by media ranges: `application/json`, `text/*`, `*/*`, or `application/*+json` for every type
-    ///     with that suffix. A range that names the type precisely goes before one with a suffix, that before one over a
-    ///     type, and `*/*` is last. One that cannot be read is a programmer's error.
-    ///   - otherwise: For all others; if not given they fail as ``RequestError/Code/unacceptableContentType``.
+    ///     with that suffix. A range that names the type precisely comes first, then one with a suffix, then one over a
+    ///     type, and `*/*` is last. A range that cannot be read is a programmer's error.
+    ///   - otherwise: For all others. If not given, they fail as ``RequestError/Code/unacceptableContentType``.
     public static func byContentType(
         _ decoders: [String: ResponseDecoder], otherwise: ResponseDecoder? = nil
     ) -> ResponseDecoder {

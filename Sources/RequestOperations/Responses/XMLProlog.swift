@@ -58,8 +58,8 @@ struct XMLProlog {
         return rest.suffix(0)
     }
 
-    /// The bytes of the document as ASCII has them; of another encoding than UTF-16 and UTF-32 they are that already, as far
-    /// as they mean anything here.
+    /// The bytes of the document as ASCII has them. In encodings other than UTF-16 and UTF-32 the bytes that matter here
+    /// are ASCII already.
     private var text: [UInt8] {
         guard let encoding = encodingOfMark ?? encodingOfZeros else { return [UInt8](document) }
         return Charset(encoding).text(of: document).map { [UInt8]($0.utf8) } ?? [UInt8](document)

@@ -9,7 +9,7 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
         case use(Credential)
         /// The answer given will come.
         case wait
-        /// As `wait`; and whoever asked begins the renewal of this number, of the credential that counts now.
+        /// As `wait`. The one that asked also begins the renewal with this number, of the credential that counts now.
         case refresh(Int, of: Credential?)
     }
 
@@ -29,7 +29,7 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
     private(set) var current: Known?
     private var nextGeneration = 0
     private var phase = Phase.settled
-    /// Those who wait for the renewal, beside the phase: taken out of a case and put back they would be copied for each.
+    /// Those that wait for the renewal. They stand beside the phase: if a case held them, each change would copy them.
     private var waiters: [ObjectIdentifier: Answer<Credential>] = [:]
     /// When the renewals of the window began.
     private var begun: [Duration] = []
@@ -71,7 +71,7 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
         return .refresh(nextGeneration, of: current?.credential)
     }
 
-    /// Whoever was given an answer otherwise does not wait any more.
+    /// One that got an answer in another way waits no longer.
     mutating func leave(_ answer: Answer<Credential>) {
         waiters[ObjectIdentifier(answer)] = nil
     }

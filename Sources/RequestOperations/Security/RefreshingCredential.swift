@@ -1,4 +1,5 @@
-/// A credential that is renewed when a server refuses it: once for all requests that were refused, which are then sent again.
+/// A credential that is renewed when a server refuses it: once for all requests that were refused, which are then sent
+/// again.
 ///
 /// ```swift
 /// let session = RefreshingCredential(saved) { token, request in
@@ -9,23 +10,28 @@
 /// configuration.authenticate(with: session)
 /// ```
 ///
-/// Each request carries the credential that counts when it is processed; while it is renewed, requests wait, without a slot.
-/// A request that fails with 401 (RFC 9110, section 15.5.2) is sent again with the new one, however it was going to be
-/// retried: nothing was done, so its method does not matter, but its body has to be replayable. After a redirect something
-/// was done, and the 401 is the answer to what followed: then only an idempotent request is sent again, or one with an
-/// `Idempotency-Key`. A request that carried an older credential than the present one causes no renewal, nor does one that
-/// carried none of this object's, nor one whose 401 came from another scheme, host or port than it was sent to, by way of
-/// a redirect.
+/// Each request carries the credential that counts when it is processed. During a renewal requests wait, without a slot.
 ///
-/// Two guards keep it from going round in circles: a request is made with at most ``maximumAttempts`` attempts, and the
-/// credential is renewed at most so many times in a span of time; beyond that, the 401 is the failure. A third keeps a renewal
-/// that hangs from holding up all requests: its time limit.
+/// A request that fails with 401 (RFC 9110, section 15.5.2) is sent again with the new credential, whatever the retry
+/// policy says. The server did nothing, so the method does not matter. But the body has to be replayable. After a redirect
+/// the server did something, and the 401 answers what followed. Then only an idempotent request is sent again, or one with
+/// an `Idempotency-Key`.
 ///
-/// A request that is made by the refresh closure, with whatever configuration, is left alone by this object. It must not
-/// need a place in a queue that the waiting requests fill.
+/// These requests cause no renewal:
+///
+/// - one that carried an older credential than the present one
+/// - one that carried none of this object's credentials
+/// - one whose 401 came, by way of a redirect, from another scheme, host or port than it was sent to
+///
+/// Two guards prevent endless renewals. A request has at most ``maximumAttempts`` attempts, and the credential is renewed
+/// at most so many times in a span of time. Beyond that, the 401 is the failure. A third guard is the time limit: a
+/// renewal that hangs does not hold up all requests.
+///
+/// This object ignores a request that the refresh closure makes, whatever its configuration. Such a request must not need
+/// a place in a queue that the waiting requests fill.
 public final class RefreshingCredential<Credential: Sendable>: Sendable {
-    /// How many attempts a request that is refused may have made to be sent once more: 4, of which the policy's retries
-    /// are a part.
+    /// How many attempts a refused request may have made, to be sent once more: 4 by default. The policy's retries count
+    /// among them.
     public let maximumAttempts: Int
 
     private let state: Locked<CredentialHistory<Credential>>
@@ -38,21 +44,22 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     /// Makes a credential.
     ///
     /// - Parameters:
-    ///   - credential: What is known at first; with `nil`, the first request has it refreshed.
+    ///   - credential: What is known at first. With `nil`, the first request has it refreshed.
     ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
     ///   - maximumRefreshes: How many times it is renewed at most in the time of `window`. 5 by default.
     ///   - window: 30 s by default.
-    ///   - refreshTimeLimit: The longest time of one renewal. Then those that wait for it fail as
-    ///     ``RequestError/Code/timedOut``, its Task is cancelled, what it still gives is dropped, and the next request begins
-    ///     another. 30 s by default; `nil` is none.
+    ///   - refreshTimeLimit: The longest time of one renewal. After it, those that wait fail as
+    ///     ``RequestError/Code/timedOut``. The Task of the renewal is cancelled, its later result is dropped, and the next
+    ///     request begins another renewal. 30 s by default; `nil` is none.
     ///   - clock: Measures the window and the time limit. The continuous clock by default.
-    ///   - apply: Puts a credential into the fields or the URL of a request. It must give the same for the same, since it
-    ///     also tells which credential a refused request carried: applied to a request that has the credential already, it
-    ///     changes nothing. (It sets a field, say, and does not append to one.)
-    ///   - refresh: Gets a new credential, given the refused one, if there was one. It runs in a detached Task, never twice
-    ///     at the same time (but after ``replace(with:)`` or the time limit), and is not cancelled with the requests that
-    ///     wait for it. If it throws, these fail with its error; a `CancellationError` cancels them.
-    ///   - isExpired: Whether a credential need not be tried any more; asked for each attempt. Never by default.
+    ///   - apply: Puts a credential into the fields or the URL of a request. It must give the same for the same input,
+    ///     since it also tells which credential a refused request carried. Applied to a request that has the credential
+    ///     already, it must change nothing. (So it sets a field, and does not append to one.)
+    ///   - refresh: Gets a new credential from the refused one, if there was one. It runs in a detached Task, and is not
+    ///     cancelled with the requests that wait for it. It never runs twice at the same time, except after
+    ///     ``replace(with:)`` or the time limit. If it throws, the waiting requests fail with its error; a
+    ///     `CancellationError` cancels them.
+    ///   - isExpired: Whether a credential need not be tried any more. Called for each attempt. Never by default.
     public init(
         _ credential: Credential?, maximumAttempts: Int = 4, maximumRefreshes: Int = 5,
         per window: Duration = .seconds(30), refreshTimeLimit: Duration? = .seconds(30),
@@ -158,7 +165,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     }
 
     private func startRefresh(_ number: Int, of old: Credential?) {
-        // Read here: a detached Task inherits nothing, and its requests must not wait for whoever waits for it.
+        // Read here: a detached Task inherits nothing, and its requests must not wait for those that wait for it.
         let running = CredentialRefresh.running.union([ObjectIdentifier(self)])
         let task = Task.detached { [self] in
             let result = await CredentialRefresh.$running.withValue(running) {

@@ -1,8 +1,9 @@
 /// Which servers are trusted, and how this side identifies itself to them.
 ///
-/// For all requests of a configuration (``RequestConfiguration/trust``), for one task (``TransportTask/trust``), or for a whole
-/// transport (`CurlTransport.Configuration.trust`); the narrower counts. It holds for every hop of a request: a client
-/// certificate is shown to a server that a redirect leads to, if that asks for one.
+/// A policy is for one task (``TransportTask/trust``), for all requests of a configuration
+/// (``RequestConfiguration/trust``), or for a whole transport (`CurlTransport.Configuration.trust`). The first of these
+/// that is set counts. It holds for every hop of a request. So a server that a redirect leads to sees the client
+/// certificate, if it asks for one.
 ///
 /// ```swift
 /// var trust = TrustPolicy.system
@@ -12,9 +13,9 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Which certificates are accepted as the roots of a server's chain. ``Roots/system`` by default.
     public var roots: Roots
 
-    /// The public keys of which the server's must be one: each `sha256//` and the Base64 of the SHA-256 of the key's
-    /// `SubjectPublicKeyInfo` in DER. Checked beside the certificate; another key fails as
-    /// ``RequestError/Code/pinningFailed``. Empty, which allows every key, by default.
+    /// The public keys that are allowed: the key of the server must be one of them. Each is `sha256//` and the Base64 of
+    /// the SHA-256 of the key's `SubjectPublicKeyInfo` in DER. The check is in addition to that of the certificate.
+    /// Another key fails as ``RequestError/Code/pinningFailed``. Empty by default, which allows every key.
     public var pinnedKeys: [String]
 
     /// The certificate and key that are shown to a server that asks for one; `nil`, none, by default.
@@ -39,15 +40,15 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Which certificates are accepted as the roots of a chain.
     public enum Roots: Sendable, Hashable {
-        /// Those of the system. What has been read of them may be used for ten minutes; whether it is a file or a folder that
-        /// is read is found out once.
+        /// The roots of the system. Once read, they may be used for ten minutes. Whether they are a file or a folder is
+        /// found out once.
         case system
         /// Those in a file of PEM certificates, and no others. What has been read of it may be used for ten minutes.
         case file(URL)
         /// These PEM certificates, and no others.
         case pem(Data)
-        /// None is needed: certificates and host names are **not checked**, so that whoever is between this program and
-        /// the server can read and change everything. For tests on the own machine. Pinned keys are still checked.
+        /// None is needed. Certificates and host names are **not checked**. Anybody between this program and the server
+        /// can read and change everything. Use it for tests on your own machine. Pinned keys are still checked.
         case insecureTrustingEveryServer
     }
 

@@ -1,11 +1,16 @@
 /// How redirects are followed: plain data, one function above all transports.
 ///
-/// The rules are those of RFC 9110, section 15.4: 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into
-/// a GET, 307 and 308 keep the method and send the body again from its source. A redirect without a `Location` that can be
-/// read, or with several different ones, is an ordinary response. The validation sees the last head only.
-/// A redirect to a request that this attempt has sent already is a ``RequestError/Code/redirectLoop``, unless it sets a cookie.
+/// The rules are those of RFC 9110, section 15.4:
 ///
-/// User and password in a `Location` are never used; those in the URL of the request go along within its origin only.
+/// - 301 and 302 turn a POST into a GET.
+/// - 303 turns everything but HEAD into a GET.
+/// - 307 and 308 keep the method and send the body again from its source.
+///
+/// A redirect without a readable `Location`, or with several different ones, is an ordinary response. The validation sees
+/// the last head only. A redirect to a request that this attempt has sent already is a ``RequestError/Code/redirectLoop``,
+/// unless it sets a cookie.
+///
+/// User and password in a `Location` are never used. Those in the URL of the request go along within its origin only.
 public struct RedirectPolicy: Sendable, Hashable {
     /// How many redirects one attempt follows; one more fails as ``RequestError/Code/tooManyRedirects``. 10 by default.
     /// At 0 redirects are not followed: the redirecting response is an ordinary one.
@@ -119,7 +124,7 @@ extension ResponseHead {
 
 extension URL {
     /// The target of a `Location` value. Without a fragment of its own it takes over that of the request (RFC 9110,
-    /// section 10.2.2); user and password are those of the request within its origin, else none.
+    /// section 10.2.2). User and password are those of the request within its origin, else none.
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let resolved = URL(reference: location, relativeTo: base)?.absoluteURL, resolved.host != nil,
             var target = URLComponents(url: resolved, resolvingAgainstBaseURL: true)

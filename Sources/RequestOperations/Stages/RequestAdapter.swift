@@ -1,7 +1,7 @@
 /// Changes a request before it is sent: one closure, with ready-made ones.
 ///
-/// The adapters of a configuration run in their order at every attempt, each time from the original request, so that a
-/// token is fresh and an edit is never applied twice. An error out of one fails the attempt in the stage `process`.
+/// The adapters of a configuration run in their order at every attempt, each time from the original request. So a token is
+/// fresh, and an edit is never applied twice. An error that an adapter throws fails the attempt in the stage `process`.
 public struct RequestAdapter: Sendable {
     private enum Work {
         case field(name: String, value: String, isDefault: Bool)
@@ -27,8 +27,9 @@ public struct RequestAdapter: Sendable {
 
     /// Makes an adapter from its one function, which returns the request to send in place of the one given.
     ///
-    /// It is called once for each attempt (and again if the attempt waited for its slot longer than
-    /// ``RequestConfiguration/freshness``), on the Task of the operation, without a slot, so it may send requests itself.
+    /// It is called once for each attempt, and again if the attempt waited for its slot longer than
+    /// ``RequestConfiguration/freshness``. It runs on the Task of the operation, without a slot, so it may send requests
+    /// itself.
     public init(_ adapt: @escaping @Sendable (URLRequest) async throws -> URLRequest) {
         self.init(.function { request, _ in try await adapt(request) }, isRepeatable: false)
     }
@@ -47,8 +48,10 @@ public struct RequestAdapter: Sendable {
         RequestAdapter(work, isRepeatable: true)
     }
 
-    /// Returns the request to send in place of the one given, or throws what the function of the adapter throws: what an
-    /// operation does with each adapter of its configuration. Here each call is another request.
+    /// Returns the request to send in place of the one given, as an operation does with each adapter of its configuration.
+    /// Here each call is another request.
+    ///
+    /// - Throws: What the function of the adapter throws.
     public func adapt(_ request: URLRequest) async throws -> URLRequest {
         try await adapt(request, keys: NewIdempotencyKeys())
     }

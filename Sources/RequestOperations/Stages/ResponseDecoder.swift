@@ -6,7 +6,7 @@
 /// file or a consumer fails as ``RequestError/Code/undecodable``.
 public struct ResponseDecoder<Value: Sendable>: Sendable {
     /// Makes the value. An error that is not a ``RequestError`` becomes the cause of one with the code
-    /// ``RequestError/Code/undecodable``, which keeps the head and the first 4 KiB of the body.
+    /// ``RequestError/Code/undecodable``. That error keeps the head and the first 4 KiB of the body.
     public let decode: @Sendable (TransportResponse) async throws -> Value
 
     /// The function, if it never suspends, and so uses no queue either.
@@ -63,18 +63,18 @@ extension ResponseDecoder where Value == String {
 
     /// The body as text.
     ///
-    /// A byte that is not valid in the charset, or a charset that is not known, fails as
-    /// ``RequestError/Code/undecodable``: text is never replaced or guessed. A byte order mark is not part of the text;
-    /// UTF-16 and UTF-32 without one are big-endian (RFC 2781, section 4.3).
+    /// A byte that is not valid in the charset, or an unknown charset, fails as ``RequestError/Code/undecodable``. Text is
+    /// never replaced or guessed. A byte order mark is not part of the text. UTF-16 and UTF-32 without one are big-endian
+    /// (RFC 2781, section 4.3).
     ///
-    /// The `Content-Type` is read as browsers do (WHATWG MIME Sniffing): a missing quotation mark, space and apostrophes
-    /// around a charset do no harm. A charset in a field that cannot be read fails as ``RequestError/Code/undecodable``, too.
+    /// The `Content-Type` is read as browsers do (WHATWG MIME Sniffing). A missing quotation mark, spaces and apostrophes
+    /// around a charset do no harm. A charset that cannot be read in its field fails as ``RequestError/Code/undecodable`` too.
     ///
     /// These charsets are known, by their names and the labels of the WHATWG Encoding standard (such as `latin1`,
     /// `iso_8859-1`, `utf8`). Each name has its own meaning: `iso-8859-1` is not `windows-1252` here.
     ///
     /// - `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `utf-32`, `utf-32le`, `utf-32be`, `us-ascii`
-    /// - `iso-8859-1` to `iso-8859-16`, of which there is no 12th
+    /// - `iso-8859-1` to `iso-8859-16`; there is no 12th
     /// - `windows-1250` to `windows-1258`, `windows-874` (`tis-620`), `koi8-r`, `koi8-u`, `ibm866` (`cp866`)
     /// - `shift_jis` (`windows-31j`), `iso-2022-jp`, `gb2312`, `gbk` and `gb18030`, `big5` and `big5-hkscs`, `euc-kr` (`cp949`)
     ///
@@ -156,9 +156,9 @@ extension TransportResponse {
     /// Whether there is no body at all, neither here nor elsewhere.
     fileprivate var hasNoBody: Bool { body.isEmpty && bodySize == 0 }
 
-    /// The body, of which a decoder of this package makes its value.
+    /// The body. A decoder of this package makes its value from it.
     ///
-    /// - Throws: ``RequestError/Code/undecodable`` for one that went elsewhere: nothing in its place would be a lie.
+    /// - Throws: ``RequestError/Code/undecodable`` for a body that went elsewhere. Empty data in its place would be wrong.
     var bodyInMemory: Data {
         get throws {
             guard !body.isEmpty || bodySize == 0 else {

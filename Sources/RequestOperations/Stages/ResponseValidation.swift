@@ -34,13 +34,14 @@ public struct ResponseValidation: Sendable {
         }
     }
 
-    /// Accepts responses whose `Content-Type` matches one of a list, responses without content (204, 205, 304 or a length
-    /// of zero), responses to HEAD without a `Content-Type`, and what is not HTTP. Others fail as ``RequestError/Code/unacceptableContentType``.
+    /// Accepts responses whose `Content-Type` matches one of a list.
+    ///
+    /// It also accepts responses without content (204, 205, 304 or a length of zero), responses to HEAD without a
+    /// `Content-Type`, and what is not HTTP. Others fail as ``RequestError/Code/unacceptableContentType``.
     ///
     /// - Parameter accepted: Media ranges (RFC 9110, section 12.5.1), such as `application/json`, `text/*`, `*/*` or
-    ///   `text/plain;charset=utf-8`. Types and parameter names compare without regard to case; a range with parameters
-    ///   wants each of them, and further ones in the response do no harm. A range that cannot be read is a programmer's
-    ///   error.
+    ///   `text/plain;charset=utf-8`. Types and parameter names compare without regard to case. A range with parameters
+    ///   needs each of them; further ones in the response do no harm. A range that cannot be read is a programmer's error.
     public static func contentType(_ accepted: [String]) -> ResponseValidation {
         let ranges = accepted.map { text in
             guard let range = MediaType(text) else { preconditionFailure("'\(text)' is not a media range") }

@@ -18,7 +18,7 @@ enum Content {
         pieces.reduce(into: Data()) { $0.append($1) }
     }
 
-    /// The text of which the compressed bodies are made: 16 KiB.
+    /// The text from which the compressed bodies are made: 16 KiB.
     static let text = Data(String(repeating: "0123456789abcdef", count: 1024).utf8)
 
     /// `text` in the gzip coding (RFC 1952), by zlib.

@@ -172,7 +172,7 @@ extension TransportTrial {
         }
     }
 
-    /// A transfer of an unlimited body, twenty pieces of which have been delivered.
+    /// A transfer of an unlimited body, after twenty pieces have been delivered.
     func flowingTransfer() async throws -> Task<TransportResponse, any Error> {
         let flows = Door()
         let pieces = Collector<Void>()

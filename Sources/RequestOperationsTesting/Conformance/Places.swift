@@ -1,4 +1,4 @@
-/// A number of places, given to those who wait in their order.
+/// A number of places. Those that wait get them in the order in which they came.
 final class Places: Sendable {
     private struct State {
         var free: Int

@@ -1,11 +1,11 @@
 import Foundation
 
 extension ScriptedTransport {
-    /// A transport whose script is what a server would answer: no byte passes through a socket, yet the server's log has
+    /// A transport whose script is what a server would answer. No byte passes through a socket, yet the server's log has
     /// the requests, without their bodies.
     ///
-    /// With it the expectations that concern no connection can be checked of ``ScriptedTransport``. A response that is
-    /// more than a head and a body, such as a reset, cannot be scripted, and fails the transfer.
+    /// It checks ``ScriptedTransport`` against the expectations that concern no connection. Only a response that is a head
+    /// and a body can be scripted. Any other, such as a reset, fails the transfer.
     package static func answering(for server: LoopbackServer) -> ScriptedTransport {
         ScriptedTransport([
             .dynamic { request in

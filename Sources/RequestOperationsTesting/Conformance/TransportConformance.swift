@@ -23,8 +23,8 @@ public enum TransportConformance {
         + TransportExpectation.connections
         + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
 
-    /// How many expectations are checked at the same time in this process, whoever asks, and as many that a transport
-    /// declares to miss. Some measure time, and a crowd would disturb them.
+    /// How many expectations are checked at the same time in this process, over all callers. As many that a transport
+    /// declares to miss are checked beside them. Some expectations measure time, and a crowd would disturb them.
     static let width = 6
     private static let places = Places(width)
     /// For those that are expected to be missed, which mostly wait for their time limit.

@@ -29,8 +29,8 @@ public struct TransportReport: Sendable, CustomStringConvertible {
 
     /// What is wrong, sentence by sentence; empty if the transport conforms.
     ///
-    /// There are two faults: an expectation was missed whose capability was not declared as lacking, and a capability was
-    /// declared as lacking all of whose expectations were met.
+    /// There are two faults. An expectation was missed, and its capability was not declared as lacking. Or a capability
+    /// was declared as lacking, and all its expectations were met.
     public var faults: [String] {
         let undeclared = outcomes.filter { $0.miss != nil && lacking[$0.expectation.capability] == nil }
         return undeclared.map(\.description) + staleDeclarations

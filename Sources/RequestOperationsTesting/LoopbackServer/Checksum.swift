@@ -1,10 +1,11 @@
 public import Foundation
 
 extension LoopbackServer {
-    /// A fast 64-bit checksum of a body too large to keep, which the sender of the body can compute as well.
+    /// A fast 64-bit checksum of a body that is too large to keep. The sender of the body can compute it as well.
     ///
-    /// It is FNV-1a taken over little-endian words of 64 bits (the last one filled up with zeroes), then over the number of
-    /// bytes as one more word. How the bytes were cut into pieces does not matter. It is no protection against intent.
+    /// It is FNV-1a over little-endian words of 64 bits, the last one filled up with zeroes, and then over the number of
+    /// bytes as one more word. The way in which the bytes were cut into pieces does not matter. It does not protect
+    /// against intent.
     public struct Checksum: Sendable, Hashable {
         private static let prime: UInt64 = 0x0000_0100_0000_01B3
 

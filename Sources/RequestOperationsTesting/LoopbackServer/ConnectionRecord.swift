@@ -7,8 +7,8 @@ extension LoopbackServer {
             case closedByServer
             /// The server reset it (RST), as the response said.
             case resetByServer
-            /// The client closed it in order (FIN), between requests or in the middle of one. A client that only says it
-            /// will send no more counts as gone when the server is waiting: in a delay, at a gate, in a stall.
+            /// The client closed it in order (FIN), between requests or in the middle of one. A client may say only that
+            /// it will send no more. It counts as gone if the server is waiting then: in a delay, at a gate, in a stall.
             case closedByPeer
             /// The client reset it (RST), as it does when it closes with unread bytes.
             case resetByPeer

@@ -9,17 +9,29 @@ public import Foundation
 /// let requests = try await server.requests(atLeast: 2)
 /// ```
 ///
-/// It speaks over real sockets, so it shows what no scripted transport can: that a cancel reached the wire, how many
-/// connections were used and how they ended, what a reset, a truncated body or a stalled one does to a client
-/// (``Response`` lists all that it can do wrong). Everything that happened is in ``requests`` and ``connections``, and
+/// It speaks over real sockets, so it shows what no scripted transport can:
+///
+/// - that a cancel reached the wire
+/// - how many connections were used, and how they ended
+/// - what a reset, a truncated body or a stalled one does to a client
+///
+/// ``Response`` lists all that it can do wrong. Everything that happened is in ``requests`` and ``connections``.
 /// ``requests(atLeast:timeout:)`` and ``connectionsClosed(atLeast:timeout:)`` wait for it without polling.
 ///
-/// Each connection has a thread of its own and stays open until its client, a response or ``stop()`` ends it; a thousand at
-/// a time are nothing special. Every response sees the end of its client within milliseconds, also while it waits or
-/// stalls. HTTP/1.1 keep-alive, pipelining, chunked and counted bodies, and `Expect: 100-continue` work. A malformed
-/// request is answered with 400 and the end of the connection: 431 if its head, or what follows a chunked body, is longer
-/// than 64 KiB, 501 for a transfer coding other than `chunked`, 505 for a version other than HTTP/1. It is not logged, unless
-/// its head was in order and its body is not: then it is there with ``Request/isBodyComplete`` false.
+/// Each connection has a thread of its own. It stays open until its client, a response or ``stop()`` ends it. The server
+/// can hold a thousand connections at a time. Every response sees the end of its client within milliseconds, also while it
+/// waits or stalls.
+///
+/// HTTP/1.1 keep-alive, pipelining, chunked and counted bodies, and `Expect: 100-continue` work. A malformed request gets
+/// an error and the end of the connection:
+///
+/// - 431 if its head, or what follows a chunked body, is longer than 64 KiB
+/// - 501 for a transfer coding other than `chunked`
+/// - 505 for a version other than HTTP/1
+/// - 400 for anything else
+///
+/// A malformed request is not logged, unless only its body is malformed. Then it is logged with ``Request/isBodyComplete``
+/// `false`.
 ///
 /// The server is stopped when the last reference to it goes. A handler that needs the server must hold it weakly.
 public final class LoopbackServer: Sendable {
@@ -83,8 +95,10 @@ public final class LoopbackServer: Sendable {
         url("")
     }
 
-    /// The URL of a path, which may have a query: `url("/users?page=2")`. A missing first slash is added, and characters that
-    /// cannot stand in a URL are percent-encoded; anything that is no part of a URL even so traps.
+    /// The URL of a path, which may have a query: `url("/users?page=2")`.
+    ///
+    /// A missing first slash is added, and characters that cannot stand in a URL are percent-encoded. A text that is no
+    /// part of a URL even then is a programmer's error.
     public func url(_ path: String) -> URL {
         let slash = path.isEmpty || path.hasPrefix("/") ? "" : "/"
         guard let url = URL(string: "http://127.0.0.1:\(port)\(slash)\(Self.encoded(path))") else {
@@ -104,12 +118,12 @@ public final class LoopbackServer: Sendable {
 
     // MARK: Answers
 
-    /// Gives a path its responses, in turn: the first request gets the first, and the last one answers from then on. What
-    /// the path had before is gone.
+    /// Gives a path its responses, in turn: the first request gets the first, and the last one answers from then on. They
+    /// replace what the path had before.
     ///
-    /// A path with a query matches the whole target, one without matches every query; both are compared as they stand on
-    /// the wire, percent-encoded, which is done here for characters that cannot stand in a URL. The method does not matter.
-    /// A response is drawn when the head of the request is there.
+    /// A path with a query matches the whole target. A path without one matches every query. Both are compared as they
+    /// stand on the wire, percent-encoded. This function encodes characters that cannot stand in a URL. The method does
+    /// not matter. A response is drawn when the head of the request is there.
     public func route(_ path: String, _ responses: Response...) {
         route(path, responses)
     }
@@ -127,7 +141,7 @@ public final class LoopbackServer: Sendable {
     // MARK: What happened
 
     /// The requests in the order in which they were complete. A request is here before the first byte of its answer is
-    /// sent; one whose body broke off is here too, and says so.
+    /// sent. A request whose body broke off is here too, with ``Request/isBodyComplete`` `false`.
     public var requests: [Request] {
         core.update(\.requests)
     }
@@ -142,8 +156,8 @@ public final class LoopbackServer: Sendable {
         core.update(\.openConnectionCount)
     }
 
-    /// The largest number of requests that were being answered at one time: from the end of a request's head until the
-    /// last bytes of its response are sent.
+    /// The largest number of requests that were being answered at one time. A request counts from the end of its head
+    /// until the last bytes of its response are sent.
     public var maximumConcurrentRequests: Int {
         core.update(\.maximumConcurrentRequests)
     }
@@ -170,7 +184,7 @@ public final class LoopbackServer: Sendable {
         return requests
     }
 
-    /// Waits until at least so many connections have ended, whoever ended them, and returns those of them in the log.
+    /// Waits until at least so many connections have ended, at either side, and returns those of them in the log.
     ///
     /// - Parameters:
     ///   - count: How many; those that ended before the call count.

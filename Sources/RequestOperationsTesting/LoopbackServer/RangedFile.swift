@@ -1,6 +1,6 @@
 import Foundation
 
-/// A representation of which a client may ask for one range of bytes.
+/// A representation. A client may ask for one range of its bytes.
 struct RangedFile: Sendable {
     private enum AskedRange {
         case within(Range<Int>)

@@ -18,15 +18,15 @@ extension LoopbackServer.Response {
         requiring(scheme: "Bearer", credentials: token, challenge: "Bearer realm=\"loopback\"", then: response)
     }
 
-    /// 200 with the request as JSON: `method`, `target`, `fields` (a list of objects with `name` and `value`, in order),
-    /// `byteCount` of the body, and the body as `body` if it is UTF-8, otherwise as `bodyBase64`.
+    /// 200 with the request as JSON. It has `method`, `target`, `fields` (a list of objects with `name` and `value`, in
+    /// order) and `byteCount` of the body. The body is in `body` if it is UTF-8, otherwise in `bodyBase64`.
     public static var echo: LoopbackServer.Response {
         LoopbackServer.Response([.decide { .json(RequestEcho(of: $0).json) }])
     }
 
-    /// 200 with a representation that can be had in parts (RFC 9110, section 14): a request with one satisfiable `Range`
-    /// of bytes gets 206, one beyond the end 416, and any other `Range` the whole. `If-Range` is compared with the strong
-    /// `etag` or with `lastModified` to the second; if it does not match, the whole is sent.
+    /// 200 with a representation that clients can request in parts (RFC 9110, section 14). A request with one satisfiable
+    /// `Range` of bytes gets 206, one beyond the end 416, and any other `Range` the whole. `If-Range` is compared with the
+    /// strong `etag`, or with `lastModified` to the second. If it does not match, the whole is sent.
     public static func file(
         _ content: Data, contentType: String = "application/octet-stream", etag: String? = nil,
         lastModified: Date? = nil

@@ -28,7 +28,7 @@ extension LoopbackServer.Response {
         head(200, [:], length: declared, [.pattern(count), .close])
     }
 
-    /// 200 with a chunked body whose second chunk breaks off: the connection ends in order after the five bytes `first`
+    /// 200 with a chunked body whose second chunk breaks off. The connection ends in order after the five bytes `first`
     /// and three of the six bytes `second`.
     public static var truncatedChunked: LoopbackServer.Response {
         LoopbackServer.Response([
@@ -38,7 +38,7 @@ extension LoopbackServer.Response {
     }
 
     /// 200 with a `Content-Length` that is not that of the body. If it is longer, the client waits for bytes that never
-    /// come; if it is shorter, the rest is in the way of the next response. The connection stays open.
+    /// come. If it is shorter, the rest is in the way of the next response. The connection stays open.
     public static func contentLength(declared: Int, body: Data) -> LoopbackServer.Response {
         head(200, [:], length: declared, [.bytes(body)])
     }

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension LoopbackServer {
-    /// What the server does in answer to one request: a list of steps, made by one of the factories and composed with
-    /// those that take another response (`.delayed(.seconds(1), then: .status(503))`).
+    /// What the server does in answer to one request: a list of steps. A factory makes it. Some factories take another
+    /// response, such as `.delayed(.seconds(1), then: .status(503))`.
     ///
-    /// Unless its factory says otherwise a response leaves the connection open for the next request, and is carried out
-    /// after the whole body of the request has been read. No field is added to those given but `Content-Length` or
+    /// Unless its factory says otherwise, a response leaves the connection open for the next request. It is carried out
+    /// after the whole body of the request has been read. It adds these fields only: `Content-Length` or
     /// `Transfer-Encoding`, and `Connection: close` where the connection ends after it. A `HEAD` request gets the head
-    /// alone, whatever the response; so do the statuses 204 and 304, which have no body.
+    /// alone, from any response. So do the statuses 204 and 304, which have no body.
     public struct Response: Sendable {
         var steps: [Step]
         /// Whether the body of the request is left on the socket.
@@ -19,7 +19,7 @@ extension LoopbackServer {
 
         /// One thing to do on the wire.
         enum Step: Sendable {
-            /// The connection ends after this response, and its head says so.
+            /// The connection ends after this response, and its head announces that.
             case announceClose
             /// An interim head (1xx), sent at once.
             case informational(Int, Fields)
@@ -166,16 +166,16 @@ extension LoopbackServer.Response {
     }
 
     /// Carries out the response as soon as the head of the request is there, without reading its body and without sending
-    /// `100 Continue`; a connection with an unread body is closed after it. Only a route can do that: a handler is asked
-    /// when the body has been read, and then this is the response itself.
+    /// `100 Continue`. A connection with an unread body is closed after it. Only a route can do that. A handler is called
+    /// when the body has been read, so there this is the response itself.
     public static func withoutReadingBody(_ response: LoopbackServer.Response) -> LoopbackServer.Response {
         var response = response
         response.leavesBodyUnread = true
         return response
     }
 
-    /// Answers with a status, by default 417, as soon as the head is there, so that a client that sent
-    /// `Expect: 100-continue` learns that its body is not wanted. The same as `withoutReadingBody(.status(status))`.
+    /// Answers with a status, by default 417, as soon as the head is there. So a client that sent `Expect: 100-continue`
+    /// learns that its body is not wanted. The same as `withoutReadingBody(.status(status))`.
     public static func rejectingExpectation(_ status: Int = 417) -> LoopbackServer.Response {
         withoutReadingBody(.status(status))
     }

@@ -23,7 +23,7 @@ final class ServerCore: Sendable {
         state.withLock(transition)
     }
 
-    /// Changes the state and resumes those who waited for it.
+    /// Changes the state and resumes those that waited for it.
     func advance(_ transition: (inout ServerState) -> [ServerState.Waiter]) {
         for waiter in state.withLock(transition) { waiter.resume() }
     }
@@ -41,7 +41,7 @@ final class ServerCore: Sendable {
         let id = UUID()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                // The flag is set before the handler below runs: whoever comes second under the lock sees the other.
+                // The flag is set before the handler below runs: the second of them under the lock sees the first.
                 let immediate = state.withLock { state -> Result<Void, any Error>? in
                     if Task.isCancelled { return .failure(CancellationError()) }
                     return state.wait(for: milestone, as: id, waiter)

@@ -73,8 +73,8 @@ struct ServerState: Sendable {
         self.handler = handler
     }
 
-    /// The answer to a request on a connection, whose turn in its route's script this is; nil if the server is stopped,
-    /// which has forgotten its routes and must not answer 404.
+    /// The answer to a request on a connection; its route's script takes its turn. `nil` if the server is stopped: it has
+    /// forgotten its routes then, and must not answer 404.
     mutating func requestBegan(target: String, on connection: Int) -> Answer? {
         guard !isStopped else { return nil }
         busyConnections.insert(connection)
@@ -113,7 +113,7 @@ struct ServerState: Sendable {
         return reached()
     }
 
-    /// The response is complete but for its last bytes, which are sent next: a client that reacts to them must not find
+    /// The response is complete but for its last bytes, which are sent next. A client that reacts to them must not find
     /// itself counted as still busy.
     mutating func responseEnds(on connection: Int) {
         records[connection]?.requestsServed += 1

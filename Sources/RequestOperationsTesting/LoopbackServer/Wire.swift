@@ -190,8 +190,8 @@ final class Wire {
         socket.finishSending()
     }
 
-    /// Reads and drops what still comes after `finishSending`, at most for two seconds: closing a socket with unread
-    /// bytes resets it, and a reset can destroy the end of a response on its way.
+    /// Reads and drops what still comes after `finishSending`, for two seconds at most. Closing a socket with unread bytes
+    /// resets it, and a reset can destroy the end of a response on its way.
     func drain() {
         let deadline = ContinuousClock.now + .seconds(2)
         while true {

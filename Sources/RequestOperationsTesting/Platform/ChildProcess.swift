@@ -8,10 +8,10 @@ package import Foundation
     import Musl
 #endif
 
-/// A program that runs beside this one, with none of its descriptors but the three that it is given.
+/// A program that runs beside this one. Of this process's descriptors it has only the three that it is given.
 ///
-/// Foundation's `Process` ends the process that starts another now and then on Linux: it copies the names of the open
-/// descriptors as if each had the longest name, and so reads beyond the end of their list when there are many.
+/// On Linux, Foundation's `Process` now and then ends the process that starts another. It copies the names of the open
+/// descriptors as if each had the longest name. If there are many, it reads beyond the end of their list.
 package final class ChildProcess: Sendable {
     /// The system refused to start a program.
     package struct StartError: Error, CustomStringConvertible {

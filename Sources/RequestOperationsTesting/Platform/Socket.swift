@@ -8,8 +8,8 @@
 
 /// A non-blocking stream socket that no child process inherits.
 ///
-/// The descriptor is closed when the last reference goes, and only then: a thread that still holds the socket can never
-/// touch a descriptor that the kernel has meanwhile given to somebody else.
+/// The descriptor is closed only when the last reference goes. So a thread that still holds the socket can never touch a
+/// descriptor that the kernel has meanwhile given to another owner.
 final class Socket: Sendable {
     /// What came of one system call.
     enum Outcome {
@@ -97,7 +97,7 @@ final class Socket: Sendable {
         return socket
     }
 
-    /// Two connected sockets: shutting one down wakes whoever waits for the other.
+    /// Two connected sockets. Shutting one down wakes the thread that waits for the other.
     static func pair() throws(SocketError) -> (Socket, Socket) {
         var descriptors: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, streamType, 0, &descriptors) == 0 else {
@@ -262,8 +262,8 @@ final class Socket: Sendable {
         return made
     }
 
-    /// Two calls after the socket was made: a child that something other than Foundation (which closes what is not its
-    /// own) spawns in between would inherit it.
+    /// Two calls after the socket was made. A child that is spawned in between would inherit it, unless Foundation spawns
+    /// it, which closes what is not its own.
     private static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

@@ -96,13 +96,7 @@ import Testing
         let pairs = Dictionary(uniqueKeysWithValues: names.map { ($0, texts.next()) })
         let encoder = isOfBrowsers ? URLEncodedFormEncoder.whatwg : URLEncodedFormEncoder()
         let read = try await Program.python(
-            """
-            import sys, json, urllib.parse
-            pairs = urllib.parse.parse_qsl(sys.stdin.buffer.read().decode("ascii"), keep_blank_values=True,
-                strict_parsing=True, errors="strict")
-            assert len(pairs) == len(dict(pairs))
-            print(json.dumps(dict(pairs)))
-            """, input: Data(try encoder.encode(pairs).utf8), as: [String: String].self)
+            .readPairs, input: Data(try encoder.encode(pairs).utf8), as: [String: String].self)
         // Compared by scalars: characters that mean the same are not the same.
         func scalars(_ text: String) -> [Unicode.Scalar] { Array(text.unicodeScalars) }
         func sent(_ text: String) -> [Unicode.Scalar] {
@@ -116,9 +110,7 @@ import Testing
         var texts = AnyText(seed: 8)
         let pairs = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", texts.next()) })
         let form = try await Program.run(
-            "python3",
-            ["-c", "import sys, json, urllib.parse; print(urllib.parse.urlencode(json.load(sys.stdin)), end='')"],
-            input: try JSONEncoder().encode(pairs))
+            "python3", [PythonScript.writePairs.path], input: try JSONEncoder().encode(pairs))
         #expect(try URLEncodedFormDecoder().decode([String: String].self, from: form) == pairs)
     }
 }

@@ -192,28 +192,6 @@ import Testing
         var fields: Int
     }
 
-    /// Python's package `email`: the fields of a part are read by its parser, and their quoted strings too if they are of
-    /// ASCII and without a backslash, which it takes for an escape and a browser's form does not.
-    private static let script = #"""
-        import sys, json, base64, re
-        from email.parser import BytesParser
-        message = BytesParser().parsebytes(sys.stdin.buffer.read())
-        assert message.is_multipart() and not message.defects, message.defects
-        parts = []
-        for part in message.get_payload():
-            assert not part.defects, part.defects
-            line = dict(part.raw_items())["Content-Disposition"].encode("utf-8", "surrogateescape").decode("utf-8")
-            match = re.fullmatch(r'form-data; name="([^"\r\n]*)"(?:; filename="([^"\r\n]*)")?', line, re.DOTALL)
-            if line.isascii() and "\\" not in line:
-                read = [part.get_param(name, header="content-disposition") for name in ("name", "filename")]
-                assert read == [match[1], match[2]], line
-            plain = lambda text: text if text is None else [
-                ord(c) for c in text.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n").replace("%5C", "\\")]
-            parts.append({"name": plain(match[1]), "fileName": plain(match[2]), "fields": len(part.items()),
-                "content": base64.b64encode(part.get_payload(decode=True)).decode()})
-        print(json.dumps(parts))
-        """#
-
     @Test func anyTextComesThroughAnotherParser() async throws {
         var texts = AnyText(seed: 5)
         var form = MultipartFormData()
@@ -231,7 +209,7 @@ import Testing
         }
         let message =
             Data("MIME-Version: 1.0\r\nContent-Type: \(form.contentType)\r\n\r\n".utf8) + (try await bytes(form))
-        let read = try await Program.python(Self.script, input: message, as: [Read].self)
+        let read = try await Program.python(.readMultipart, input: message, as: [Read].self)
         for (read, expected) in zip(read, expected) { #expect(read == expected) }
         #expect(read.count == expected.count)
     }
@@ -239,13 +217,6 @@ import Testing
     /// Parsers that know escapes would take the quotation mark after the backslash for a part of the name.
     @Test(arguments: ["a\\", "\\", "a\\\\", "a\\b\\"])
     func aBackslashAtTheEndOfANameEscapesNothing(name: String) async throws {
-        let script = """
-            import sys, json
-            from email.parser import BytesParser
-            part = BytesParser().parsebytes(sys.stdin.buffer.read()).get_payload()[0]
-            read = part.get_params(header="content-disposition", unquote=True)
-            print(json.dumps([[name, len(value)] for name, value in read]))
-            """
         var form = MultipartFormData()
         form.append(Data(), name: name, fileName: "\(name); name=x", contentType: "a/b")
         form.append(Data(), name: "b", fileName: name)
@@ -262,7 +233,7 @@ import Testing
                 name = try pair.decode(String.self)
             }
         }
-        let read = try await Program.python(script, input: message, as: [Parameter].self)
+        let read = try await Program.python(.readDisposition, input: message, as: [Parameter].self)
         #expect(read.map(\.name) == ["form-data", "name", "filename"])
     }
 

@@ -25,7 +25,9 @@ enum Program {
     }
 
     /// Runs a Python script, which reads its input and prints JSON.
-    static func python<Value: Decodable>(_ script: String, input: Data, as type: Value.Type) async throws -> Value {
-        try JSONDecoder().decode(type, from: try await run("python3", ["-c", script], input: input))
+    static func python<Value: Decodable>(
+        _ script: PythonScript, input: Data, as type: Value.Type
+    ) async throws -> Value {
+        try JSONDecoder().decode(type, from: try await run("python3", [script.path], input: input))
     }
 }

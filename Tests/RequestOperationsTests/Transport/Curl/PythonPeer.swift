@@ -98,28 +98,15 @@
         var port: Int { Int(address) ?? 0 }
 
         convenience init(_ kind: Kind) async throws {
-            try await self.init(running: Self.script, [kind.rawValue, SecureServers.shared.folder.path])
+            try await self.init(running: .kinds, [kind.rawValue, SecureServers.shared.folder.path])
         }
 
-        /// What every script begins with: it ends when this process does, and `told` is set when it is told something.
-        private static let beginning = """
-            import os, sys, threading
-
-            told = threading.Event()
-
-            def live_as_long_as_the_parent():
-                for _ in sys.stdin: told.set()
-                os._exit(0)
-
-            threading.Thread(target=live_as_long_as_the_parent, daemon=True).start()
-
-            """
-
-        /// Runs a script that prints where it listens.
-        init(running script: String, _ arguments: [String]) async throws {
+        /// Runs a script that prints where it listens. It imports `peer.py`, so that it ends when this process does.
+        init(running script: PythonScript, _ arguments: [String]) async throws {
             let pipe = Pipe()
             process = try ChildProcess(
-                "/usr/bin/python3", ["-u", "-c", Self.beginning + script] + arguments,
+                // What it imports leaves no compiled file beside the sources.
+                "/usr/bin/python3", ["-u", "-B", script.path] + arguments,
                 input: input.fileHandleForReading, output: pipe.fileHandleForWriting)
             try pipe.fileHandleForWriting.close()
             output = LineReader(pipe.fileHandleForReading)

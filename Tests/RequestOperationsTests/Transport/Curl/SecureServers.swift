@@ -64,7 +64,8 @@
         private init() throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("secure-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let free = try Self.run("/usr/bin/python3", ["-c", Self.freePorts], in: folder)
+            let free = try Self.run(
+                "/usr/bin/python3", [PythonScript.freePorts.path, "\(Site.allCases.count + 2)"], in: folder)
             let all = free.split(separator: "\n").compactMap { Int($0) }
             ports = Array(all.dropLast(2))
             demandingPort = all[all.count - 2]
@@ -137,17 +138,6 @@
             guard status == 0 else { throw Failed(text: "\(program): \(text)") }
             return text
         }
-
-        /// Prints free ports, of those that the system does not give to connections: one of the tests' own might take it first.
-        private static let freePorts = """
-            import random, socket
-            sockets = []
-            while len(sockets) < \(Site.allCases.count + 2):
-                sockets.append(socket.socket())
-                try: sockets[-1].bind(("127.0.0.1", random.randrange(10000, 30000)))
-                except OSError: sockets.pop()
-            for s in sockets: print(s.getsockname()[1])
-            """
 
         private static let certificates = """
             openssl ecparam -genkey -name prime256v1 -noout -out ca.key

@@ -1,0 +1,99 @@
+extension ManualClock {
+    /// Runs an operation to its end, and moves the clock by itself whenever the operation waits.
+    ///
+    /// ```swift
+    /// let value = try await clock.run(operation)
+    /// ```
+    ///
+    /// The clock moves to the next moment at which somebody on it wakes: the end of a backoff, a deadline. It does so again and
+    /// again, until the operation has finished. It stands still while the operation works, since nobody sleeps then.
+    ///
+    /// Of a `URLRequestOperation`, a limit alone does not move the clock, since it runs while the operation works. That holds
+    /// for its deadline, for the time limit of an attempt or a stage, and for the delay of a hedge. The clock reaches a limit
+    /// that comes before the end of a wait. It also reaches one when a ``ScriptedTransport`` stalls. Of any other operation,
+    /// such as a chain, every sleeper moves the clock.
+    ///
+    /// Run one operation at a time on a clock, since the clock cannot tell the waits of one from those of another. This does
+    /// not return while a stage of yours, or an answer that stalls without any limit, does not end.
+    ///
+    /// - Parameters:
+    ///   - operation: An operation whose configuration has this clock. It must not have been started or added to a queue.
+    ///   - queue: The queue that it is added to. One of its own by default.
+    /// - Returns: The value of the operation.
+    /// - Throws: The failure of the operation. Cancelling the Task that calls cancels the operation, which then fails with
+    ///   `CancellationError`.
+    public func run<Success: Sendable>(
+        _ operation: AsynchronousOperation<Success>, on queue: OperationQueue = OperationQueue()
+    ) async throws -> Success {
+        let request = operation as? URLRequestOperation<Success>
+        (request?.configuration.transport as? ScriptedTransport)?.stall(on: self)
+        let (arrivals, continuation) = AsyncStream.makeStream(of: Int.self)
+        let run = state.withLock { state in
+            let run = state.newID()
+            state.runs[run] = continuation
+            return run
+        }
+        defer { _ = state.withLock { $0.runs.removeValue(forKey: run) } }
+        operation.whenFinished { _ in continuation.finish() }
+        queue.addOperation(operation)
+        // Each sleeper moves the clock at most once, unless it was woken or has left before its turn.
+        for await id in arrivals {
+            let limits = request?.runningLimits ?? RunningLimits()
+            for sleeper in state.withLock({ $0.wakeNext(for: id, besides: limits) }) { sleeper.continuation.resume() }
+        }
+        return try await operation.value
+    }
+
+    /// Sleeps until the Task is cancelled, and counts as a sleeper meanwhile.
+    func sleepForEver() async throws {
+        try await sleep(until: .never)
+    }
+}
+
+extension ManualClock.Instant {
+    /// No clock gets there.
+    fileprivate static let never = Self(offset: .seconds(Int64.max))
+}
+
+/// The limits of an operation that may be sleepers while it works.
+struct RunningLimits {
+    /// Whether the deadline is one.
+    var hasDeadline = false
+    /// The others. Each is one sleeper at most.
+    var lengths: [Duration] = []
+
+    /// How many sleepers of the given lengths are no limits.
+    func countOfWaits(among sleepers: [Duration]) -> Int {
+        var rest = sleepers
+        for length in lengths {
+            if let index = rest.firstIndex(of: length) { rest.remove(at: index) }
+        }
+        return rest.count - (hasDeadline ? 1 : 0)
+    }
+}
+
+extension ManualClock.State {
+    /// Moves the clock to the next deadline, if a sleeper still sleeps and somebody waits.
+    ///
+    /// - Returns: The sleepers that wake. They are to be resumed.
+    fileprivate mutating func wakeNext(for id: Int, besides limits: RunningLimits) -> [ManualClock.Sleeper] {
+        let deadlines = sleepers.values.map(\.deadline).filter { $0 < .never }
+        guard sleepers[id] != nil, limits.countOfWaits(among: sleepers.values.map(\.length)) > 0,
+            let next = deadlines.min()
+        else { return [] }
+        return move(to: next)
+    }
+}
+
+extension URLRequestOperation {
+    /// The limits that may be running now.
+    fileprivate var runningLimits: RunningLimits {
+        // An attempt has ended when the operation decides about the next one, and while it waits for that.
+        let runsAttempt = attempts.last.map { $0.ended == nil } ?? false
+        var lengths = configuration.stageTimeLimits.filter { ($0.key == .retryDecision) != runsAttempt }.map(\.value)
+        if runsAttempt {
+            lengths += [configuration.attemptTimeLimit, configuration.hedging?.delay].compactMap { $0 }
+        }
+        return RunningLimits(hasDeadline: configuration.deadline != nil, lengths: lengths)
+    }
+}

@@ -1,0 +1,149 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ManualClockRunTests {
+    private let clock = ManualClock()
+    private let url = URL(string: "http://example.invalid")!
+
+    /// An operation on the clock, with answers from a script and a backoff of one minute.
+    private func operation(
+        _ answers: ScriptedTransport.Answer..., edit: (inout RequestConfiguration) -> Void = { _ in }
+    ) -> URLRequestOperation<Data> {
+        var configuration = RequestConfiguration()
+        configuration.transport = ScriptedTransport(answers)
+        configuration.clock = clock
+        configuration.retryPolicy.backoff = .constant(.seconds(60))
+        edit(&configuration)
+        return URLRequestOperation(url, configuration: configuration)
+    }
+
+    /// An answer that comes when so many have lain down on the clock, and some time later.
+    private func answer(afterSleepers count: Int) -> ScriptedTransport.Answer {
+        .dynamic { [clock] _ in
+            await clock.sleepers(count)
+            for _ in 1...100 { await Task.yield() }
+            return .body(Data("late".utf8))
+        }
+    }
+
+    @Test func itReturnsTheValueThatComesAfterWaits() async throws {
+        let operation = operation(.status(503), .error(.connectionLost), .body(Data("done".utf8)))
+        #expect(try await clock.run(operation) == Data("done".utf8))
+    }
+
+    @Test func itMovesTheClockByTheWaitsAndNoFurther() async throws {
+        _ = try await clock.run(operation(.status(503), .status(503), .status(200)))
+        #expect(clock.now.offset == .seconds(120))
+    }
+
+    @Test func itThrowsTheFailureOfTheOperation() async throws {
+        let error = await #expect(throws: RequestError.self) { try await clock.run(operation(.status(503))) }
+        #expect(error?.code == .unacceptableStatus && error?.attempts.count == 4)
+    }
+
+    @Test func itReturnsWithoutMovingTheClockIfNobodyWaits() async throws {
+        _ = try await clock.run(operation(.status(200)))
+        #expect(clock.now.offset == .zero)
+    }
+
+    @Test func itStandsStillWhileAnOperationWithADeadlineWorks() async throws {
+        _ = try await clock.run(operation(answer(afterSleepers: 1)) { $0.deadline = .seconds(600) })
+        #expect(clock.now.offset == .zero)
+    }
+
+    @Test func itStandsStillWhileAnAttemptWithATimeLimitWorks() async throws {
+        _ = try await clock.run(operation(answer(afterSleepers: 1)) { $0.attemptTimeLimit = .seconds(30) })
+        #expect(clock.now.offset == .zero)
+    }
+
+    @Test func itStandsStillWhileAStageWithATimeLimitWorks() async throws {
+        let operation = operation(.status(200)) { [clock] configuration in
+            configuration.stageTimeLimits[.retryDecision] = .seconds(30)
+            configuration.stageTimeLimits[.process] = .seconds(30)
+            configuration.adapters = [
+                RequestAdapter { request in
+                    await clock.sleepers(1)
+                    for _ in 1...100 { await Task.yield() }
+                    return request
+                }
+            ]
+        }
+        _ = try await clock.run(operation)
+        #expect(clock.now.offset == .zero)
+    }
+
+    @Test func itEndsTheWaitsOfAnOperationWithADeadline() async throws {
+        _ = try await clock.run(operation(.status(503), .status(200)) { $0.deadline = .seconds(600) })
+        #expect(clock.now.offset == .seconds(60))
+    }
+
+    @Test func itReachesTheDeadlineOfARequestThatStalls() async throws {
+        let operation = operation(.stall) { $0.deadline = .seconds(600) }
+        let error = await #expect(throws: RequestError.self) { try await clock.run(operation) }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func itReachesTheTimeLimitOfAnAttemptThatStalls() async throws {
+        let operation = operation(.stallBody(), .body(Data("done".utf8))) { $0.attemptTimeLimit = .seconds(30) }
+        #expect(try await clock.run(operation) == Data("done".utf8))
+    }
+
+    @Test func itReachesTheDelayOfAHedge() async throws {
+        let operation = operation(.stall, .body(Data("hedge".utf8))) { $0.hedging = Hedging(delay: .seconds(2)) }
+        #expect(try await clock.run(operation) == Data("hedge".utf8))
+    }
+
+    @Test func itGivesAnAnswerThatIsDelayedOnTheClock() async throws {
+        _ = try await clock.run(operation(.delayed(.seconds(5), on: clock, .status(200))))
+        #expect(clock.now.offset == .seconds(5))
+    }
+
+    @Test func itRunsAnOperationOfAnotherKind() async throws {
+        #expect(try await clock.run(Sleeping(on: clock)) == .seconds(7))
+    }
+
+    @Test func itAddsTheOperationToTheGivenQueue() async throws {
+        let queue = RecordingQueue()
+        let operation = operation(.status(200))
+        _ = try await clock.run(operation, on: queue)
+        #expect(queue.added.elements == [ObjectIdentifier(operation)])
+    }
+
+    @Test func aCancelledRunCancelsItsOperation() async {
+        let operation = operation(.stall)
+        let run = Task { [clock] in try await clock.run(operation) }
+        await clock.sleepers(1)
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(operation.isCancelled)
+    }
+}
+
+/// An operation that sleeps twice, and tells for how long.
+private final class Sleeping: AsynchronousOperation<Duration>, @unchecked Sendable {
+    private let clock: ManualClock
+
+    init(on clock: ManualClock) {
+        self.clock = clock
+        super.init()
+    }
+
+    override func run() async throws -> Duration {
+        let start = clock.now
+        try await clock.sleep(for: .seconds(3))
+        try await clock.sleep(for: .seconds(4))
+        return start.duration(to: clock.now)
+    }
+}
+
+/// A queue that records what is added to it.
+private final class RecordingQueue: OperationQueue, @unchecked Sendable {
+    let added = Collector<ObjectIdentifier>()
+
+    override func addOperation(_ operation: Operation) {
+        added.append(ObjectIdentifier(operation))
+        super.addOperation(operation)
+    }
+}
