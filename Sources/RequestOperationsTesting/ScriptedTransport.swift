@@ -66,7 +66,7 @@ public final class ScriptedTransport: Transport {
         } onCancel: {
             state.withLock { $0.watchers.cancel(id) }?.resume()
         }
-        state.withLock { $0.watchers.forget(id) }
+        _ = state.withLock { $0.watchers.forget(id) }
     }
 
     /// Answers with the next answer of the script.

@@ -77,7 +77,9 @@ final class BudgetTable: Sendable {
         case .quota(let costs): return draw(costs.cost(of: error, status: status), of: origin, costs, at: now)
         case .bucket(let terms, let mode):
             let limit = mode == .failing ? nil : left.nanoseconds
-            let outcome = state.withLock { $0.bucket(origin, terms, at: now) { $0.withdraw(at: now, waitingFor: limit) } }
+            let outcome = state.withLock {
+                $0.bucket(origin, terms, at: now) { $0.withdraw(at: now, waitingFor: limit) }
+            }
             switch outcome {
             case .granted: return .granted(after: .zero, RetryDraw(.bucket(terms), of: origin, from: self))
             case .postponed(let wait):
@@ -122,8 +124,11 @@ final class BudgetTable: Sendable {
         let now = now
         switch budget.terms {
         case .quota(let costs):
-            let tokens = state.withLock { $0.quotas[costs]?[origin]?.tokens(at: now) } ?? costs.capacity
-            return tokens < costs.cost(of: error, status: status)
+            let tokens = state.withLock { state in
+                state.quotas[costs]?.sweep(at: now) { $0.isFull(at: now) }
+                return state.quotas[costs]?[origin]?.tokens(at: now)
+            }
+            return tokens ?? costs.capacity < costs.cost(of: error, status: status)
         case .bucket(let terms, let mode):
             let bucket = state.withLock { $0.buckets[terms]?[origin] } ?? RetryBucket(terms, at: now)
             let wait = bucket.wait(at: now)

@@ -87,8 +87,8 @@ struct RetryBucket: Sendable {
     private static let tolerance = 1e-9
 
     private var timeToNext: Int64 {
-        let missing = 1 - tokens - Self.tolerance
-        guard missing > 0 else { return 0 }
+        let missing = 1 - tokens
+        guard missing > Self.tolerance else { return 0 }
         return terms.perSecond > 0 ? max(Int64(min(missing / terms.perSecond * 1e9, 9e18)), 1) : .max
     }
 

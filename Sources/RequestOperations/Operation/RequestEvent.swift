@@ -5,10 +5,10 @@
 /// `head`, `attemptFailed`, `decided`, (`waits`, `woke`)… } `ended`. What does not happen is left out.
 ///
 /// The first attempt waits for a network if the configuration says so. An attempt waits if its host has asked another request
-/// to leave it alone, of which this one had not heard when it was decided upon (``RetryAfterTable``). With a limiter an
+/// to leave it alone, of which this one had not heard when it was decided upon (``HostRegistry``). With a limiter an
 /// attempt waits for its slot once, and a second time if it waited longer than the configuration's
 /// ``RequestConfiguration/freshness`` and was processed again; a redirect that leads to another host waits for a slot there.
-/// A retry waits a second time if an observer of your own woke it and its ``RetryBudget`` had no room then.
+/// A retry waits a second time if its ``RetryBudget`` has no room when its wait is over.
 /// With ``RequestConfiguration/hedging`` an attempt may have `hedgeBegan` or `notHedged` before its `head`. From `hedgeBegan`
 /// on the steps of the attempts that run beside each other (`redirected`, `waitsForSlot`, `gotSlot`, `head`) come as they
 /// happen, and `attemptFailed` for each of them that fails while another may still answer, or that decides the outcome;

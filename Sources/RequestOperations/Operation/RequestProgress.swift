@@ -289,7 +289,8 @@ struct RequestProgress: Sendable {
             timeLeft: deadline.map { $0 - elapsed }, date: date,
             uncounted: refusals + leader - (attemptCount - hedgeCount), tooManyRequests: tooManyRequests,
             redirect: attempts[leading].redirects.last, wasRefused: known.wasRefused,
-            skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, isOfDecoder: known.isOfDecoder(error), hosts: hosts)
+            skipsBackoff: skipsBackoff, wasSent: sinceSending != nil, isOfDecoder: known.isOfDecoder(error),
+            hosts: hosts)
     }
 
     mutating func restartBackoff() {

@@ -50,7 +50,8 @@ extension RequestRunner {
         let refusal: PlannedWait.Refusal
         do {
             let wait = try PlannedWait(
-                delay, after: failure, host: PlannedWait.Host(open: open ?? .zero, silence: silence ?? .zero), by: policy,
+                delay, after: failure, host: PlannedWait.Host(open: open ?? .zero, silence: silence ?? .zero),
+                by: policy,
                 using: configuration.randomSource)
             guard isExhausted(for: failure, within: policy.timeLeft(after: failure) - wait.delay) else { return wait }
             refusal = Self.exhausted(failure)
@@ -165,7 +166,9 @@ extension RequestRunner {
     /// - Returns: What ended that, and how long it was.
     /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
     func leaveAlone(_ task: TransportTask) async throws -> Wake {
-        let (policy, silences, origin) = (configuration.retryPolicy, configuration.hosts.silences, Origin(task.request.url))
+        let (policy, silences, origin) = (
+            configuration.retryPolicy, configuration.hosts.silences, Origin(task.request.url)
+        )
         let wasSent = progress.withLock { $0.wasSent }
         var waited = Duration.zero
         // Meanwhile another response may have asked for longer.

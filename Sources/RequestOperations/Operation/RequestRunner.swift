@@ -164,9 +164,12 @@ final class RequestRunner: IdempotencyKeySource {
                 if let request { progress.original.replace(with: request) }
                 if restartsBackoff { progress.restartBackoff() }
             }
-            let wait = try plan(delay, after: failure)
-            return try beginWait(
-                wait.delay, or: wait.observers(of: observers), after: failure, as: .waits(wait.delay), because: wait.reason)
+            let plan = try plan(delay, after: failure)
+            var wait = try beginWait(
+                plan.delay, or: plan.observers(of: observers), after: failure, as: .waits(plan.delay),
+                because: plan.reason)
+            wait.ownObservers = observers.filter { $0 is any TabledObserver }
+            return wait
         }
     }
 
@@ -174,8 +177,8 @@ final class RequestRunner: IdempotencyKeySource {
     struct BegunWait: Sendable {
         let race: RetryWait
         fileprivate let runners: RetryWait.Runners
-        /// Those observers that are of this package.
-        let ownObservers: [any EarlyRetryObserver]
+        /// The observers of this package that may end a second wait, for the budget.
+        var ownObservers: [any EarlyRetryObserver] = []
         fileprivate let began: Duration
         fileprivate let knownEnd: Duration
     }
@@ -197,8 +200,7 @@ final class RequestRunner: IdempotencyKeySource {
         let runners = race.begin(
             delay, or: observers, after: failure, in: configuration.hosts, clock: configuration.requestClock,
             random: configuration.randomSource)
-        return BegunWait(
-            race: race, runners: runners, ownObservers: observers.compactMap(\.ownSign), began: began, knownEnd: knownEnd)
+        return BegunWait(race: race, runners: runners, began: began, knownEnd: knownEnd)
     }
 
     /// What ended a wait, awaited once.

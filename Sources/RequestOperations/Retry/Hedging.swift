@@ -62,7 +62,7 @@ public struct Hedging: Sendable, Hashable {
         case notRepeatable
         /// The policy's ``RetryPolicy/elapsedLimit`` has passed.
         case tooLate
-        /// The host has asked to be left alone (``RetryAfterTable``).
+        /// The host has asked to be left alone (``HostRegistry``).
         case hostLeftAlone
         /// A limiter had no free slot.
         case noSlot

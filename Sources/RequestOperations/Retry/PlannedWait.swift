@@ -24,7 +24,8 @@ struct PlannedWait {
     ///   - random: Where the spread comes from.
     /// - Throws: What the request ends with, where there is no time for the wait.
     init(
-        _ decided: Duration, after failure: AttemptFailure, host: Host, by policy: RetryPolicy, using random: RandomSource
+        _ decided: Duration, after failure: AttemptFailure, host: Host, by policy: RetryPolicy,
+        using random: RandomSource
     ) throws(Refusal) {
         let left = policy.timeLeft(after: failure)
         let asked = policy.askedDelay(after: failure)

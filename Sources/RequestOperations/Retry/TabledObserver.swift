@@ -89,12 +89,6 @@ struct HeldBackObserver: EarlyRetryObserver {
 }
 
 extension EarlyRetryObserver {
-    /// This observer without a hold, if it is one of this package's.
-    var ownSign: (any EarlyRetryObserver)? {
-        let observer = (self as? HeldBackObserver)?.observer ?? self
-        return observer is any TabledObserver ? observer : nil
-    }
-
     /// The name under which it is told that it ended a wait.
     var name: String {
         switch self {

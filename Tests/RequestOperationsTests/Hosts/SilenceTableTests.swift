@@ -95,7 +95,10 @@ import Testing
         table.note(.seconds(10), for: url)
         let policy = RetryPolicy(backoff: .constant(.seconds(1)))
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
-        guard case .retry(let delay, _, _, _) = policy.planned(after: failure, in: clock.hosts, using: RandomSource(seed: 1)) else {
+        guard
+            case .retry(let delay, _, _, _) = policy.planned(
+                after: failure, in: clock.hosts, using: RandomSource(seed: 1))
+        else {
             Issue.record("no retry")
             return
         }

@@ -14,7 +14,8 @@ import Testing
     }
 
     private func alarm(besides wait: ConnectionWait?) -> LimitAlarm {
-        LimitAlarm(after: .seconds(10), besides: wait, on: RequestClock(clock)) { [rings] in rings.withLock { $0 += 1 } }
+        LimitAlarm(after: .seconds(10), besides: wait, on: RequestClock(clock)) { [rings] in rings.withLock { $0 += 1 }
+        }
     }
 
     /// Both clocks go on, once the alarm sleeps.

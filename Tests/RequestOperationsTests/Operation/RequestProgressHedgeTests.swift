@@ -8,7 +8,6 @@ import Testing
     let clock = ManualClock()
     private let url = URL(string: "http://example.invalid/next")!  // A literal that is a URL.
 
-
     private func hedge(_ progress: inout RequestProgress) -> Int? {
         progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: 1, at: now)
     }

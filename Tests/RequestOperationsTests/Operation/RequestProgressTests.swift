@@ -6,7 +6,6 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RequestProgressTests: ProgressTests {
     let clock = ManualClock()
 
-
     // MARK: Time
 
     @Test func timeRunsFromTheMomentOfReadiness() {
@@ -50,7 +49,8 @@ import Testing
     @Test func attemptsAreNumberedAndTellWhatWokeThem() {
         var progress = inAttempt()
         clock.advance(by: .seconds(3))
-        let second = progress.beginAttempt(after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero), at: now)
+        let second = progress.beginAttempt(
+            after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero), at: now)
         #expect(second?.attempt == 2)
         #expect(progress.attempts.map(\.began) == [.zero, .seconds(3)])
         #expect(progress.attempts[1].waited == .seconds(2) && progress.attempts[1].wokenBy == .retryNow)

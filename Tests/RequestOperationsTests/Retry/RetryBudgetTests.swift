@@ -53,7 +53,8 @@ import Testing
         #expect(outcome(policy, failure()) == .retry(.seconds(1), observers: 0))
         _ = budget.draw(to: url)
         #expect(budget.draw(to: url) == nil)
-        guard case .fail(let error as RequestError) = policy.planned(after: failure(status: 503), in: clock.hosts) else {
+        guard case .fail(let error as RequestError) = policy.planned(after: failure(status: 503), in: clock.hosts)
+        else {
             Issue.record("it goes on")
             return
         }

@@ -306,7 +306,7 @@ import Testing
         configuration.use(budget)
         configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         let operation = started(url, configuration)
-        await clock.sleepers(2)
+        await clock.sleepers(1)
         try await succeed(url)
         #expect(operation.attempts.count == 1)
         clock.advance(by: .seconds(2))

@@ -39,7 +39,8 @@ struct KnownBudget: Sendable {
     ) -> KnownBudget {
         KnownBudget(
             .tokens(
-                capacity: capacity, cost: cost, timeoutCost: timeoutCost, throttlingCost: throttlingCost, refund: refund))
+                capacity: capacity, cost: cost, timeoutCost: timeoutCost, throttlingCost: throttlingCost, refund: refund
+            ))
     }
 
     func balance(of url: URL) -> Int { hosts.retriesLeft(to: url, under: budget) }

@@ -60,7 +60,7 @@ import Testing
 
     @Test func `Requests share what a host asks for, and the budget of retries`() {
         let policy = RunSettings().configuration.retryPolicy
-        #expect(policy.budget != nil && policy.retryAfterTable != nil && policy.sharesTooManyRequests)
+        #expect(policy.budget != nil && policy.sharesRetryAfter && policy.sharesTooManyRequests)
     }
 
     @Test func `The rate is that of each host`() {

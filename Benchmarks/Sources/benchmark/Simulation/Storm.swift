@@ -71,7 +71,12 @@ struct Storm {
             switch event {
             case .starts: events.add(.makes(newProcess()), at: now)
             case .makes(let process): make(by: process)
-            case .isDue(let operation): send(operation)
+            case .isDue(let operation):
+                if operation.process.policy.drawsRetry() {
+                    send(operation)
+                } else {
+                    end(operation, successfully: false)
+                }
             case .answers(let operation, fails: false): end(operation, successfully: true)
             case .answers(let operation, fails: true): retry(operation)
             }

@@ -4,8 +4,8 @@ import RequestOperationsTesting
 
 /// What a simulated process does after a failed attempt.
 enum StormPolicy {
-    /// A policy of the library, as it is shipped: it decides, and draws on its budget.
-    case shipped(RetryPolicy, RandomSource)
+    /// A policy of the library, as it is shipped, with what its process knows of the server.
+    case shipped(RetryPolicy, HostRegistry, RandomSource)
     /// That of Alamofire 5.12 with its defaults, for a GET that is answered with 503: at most two retries, after
     /// `pow(2, retryCount) * 0.5` seconds, of which the first has a `retryCount` of 0, without jitter
     /// (Source/Features/RetryPolicy.swift, `retry(_:for:session:dueTo:completion:)`).
@@ -23,16 +23,23 @@ enum StormPolicy {
         switch kind {
         case .ours:
             var policy = RetryPolicy.default
-            policy.budget = RetryBudget(mode: .failing, clock: clock)
-            self = .shipped(policy, random)
-        case .ancestor: self = .shipped(.ancestor, random)
+            policy.budget = RetryBudget(mode: .failing)
+            self = .shipped(policy, HostRegistry(clock: clock), random)
+        case .ancestor: self = .shipped(.ancestor, HostRegistry(clock: clock), random)
         case .alamofire: self = .alamofire
         }
     }
 
     /// A request is about to be sent for the first time.
     func countRequest() {
-        if case .shipped(let policy, _) = self { policy.budget?.countRequest(to: Self.url) }
+        guard case .shipped(let policy, let hosts, _) = self, let budget = policy.budget else { return }
+        hosts.countRequest(to: Self.url, under: budget)
+    }
+
+    /// A retry is due. Whether the budget has room for it.
+    func drawsRetry() -> Bool {
+        guard case .shipped(let policy, let hosts, _) = self, let budget = policy.budget else { return true }
+        return hosts.drawRetry(to: Self.url, under: budget, within: .zero) != nil
     }
 
     /// After how many seconds the next attempt follows; `nil` if none does.
@@ -45,7 +52,9 @@ enum StormPolicy {
         case .alamofire:
             let retryCount = attempt - 1
             return retryCount < 2 ? pow(2, Double(retryCount)) * 0.5 : nil
-        case .shipped(let policy, let random):
+        case .shipped(let policy, let hosts, let random):
+            // An operation fails at once where it surely gets no room.
+            if let budget = policy.budget, hosts.retriesLeft(to: Self.url, under: budget) == 0 { return nil }
             let failure = AttemptFailure(
                 Self.error, attempt: attempt, request: Self.request, stage: .validate, head: Self.head,
                 elapsed: .nanoseconds(elapsed), date: Self.date)
