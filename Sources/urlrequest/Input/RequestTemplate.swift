@@ -51,7 +51,7 @@ struct RequestTemplate: Sendable {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
         return InputRequest(
-            id: id, url: url, request: request, body: body, ownFields: ownFields, ownBody: ownBody?.data.count ?? 0)
+            id: id, request: request, body: body, ownFields: ownFields, ownBody: ownBody?.data.count ?? 0)
     }
 }
 

@@ -28,7 +28,7 @@ struct Outcome: Sendable {
     /// How many attempts were begun.
     let attempts: Int
 
-    /// The time from the submission to the end.
+    /// The time from when the request had a place to its end.
     let seconds: Duration
 
     /// Why it failed; `nil` for a success.
@@ -36,8 +36,9 @@ struct Outcome: Sendable {
 }
 
 extension Outcome {
-    /// What became of an operation that has ended.
-    init(of operation: InputOperation, _ result: Result<Int64, any Error>, seconds: Duration) {
+    /// What became of an operation that has ended; `nil` for one that never began.
+    init?(of operation: InputOperation, _ result: Result<Int64, any Error>) {
+        guard let seconds = operation.duration else { return nil }
         let attempts = operation.attempts
         id = operation.input.id
         url = operation.input.url

@@ -23,7 +23,7 @@ struct RunSettings: Sendable {
     /// The longest time of one attempt.
     var timeout = Duration.seconds(30)
 
-    /// The longest time of one request, from its submission.
+    /// The longest time of one request, from when it has a place.
     var deadline: Duration?
 
     /// What the requests have in common.
@@ -64,14 +64,18 @@ struct RunSettings: Sendable {
         concurrency = most
     }
 
+    /// The limiter of the queue. What has to wait for its host's rate is held back by the queue.
+    var limiter: RequestLimiter {
+        RequestLimiter(
+            total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
+            adaptsToTooManyRequests: true)
+    }
+
     /// The configuration of every request's operation.
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()
         configuration.transport = transport.transport(
             forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies)
-        configuration.limiter = RequestLimiter(
-            total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
-            adaptsToTooManyRequests: true)
         configuration.retryPolicy.maximumRetries = retries
         // A retry may stand in a long line of a host that limits its rate. The retries and the deadline bound the time.
         configuration.retryPolicy.elapsedLimit = nil

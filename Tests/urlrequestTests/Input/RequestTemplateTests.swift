@@ -60,12 +60,17 @@ import Testing
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: .tooLong, id: 1) }
     }
 
-    @Test func `Requests to one scheme, host and port share a host, whatever the spelling`() throws {
-        let hosts = try ["http://A.example/x", "HTTP://a.example:80/", "http://u:p@a.example?y"].map {
-            try RequestTemplate().request(fromURL: $0, id: 1).host
-        }
-        #expect(Set(hosts).count == 1)
-        #expect(try RequestTemplate().request(fromURL: "https://a.example/", id: 1).host != hosts[0])
+    @Test func `A request takes one place, and one more for each 8 KiB that its line brings`() throws {
+        #expect(try RequestTemplate().request(fromURL: "http://a.example/", id: 1).places == 1)
+        let text = String(repeating: "x", count: 80 << 10)
+        #expect(try request(#"{"url":"http://a.example/","body":"\#(text)"}"#).places == 11)
+        #expect(try request(#"{"url":"http://a.example/","headers":{"X":"\#(text)"}}"#).places == 11)
+    }
+
+    @Test func `A body or field of all requests takes no places of each`() throws {
+        let fields = [try HeaderField(name: "X", value: String(repeating: "x", count: 80 << 10))]
+        let shared = RequestTemplate(fields: fields, body: .data(Data(count: 80 << 10)))
+        #expect(try shared.request(fromURL: "http://a.example/", id: 1).places == 1)
     }
 
     @Test func `Several cookies make one field that is separated by semicolons`() throws {
