@@ -10,8 +10,9 @@
             discussion: """
                 A line of the input is a URL, or a JSON object with the keys "url" and, as needed, "method", "headers" \
                 (an object whose values are strings or arrays of strings) and "body" (a string, or an object or array \
-                that is sent as JSON). Empty lines make no request; they count in the numbers of lines. What an object \
-                says counts in place of the options --method, --header of the same name, and --data.
+                that is sent as JSON); null stands for an absent value. Empty lines, and those that begin with #, make no \
+                request; they count in the numbers of lines. What an object says counts in place of the options --method, \
+                --header of the same name, and --data. What a URL cannot hold is escaped as browsers do it.
 
                 A request is submitted when there is a place for it; its time and its deadline run from then. Redirects \
                 are followed. Proxies are those of the environment (http_proxy, https_proxy, all_proxy, no_proxy).

@@ -83,6 +83,7 @@
                 input: "\(server.url("/3"))\n\nftp://a.example/\n{\"url\": 1}\n\(server.url("/7"))")
             #expect(Set(try ended.objects.compactMap { $0["id"] as? Int }) == [1, 3, 7])
             #expect(ended.status == 2)
+            #expect(ended.errors.contains("line 4: url is not a string (column 9)"))
             for place in ["argument 2", "line 3", "line 4"] { #expect(ended.errors.contains("urlrequest: \(place): ")) }
             #expect(!ended.errors.contains("line 2:"))
         }
