@@ -17,10 +17,11 @@
                 A request is submitted when there is a place for it; its time and its deadline run from then. Redirects \
                 are followed. Proxies are those of the environment (http_proxy, https_proxy, all_proxy, no_proxy).
 
-                Results are printed as they come: status ("-" if no response came), URL, bytes of the body, attempts \
-                and seconds from the submission to the end; or the same and more as JSON. A status other than 2xx is a \
-                failure. Of a refused body the bytes that were read are counted. Requests that were submitted when \
-                the run is ended by a signal are printed as well, as cancelled.
+                Results are printed as they come: status ("-" if no response came), URL, bytes of the body, attempts, \
+                seconds from the submission to the end, and "ok", "skipped", or "failed:" and the code of the error; or \
+                the same and more as JSON. A status other than 2xx is a failure. Of a refused body the bytes that were \
+                read are counted. Requests that were submitted when the run is ended by a signal are printed as well, \
+                as cancelled.
 
                 A failed attempt is followed by another, after a backoff or when the server's Retry-After says, if its \
                 method is idempotent (or it has an Idempotency-Key) or it surely did not reach the server, and its \
@@ -34,11 +35,11 @@
                 With --cookies, the cookies of responses are kept in memory for the time of the run, and sent with later \
                 requests, redirects and retries to the hosts that they are for.
 
-                A saved body is named after its URL; of several with one name, the later ones get a number. As many as \
-                four files are written at a time.
+                A saved body is named after its URL; of several with one name, the later ones of the input get a number. \
+                As many as four files are written at a time.
 
-                The report is one JSON object: began, seconds, requests, succeeded, failed, cancelled, unusable, attempts, \
-                retries, bytes, requestsPerSecond, statuses and errors (numbers of requests), latency (p50, p90, p95, \
+                The report is one JSON object: began, seconds, requests, succeeded, failed, cancelled, skipped, unusable, \
+                attempts, retries, bytes, requestsPerSecond, statuses and errors (numbers of requests), latency (p50, p90, p95, \
                 p99 and max, in seconds), exitStatus and configuration. The documentation of RequestOperations tells \
                 more of each, and lists the codes of errors.
 
@@ -108,6 +109,13 @@
         @Option(help: ArgumentHelp("Saves the bodies of successful responses in a directory.", valueName: "dir"))
         var outputDirectory: String?
 
+        @Option(
+            help: """
+                What becomes of a file that stands in that directory under the name of a body: skip sends no request, \
+                overwrite replaces it, number gives the body the next free number. (default: number)
+                """)
+        var ifExists: ExistingFile?
+
         @Flag(help: "Keeps cookies in memory and sends them with later requests of the run.")
         var cookies = false
 
@@ -125,6 +133,9 @@
 
         func validate() throws {
             guard !urls.isEmpty || input != nil else { throw ValidationError("Give at least one URL, or --input.") }
+            guard ifExists == nil || outputDirectory != nil else {
+                throw ValidationError("--if-exists says something of --output-directory, which is missing.")
+            }
         }
 
         func run() async throws {
@@ -151,7 +162,9 @@
             settings.transport = transport
             settings.keepsCookies = cookies
             settings.report = try report.map(ReportFile.init)
-            settings.outputDirectory = try outputDirectory.map { try OutputDirectory($0) }
+            settings.outputDirectory = try outputDirectory.map {
+                try OutputDirectory($0, ifExists: ifExists ?? .number)
+            }
             settings.format = json ? .json : .text
             settings.showsProgress = !noProgress
             return settings
@@ -159,4 +172,5 @@
     }
 
     extension TransportChoice: ExpressibleByArgument {}
+    extension ExistingFile: ExpressibleByArgument {}
 #endif

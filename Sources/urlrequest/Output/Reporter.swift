@@ -149,7 +149,7 @@ final class Reporter: @unchecked Sendable {
 
     private func progress() -> ProgressLine {
         let input = input.withLock { $0 }
-        let done = tally.completed + tally.cancelled
+        let done = tally.requests
         return ProgressLine(
             done: done, failed: tally.failed, retries: tally.retries, total: input.total.map { max($0, done) },
             rate: rate.sample(done, at: began.instant.duration(to: .now)))

@@ -32,6 +32,7 @@ struct ReportDocument: Encodable {
     private let succeeded: Int
     private let failed: Int
     private let cancelled: Int
+    private let skipped: Int
     private let unusable: Int
     private let attempts: Int
     private let retries: Int
@@ -52,10 +53,11 @@ struct ReportDocument: Encodable {
             transport: settings.transport.rawValue, cookies: settings.keepsCookies)
         self.began = began
         seconds = duration.inSeconds
-        requests = tally.completed + tally.cancelled
+        requests = tally.requests
         succeeded = tally.succeeded
         failed = tally.failed
         cancelled = tally.cancelled
+        skipped = tally.skipped
         unusable = tally.unusable
         attempts = tally.attempts
         retries = tally.retries

@@ -9,6 +9,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         /// The bytes of the body that arrived in the last attempt.
         var received: Int64 = 0
         var file: SavedFile?
+        var savedName: String?
         var attempts = AttemptCount()
         var began: ContinuousClock.Instant?
         var ended: ContinuousClock.Instant?
@@ -24,10 +25,16 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         }
     }
 
+    /// Where an accepted body is saved.
+    struct SavingPlace: Sendable {
+        let directory: OutputDirectory
+        let name: OutputName
+    }
+
     /// What the operation was made from.
     let input: InputRequest
 
-    private let directory: OutputDirectory?
+    private let place: SavingPlace?
     private let state: Locked<State>
 
     /// Makes an operation.
@@ -35,10 +42,10 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     /// - Parameters:
     ///   - input: The request.
     ///   - configuration: How it is made; its `onEvent` is replaced.
-    ///   - directory: Where an accepted body is saved; `nil` drops it.
+    ///   - place: Where an accepted body is saved; `nil` drops it.
     ///   - onRetry: Called when a retry begins, on any thread.
     init(
-        _ input: InputRequest, configuration: RequestConfiguration, savingIn directory: OutputDirectory?,
+        _ input: InputRequest, configuration: RequestConfiguration, savingAt place: SavingPlace?,
         onRetry: @escaping @Sendable () -> Void
     ) {
         let state = Locked(State())
@@ -48,12 +55,15 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         }
         self.state = state
         self.input = input
-        self.directory = directory
+        self.place = place
         super.init(input.request, decoder: ResponseDecoder { $0.bodySize }, configuration: configuration)
     }
 
     /// The bytes of the body that arrived in the last attempt.
     var received: Int64 { state.withLock { $0.received } }
+
+    /// The name of the file that the body was saved in; `nil` if it was not saved.
+    var savedName: String? { state.withLock { $0.savedName } }
 
     /// How many attempts were begun: those that got a place among the ones in flight.
     var begunAttempts: Int { state.withLock { $0.attempts.begun } }
@@ -81,7 +91,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
 
     /// A stream of the response's body to its file or to nowhere.
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        let file = directory.map { SavedFile(in: $0) }
+        let file = place.map { SavedFile(in: $0.directory) }
         state.withLock { $0.file = file }
         var task = TransportTask(
             request, body: input.body,
@@ -96,8 +106,10 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
 
     /// The length of the body, when its file stands under its name.
     override func decode(_ response: TransportResponse) async throws -> Int64 {
-        let file = state.withLock { $0.file }
-        try await file?.save(as: FileName(of: input.request.url))
+        if let place, let file = state.withLock({ $0.file }) {
+            let name = try await file.save(as: place.name)
+            state.withLock { $0.savedName = name }
+        }
         return try await super.decode(response)
     }
 

@@ -106,20 +106,40 @@ final class RequestRun: Sendable {
     private func add(_ request: InputRequest) async throws {
         let count = min(request.places, places.count)
         try await places.take(count)
+        var place: InputOperation.SavingPlace?
+        if let directory = settings.outputDirectory {
+            switch await directory.name(of: FileName(of: request.request.url)) {
+            case .free(let name): place = InputOperation.SavingPlace(directory: directory, name: name)
+            case .kept(let file): return skip(request, keeping: file, givingBack: count)
+            }
+        }
         let operation = InputOperation(
-            request, configuration: configuration, savingIn: settings.outputDirectory, onRetry: reporter.countRetry)
+            request, configuration: configuration, savingAt: place, onRetry: reporter.countRetry)
         try await queue.add(operation)
         results.enter()
         operation.whenFinished { [self] result in
             consume(result, of: operation)
-            places.giveBack(count)
-            results.leave()
+            finish(count)
         }
         // A stop while the operation was added would have missed it.
         if Task.isCancelled { operation.cancel() }
     }
 
+    private func skip(_ request: InputRequest, keeping file: String, givingBack count: Int) {
+        results.enter()
+        reporter.queue.async { [self] in
+            reporter.record(Outcome(skipping: request, keeping: file))
+            finish(count)
+        }
+    }
+
     // MARK: The results
+
+    /// The result of a request was printed.
+    private func finish(_ count: Int) {
+        places.giveBack(count)
+        results.leave()
+    }
 
     /// Takes a result. On the reporter's queue, which waits for those who read the results.
     private func consume(_ result: Result<Int64, any Error>, of operation: InputOperation) {

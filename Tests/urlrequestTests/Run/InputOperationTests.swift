@@ -65,6 +65,6 @@ import Testing
         configuration.retryPolicy.retryAfterTable = nil
         return InputOperation(
             try RequestTemplate().request(fromURL: "http://a.example/", id: id), configuration: configuration,
-            savingIn: nil, onRetry: onRetry)
+            savingAt: nil, onRetry: onRetry)
     }
 }
