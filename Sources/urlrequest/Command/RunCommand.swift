@@ -32,6 +32,9 @@
                 attempts a second as it accepted in the last one, and 10 % more each second until the next 429. A pause that \
                 a 429 asks for uses up no retry, a hundred times for each request.
 
+                The roots that servers are trusted by are those of the system, or those that CURL_CA_BUNDLE, SSL_CERT_FILE \
+                or SSL_CERT_DIR name.
+
                 With --cookies, the cookies of responses are kept in memory for the time of the run, and sent with later \
                 requests, redirects and retries to the hosts that they are for.
 
@@ -119,8 +122,11 @@
         @Flag(help: "Keeps cookies in memory and sends them with later requests of the run.")
         var cookies = false
 
-        @Option(help: "What carries the requests.")
+        @Option(help: "What carries the requests. The options for servers below need curl.")
         var transport = TransportChoice.platform
+
+        @OptionGroup(title: "Options for servers")
+        var connections: ConnectionArguments
 
         @Option(help: ArgumentHelp("Writes a report of the whole run, as JSON, at the end.", valueName: "file.json"))
         var report: String?
@@ -160,6 +166,10 @@
             settings.deadline = deadline
             settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
             settings.transport = transport
+            settings.connections = try connections.options(over: transport)
+            if connections.insecure {
+                Console().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
+            }
             settings.keepsCookies = cookies
             settings.report = try report.map(ReportFile.init)
             settings.outputDirectory = try outputDirectory.map {

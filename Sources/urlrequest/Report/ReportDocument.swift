@@ -15,6 +15,8 @@ struct ReportDocument: Encodable {
         let headers: [String]
         let transport: String
         let cookies: Bool
+        let insecure: Bool
+        let http2: Bool
     }
 
     private struct Latency: Encodable {
@@ -50,7 +52,9 @@ struct ReportDocument: Encodable {
             perHost: settings.perHost, rate: settings.rate, retries: settings.retries,
             timeout: settings.timeout.inSeconds, deadline: settings.deadline?.inSeconds,
             method: settings.template.method, headers: settings.template.fields.map(\.name),
-            transport: settings.transport.rawValue, cookies: settings.keepsCookies)
+            transport: settings.transport.rawValue, cookies: settings.keepsCookies,
+            insecure: settings.connections.trust.roots == .insecureTrustingEveryServer,
+            http2: settings.connections.wantsHTTP2)
         self.began = began
         seconds = duration.inSeconds
         requests = tally.requests

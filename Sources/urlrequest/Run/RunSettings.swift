@@ -35,6 +35,9 @@ struct RunSettings: Sendable {
     /// What carries the requests.
     var transport = TransportChoice.platform
 
+    /// Which servers are trusted, and how connections are made.
+    var connections = ConnectionOptions()
+
     /// Whether requests go through the proxy that the environment names.
     var usesProxy = true
 
@@ -75,7 +78,7 @@ struct RunSettings: Sendable {
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()
         configuration.transport = transport.transport(
-            forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies)
+            forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies, connections)
         configuration.retryPolicy.maximumRetries = retries
         // A retry may stand in a long line of a host that limits its rate. The retries and the deadline bound the time.
         configuration.retryPolicy.elapsedLimit = nil
