@@ -91,7 +91,7 @@ extension UInt8 {
 extension URL {
     /// The URL of a reference. Its parts are escaped one by one: if one of them has a bracket, Foundation escapes all of
     /// them once more. With a base it is resolved (RFC 3986, section 5.2), and absolute.
-    init?(reference: String, relativeTo base: URL? = nil) {
+    package init?(reference: String, relativeTo base: URL? = nil) {
         let escaped = URLReference(reference).escaped
         guard let base else {
             self.init(string: escaped, encodingInvalidCharacters: false)

@@ -1,5 +1,5 @@
 /// Percent-encodes text in UTF-8 (RFC 3986, section 2.1).
-struct PercentEncoding {
+package struct PercentEncoding {
     /// For each byte whether it stands for itself.
     private let standsForItself: [Bool]
     private let space: [UInt8]
@@ -39,6 +39,8 @@ struct PercentEncoding {
     static let unreserved = PercentEncoding(table("-._~"))
     /// The reserved characters do too, and escapes.
     static let reserved = PercentEncoding(table("-._~:/?#[]@!$&'()*+,;="), keepsEscapes: true)
+    /// What user and password may hold (RFC 3986, section 3.2.1), and escapes.
+    package static let userInformation = PercentEncoding(table("-._~!$&'()*+,;=:"), keepsEscapes: true)
     /// What a path may hold (RFC 3986, section 3.3), and escapes.
     static let path = PercentEncoding(table("-._~!$&'()*+,;=:@/"), keepsEscapes: true)
     /// What a query and a fragment may hold (RFC 3986, section 3.4), and escapes.
@@ -47,7 +49,7 @@ struct PercentEncoding {
     static let openingBracket = Array("%5B".utf8)
     static let closingBracket = Array("%5D".utf8)
 
-    func encoded(_ text: String) -> String {
+    package func encoded(_ text: String) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count)
         append(text, to: &output)

@@ -147,7 +147,7 @@ final class AttemptTransfer: Sendable {
 
     /// Accepts the head of a hop by returning.
     private func judge(_ head: ResponseHead, isHEAD: Bool) throws {
-        runner.configuration.limiter?.heard(head.status, from: head.url)
+        runner.limitersHear(of: head)
         if let target = runner.configuration.redirects.target(of: head) {
             throw Redirect(head: head, target: target)
         }

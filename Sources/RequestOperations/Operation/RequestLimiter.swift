@@ -21,8 +21,7 @@ public final class RequestLimiter: Sendable {
     ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets a rate of its own: what it accepted in the
     ///     last second. The rate grows by 10 % a second from when the host accepts an attempt again, and is forgotten after a
     ///     minute of that. A host that accepts none keeps it for 12 hours. Responses below 500 other than 429 count as
-    ///     accepted. Only the limiter of a configuration hears of responses, not that of a ``RequestQueue``. `false` by
-    ///     default.
+    ///     accepted. The limiters of a configuration and of a ``RequestQueue`` hear of responses. `false` by default.
     ///   - clock: The clock of the rate: that of the configurations which use the limiter. The continuous one by default.
     public init(
         total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil, rate: Rate? = nil,

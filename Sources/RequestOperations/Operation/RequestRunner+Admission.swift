@@ -21,6 +21,13 @@ extension RequestRunner {
         return progress.withLock { $0.turn?.limiter } === limiter ? nil : limiter
     }
 
+    /// Tells the limiters of the queue and of the configuration what a host answered, each once.
+    func limitersHear(of head: ResponseHead) {
+        let queue = progress.withLock { $0.turn?.limiter }
+        queue?.heard(head.status, from: head.url)
+        if let limiter = configuration.limiter, limiter !== queue { limiter.heard(head.status, from: head.url) }
+    }
+
     /// Takes a place of the queue, if there is a queue and the attempt has none of it.
     ///
     /// - Parameter origin: The host whose line it stands in; that of the original request, if `nil`.

@@ -56,7 +56,8 @@
 // Unchecked as Foundation's own queue is: all state of this class is in `held`, and `ownProgress` is set once, by `init`.
 open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Admits the attempts of the queue's requests, and what else executes in the queue. Its total is the
-    /// ``maxConcurrentOperationCount``; its bound for each host and its rate are yours to set. Without bounds by default.
+    /// ``maxConcurrentOperationCount``; its bound for each host and its rate are yours to set. It hears of the responses, as that
+    /// of a configuration does. Without bounds by default.
     public final let limiter: RequestLimiter
 
     final let held = Locked(HeldOperations())
@@ -67,6 +68,19 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Makes a queue without bounds.
     public override init() {
         limiter = RequestLimiter()
+        super.init()
+    }
+
+    /// Makes a queue whose requests are admitted by a limiter, such as one with a rate.
+    ///
+    /// ```swift
+    /// let queue = RequestQueue(limiter: RequestLimiter(total: 64, rate: .perSecond(10), adaptsToTooManyRequests: true))
+    /// ```
+    ///
+    /// - Parameter limiter: The limiter of this queue and of no other. Its total is the ``maxConcurrentOperationCount``. Its
+    ///   ``RequestLimiter/maximumWaiting`` counts for nothing: a queue rejects nobody.
+    public init(limiter: RequestLimiter) {
+        self.limiter = limiter
         super.init()
     }
 

@@ -15,8 +15,11 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// The public keys that are allowed: the key of the server must be one of them. Each is `sha256//` and the Base64 of
     /// the SHA-256 of the key's `SubjectPublicKeyInfo` in DER. The check is in addition to that of the certificate.
-    /// Another key fails as ``RequestError/Code/pinningFailed``. Empty by default, which allows every key.
-    public var pinnedKeys: [String]
+    /// Another key fails as ``RequestError/Code/pinningFailed``. Empty by default, which allows every key. A text of another form
+    /// is a programmer's error. Ask ``isPin(_:)`` about one that comes from outside.
+    public var pinnedKeys: [String] {
+        didSet { Self.check(pinnedKeys) }
+    }
 
     /// The certificate and key that are shown to a server that asks for one; `nil`, none, by default.
     public var clientCertificate: ClientCertificate?
@@ -29,10 +32,22 @@ public struct TrustPolicy: Sendable, Hashable {
         roots: Roots = .system, pinnedKeys: [String] = [], clientCertificate: ClientCertificate? = nil,
         minimumTLSVersion: TLSVersion = .tls12
     ) {
+        Self.check(pinnedKeys)
         self.roots = roots
         self.pinnedKeys = pinnedKeys
         self.clientCertificate = clientCertificate
         self.minimumTLSVersion = minimumTLSVersion
+    }
+
+    /// Whether a text has the form of ``pinnedKeys``: `sha256//` and the Base64 of 32 bytes.
+    public static func isPin(_ text: String) -> Bool {
+        let mark = "sha256//"
+        // libcurl takes other texts for the names of files.
+        return text.hasPrefix(mark) && Data(base64Encoded: String(text.dropFirst(mark.count)))?.count == 32
+    }
+
+    private static func check(_ pins: [String]) {
+        precondition(pins.allSatisfy(isPin), "A pinned key is not sha256// and the Base64 of 32 bytes.")
     }
 
     /// The system's roots, no pinning, no client certificate, TLS 1.2 or later.
@@ -42,6 +57,10 @@ public struct TrustPolicy: Sendable, Hashable {
     public enum Roots: Sendable, Hashable {
         /// The roots of the system. Once read, they may be used for ten minutes. Whether they are a file or a folder is
         /// found out once.
+        ///
+        /// The environment may name others in their place, as for curl: a file of PEM certificates in `CURL_CA_BUNDLE`, or else
+        /// such a file in `SSL_CERT_FILE`, a folder with names that OpenSSL finds in `SSL_CERT_DIR`, or both. What they name is all
+        /// that is trusted. ``CurlTransport`` reads these variables once, with its first request.
         case system
         /// Those in a file of PEM certificates, and no others. What has been read of it may be used for ten minutes.
         case file(URL)

@@ -10,16 +10,18 @@
             discussion: """
                 A line of the input is a URL, or a JSON object with the keys "url" and, as needed, "method", "headers" \
                 (an object whose values are strings or arrays of strings) and "body" (a string, or an object or array \
-                that is sent as JSON). Empty lines make no request; they count in the numbers of lines. What an object \
-                says counts in place of the options --method, --header of the same name, and --data.
+                that is sent as JSON); null stands for an absent value. Empty lines, and those that begin with #, make no \
+                request; they count in the numbers of lines. What an object says counts in place of the options --method, \
+                --header of the same name, and --data. What a URL cannot hold is escaped as browsers do it.
 
                 A request is submitted when there is a place for it; its time and its deadline run from then. Redirects \
                 are followed. Proxies are those of the environment (http_proxy, https_proxy, all_proxy, no_proxy).
 
-                Results are printed as they come: status ("-" if no response came), URL, bytes of the body, attempts \
-                and seconds from the submission to the end; or the same and more as JSON. A status other than 2xx is a \
-                failure. Of a refused body the bytes that were read are counted. Requests that were submitted when \
-                the run is ended by a signal are printed as well, as cancelled.
+                Results are printed as they come: status ("-" if no response came), URL, bytes of the body, attempts, \
+                seconds from the submission to the end, and "ok", "skipped", or "failed:" and the code of the error; or \
+                the same and more as JSON. A status other than 2xx is a failure. Of a refused body the bytes that were \
+                read are counted. Requests that were submitted when the run is ended by a signal are printed as well, \
+                as cancelled.
 
                 A failed attempt is followed by another, after a backoff or when the server's Retry-After says, if its \
                 method is idempotent (or it has an Idempotency-Key) or it surely did not reach the server, and its \
@@ -30,14 +32,17 @@
                 attempts a second as it accepted in the last one, and 10 % more each second until the next 429. A pause that \
                 a 429 asks for uses up no retry, a hundred times for each request.
 
+                The roots that servers are trusted by are those of the system, or those that CURL_CA_BUNDLE, SSL_CERT_FILE \
+                or SSL_CERT_DIR name.
+
                 With --cookies, the cookies of responses are kept in memory for the time of the run, and sent with later \
                 requests, redirects and retries to the hosts that they are for.
 
-                A saved body is named after its URL; of several with one name, the later ones get a number. As many as \
-                four files are written at a time.
+                A saved body is named after its URL; of several with one name, the later ones of the input get a number. \
+                As many as four files are written at a time.
 
-                The report is one JSON object: began, seconds, requests, succeeded, failed, cancelled, unusable, attempts, \
-                retries, bytes, requestsPerSecond, statuses and errors (numbers of requests), latency (p50, p90, p95, \
+                The report is one JSON object: began, seconds, requests, succeeded, failed, cancelled, skipped, unusable, \
+                attempts, retries, bytes, requestsPerSecond, statuses and errors (numbers of requests), latency (p50, p90, p95, \
                 p99 and max, in seconds), exitStatus and configuration. The documentation of RequestOperations tells \
                 more of each, and lists the codes of errors.
 
@@ -107,11 +112,21 @@
         @Option(help: ArgumentHelp("Saves the bodies of successful responses in a directory.", valueName: "dir"))
         var outputDirectory: String?
 
+        @Option(
+            help: """
+                What becomes of a file that stands in that directory under the name of a body: skip sends no request, \
+                overwrite replaces it, number gives the body the next free number. (default: number)
+                """)
+        var ifExists: ExistingFile?
+
         @Flag(help: "Keeps cookies in memory and sends them with later requests of the run.")
         var cookies = false
 
-        @Option(help: "What carries the requests.")
+        @Option(help: "What carries the requests. The options for servers below need curl.")
         var transport = TransportChoice.platform
+
+        @OptionGroup(title: "Options for servers")
+        var connections: ConnectionArguments
 
         @Option(help: ArgumentHelp("Writes a report of the whole run, as JSON, at the end.", valueName: "file.json"))
         var report: String?
@@ -124,6 +139,9 @@
 
         func validate() throws {
             guard !urls.isEmpty || input != nil else { throw ValidationError("Give at least one URL, or --input.") }
+            guard ifExists == nil || outputDirectory != nil else {
+                throw ValidationError("--if-exists says something of --output-directory, which is missing.")
+            }
         }
 
         func run() async throws {
@@ -148,9 +166,15 @@
             settings.deadline = deadline
             settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
             settings.transport = transport
+            settings.connections = try connections.options(over: transport)
+            if connections.insecure {
+                Console().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
+            }
             settings.keepsCookies = cookies
             settings.report = try report.map(ReportFile.init)
-            settings.outputDirectory = try outputDirectory.map { try OutputDirectory($0) }
+            settings.outputDirectory = try outputDirectory.map {
+                try OutputDirectory($0, ifExists: ifExists ?? .number)
+            }
             settings.format = json ? .json : .text
             settings.showsProgress = !noProgress
             return settings
@@ -158,4 +182,5 @@
     }
 
     extension TransportChoice: ExpressibleByArgument {}
+    extension ExistingFile: ExpressibleByArgument {}
 #endif

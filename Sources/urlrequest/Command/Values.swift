@@ -34,6 +34,12 @@ enum OptionValue {
         return text
     }
 
+    /// The pin of a public key.
+    static func pin(_ text: String) throws -> String {
+        guard TrustPolicy.isPin(text) else { throw UnusableInput("a pin is sha256// and the Base64 of 32 bytes") }
+        return text
+    }
+
     /// A body: text, or after `@` the path of a file, which is read while it is sent.
     static func body(_ text: String) throws -> RequestBody {
         guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }

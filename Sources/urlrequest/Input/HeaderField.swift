@@ -16,12 +16,16 @@ struct HeaderField: Equatable, Sendable {
     init(name: String, value: String) throws {
         let name = name.trimmingCharacters(in: .whitespaces)
         let value = value.trimmingCharacters(in: .whitespaces)
-        guard RequestPreflight.isToken(name) else { throw UnusableInput("the name of a header field is not a token") }
+        guard RequestPreflight.isToken(name) else {
+            let other = name.unicodeScalars.first { !RequestPreflight.isToken(String($0)) }
+            throw UnusableInput(
+                other.map { "\(named($0)) cannot stand in the name of a header field" } ?? "a header field has no name")
+        }
         guard !["content-length", "transfer-encoding"].contains(name.lowercased()) else {
             throw UnusableInput("the header field \(name) is made from the body")
         }
-        guard value.unicodeScalars.allSatisfy({ $0 == "\t" || ($0.value >= 0x20 && $0.value != 0x7F) }) else {
-            throw UnusableInput("the value of the header field \(name) has a control character")
+        if let control = value.unicodeScalars.first(where: { $0 != "\t" && ($0.value < 0x20 || $0.value == 0x7F) }) {
+            throw UnusableInput("\(named(control)) cannot stand in the value of the header field \(name)")
         }
         self.name = name
         self.value = value

@@ -11,11 +11,8 @@ struct InputRequest: Sendable {
     /// The body to send.
     let body: RequestBody
 
-    /// The scheme, host and port, which share the places of one host.
-    let host: String
-
-    /// About how many bytes the request keeps in memory for itself: a body or field of all requests is there once.
-    let size: Int
+    /// How many of the ``OpenPlaces`` the request takes: one, and one more for each 8 KiB of its own.
+    let places: Int
 
     /// Makes a request.
     ///
@@ -23,20 +20,16 @@ struct InputRequest: Sendable {
     ///   - ownFields: The fields that the line brings.
     ///   - ownBody: The bytes of the body that the line brings.
     init(
-        id: Int, url: URL, request: URLRequest, body: RequestBody, ownFields: [HeaderField] = [], ownBody: Int = 0
+        id: Int, request: URLRequest, body: RequestBody, ownFields: [HeaderField] = [], ownBody: Int = 0
     ) {
         self.id = id
         self.request = request
         self.body = body
-        let scheme = url.scheme?.lowercased() ?? ""
-        host = "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
-        // What keeps a field or a request together takes memory, too.
-        let fields = ownFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + Self.overhead }
-        size = Self.overhead + url.absoluteString.utf8.count + fields + ownBody
+        // A body or field of all requests is in memory once. What keeps a field together takes about 256 bytes.
+        let fields = ownFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 256 }
+        let size = (request.url?.absoluteString.utf8.count ?? 0) + fields + ownBody
+        places = 1 + size / (8 << 10)
     }
-
-    /// What a request, or a field, takes besides its text, in bytes; rather too much than too little.
-    static let overhead = 1 << 10
 
     /// The URL as it is printed: without a user and a password.
     var url: String {

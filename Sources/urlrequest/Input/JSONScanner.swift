@@ -17,6 +17,8 @@ struct JSONScanner {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
     private var depth = 0
+    /// Where the key begins that was read last.
+    private(set) var keyColumn = 1
 
     private static let maximumDepth = 512
 
@@ -39,10 +41,20 @@ struct JSONScanner {
         }
     }
 
+    /// Where the next value begins, or the text behind the last one: in characters from 1.
+    var column: Int {
+        mutating get {
+            skipSpace()
+            return column(of: position)
+        }
+    }
+
     /// Reads an object; `member` has to read the value of each key.
     mutating func object(_ member: (_ key: String, _ scanner: inout JSONScanner) throws -> Void) throws {
         try list(from: "{", to: "}") { scanner in
+            let column = scanner.column
             let key = try scanner.string()
+            scanner.keyColumn = column
             try scanner.expect(":")
             try member(key, &scanner)
         }
@@ -66,12 +78,20 @@ struct JSONScanner {
             case UInt8(ascii: "\\"):
                 decoded.append(contentsOf: String(try escape()).utf8)
             case 0..<0x20:
+                position -= 1
                 throw malformed("a control character stands in a string")
             default:
                 decoded.append(byte)
             }
         }
         throw malformed("a string has no end")
+    }
+
+    /// Reads `null`, if that is the next value; whether it is.
+    mutating func skipNull() throws -> Bool {
+        guard kind == .other, bytes[position...].starts(with: "null".utf8) else { return false }
+        try scalar()
+        return true
     }
 
     /// Reads any value and returns its text as it stands.
@@ -141,7 +161,9 @@ struct JSONScanner {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): return try escapedScalar()
-        default: throw malformed("an escape is not known")
+        default:
+            position -= 1
+            throw malformed("an escape is not known")
         }
     }
 
@@ -201,7 +223,15 @@ struct JSONScanner {
         if position == start { throw malformed("a value is missing or is none of JSON's") }
     }
 
+    /// The error with the character that stands where the fault was found.
     private func malformed(_ reason: String) -> UnusableInput {
-        UnusableInput("malformed JSON: \(reason) (column \(position - bytes.startIndex + 1))")
+        let rest = String(decoding: bytes[position...].prefix(4), as: UTF8.self)
+        let found = rest.unicodeScalars.first.map { "at \(named($0))" } ?? "at the end of the line"
+        return UnusableInput("malformed JSON: \(reason), \(found)", column: column(of: position))
+    }
+
+    private func column(of position: Int) -> Int {
+        // What continues a character in UTF-8 begins with the bits 10.
+        bytes[..<position].count { $0 & 0xC0 != 0x80 } + 1
     }
 }

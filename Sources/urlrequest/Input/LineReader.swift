@@ -16,9 +16,8 @@ struct LineReader {
     /// The longest line that is kept, in bytes: a request with its body stands on one.
     static let maximumLength = 16 << 20
 
-    private let source: (UnsafeMutableRawBufferPointer) throws -> Int
+    private let source: () async throws -> [UInt8]
     private let maximumLength: Int
-    private var piece = [UInt8](repeating: 0, count: 64 << 10)
     private var buffer: [UInt8] = []
     /// Where the line begins that comes next.
     private var start = 0
@@ -35,18 +34,14 @@ struct LineReader {
     ///
     /// - Parameters:
     ///   - maximumLength: The longest line that is kept, in bytes; what follows of a longer one is read and dropped.
-    ///   - source: Reads at most as many bytes as the buffer has room for and returns their number, 0 at the end. It may
-    ///     block until there are some.
-    init(
-        maximumLength: Int = LineReader.maximumLength,
-        reading source: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
-    ) {
+    ///   - source: Returns the next bytes, none at the end. It may wait until there are some.
+    init(maximumLength: Int = LineReader.maximumLength, reading source: @escaping () async throws -> [UInt8]) {
         self.maximumLength = maximumLength
         self.source = source
     }
 
     /// The next line, or `nil` at the end of the input.
-    mutating func next() throws -> Line? {
+    mutating func next() async throws -> Line? {
         while true {
             if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) { return take(to: end, next: end + 1) }
             scanned = buffer.count
@@ -54,7 +49,7 @@ struct LineReader {
                 guard isSkipping || start < buffer.count else { return nil }
                 return take(to: buffer.count, next: buffer.count)
             }
-            try fill()
+            try await fill()
         }
     }
 
@@ -73,7 +68,7 @@ struct LineReader {
         return .bytes(line)
     }
 
-    private mutating func fill() throws {
+    private mutating func fill() async throws {
         if buffer.count - start > maximumLength { isSkipping = true }
         if isSkipping {
             consumed += Int64(buffer.count - start)
@@ -83,8 +78,8 @@ struct LineReader {
         }
         start = 0
         scanned = buffer.count
-        let count = try piece.withUnsafeMutableBytes { try source($0) }
-        isAtEnd = count == 0
-        buffer.append(contentsOf: piece[..<count])
+        let piece = try await source()
+        isAtEnd = piece.isEmpty
+        buffer.append(contentsOf: piece)
     }
 }

@@ -21,6 +21,8 @@ struct LineSource: Sendable {
     let name: String
 
     private let descriptor: Int32
+    /// Reading blocks a thread of this queue, which no other work needs.
+    private let queue = DispatchQueue(label: "urlrequest.LineSource")
     /// The length of a regular file.
     private let length: Int64?
 
@@ -40,7 +42,20 @@ struct LineSource: Sendable {
 
     /// A reader from where the source stands.
     func reader() -> LineReader {
-        LineReader { [descriptor] buffer in try readSome(from: descriptor, into: buffer) }
+        LineReader { try await read() }
+    }
+
+    /// Reads at least a byte, or nothing at the end.
+    ///
+    /// - Throws: ``UnusableInput``, and `CancellationError` when the Task is cancelled. A read that is under way goes on then.
+    private func read() async throws -> [UInt8] {
+        let (pieces, piece) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        queue.async { [descriptor] in
+            piece.yield(with: Result { try readSome(from: descriptor) })
+            piece.finish()
+        }
+        for try await bytes in pieces { return bytes }
+        throw CancellationError()
     }
 
     /// How much of the source some bytes are; `nil` where its length is not known.
@@ -50,17 +65,22 @@ struct LineSource: Sendable {
 }
 
 /// Reads at least a byte, or nothing at the end.
-private func readSome(from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    while true {
-        let count = read(descriptor, buffer.baseAddress, buffer.count)
-        if count >= 0 { return count }
-        switch errno {
-        case EINTR: continue
-        case EAGAIN:
-            // Whoever shares the descriptor made it non-blocking.
-            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&waiting, 1, -1)
-        default: throw UnusableInput(errorText(errno))
+private func readSome(from descriptor: Int32) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+        while true {
+            let result = read(descriptor, buffer.baseAddress, buffer.count)
+            if result >= 0 {
+                count = result
+                return
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Another process that has the descriptor made it non-blocking.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                _ = poll(&waiting, 1, -1)
+            default: throw UnusableInput(errorText(errno))
+            }
         }
     }
 }

@@ -99,13 +99,10 @@ final class Reporter: @unchecked Sendable {
 
     // MARK: Input
 
-    /// Tells of an argument or line that makes no request, and blocks until it is told.
-    func cannotUse(_ origin: InputOrigin, _ error: any Error) {
+    /// Tells of an argument or line that makes no request, and waits until it is told.
+    func cannotUse(_ origin: InputOrigin, _ error: any Error) async {
         if case .argument = origin { input.withLock { $0.arguments -= 1 } }
-        queue.sync {
-            tally.unusable += 1
-            console.print("urlrequest: \(origin): \(reason(error))\n")
-        }
+        await tellUnusable("\(origin): \(reason(error))")
     }
 
     /// An argument or line makes a request.
@@ -124,12 +121,19 @@ final class Reporter: @unchecked Sendable {
     }
 
     /// The input cannot be read further.
-    func inputFailed(_ error: any Error) {
-        queue.sync {
-            tally.unusable += 1
-            console.print("urlrequest: the input cannot be read: \(reason(error))\n")
-        }
+    func inputFailed(_ error: any Error) async {
+        await tellUnusable("the input cannot be read: \(reason(error))")
         inputEnded()
+    }
+
+    private func tellUnusable(_ sentence: String) async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                tally.unusable += 1
+                console.print("urlrequest: \(sentence)\n")
+                continuation.resume()
+            }
+        }
     }
 
     private func reason(_ error: any Error) -> String {
@@ -145,7 +149,7 @@ final class Reporter: @unchecked Sendable {
 
     private func progress() -> ProgressLine {
         let input = input.withLock { $0 }
-        let done = tally.completed + tally.cancelled
+        let done = tally.requests
         return ProgressLine(
             done: done, failed: tally.failed, retries: tally.retries, total: input.total.map { max($0, done) },
             rate: rate.sample(done, at: began.instant.duration(to: .now)))

@@ -19,25 +19,31 @@ enum TransportChoice: String, CaseIterable, Sendable {
     ///   - count: How many attempts.
     ///   - usesProxy: Whether requests go through the proxy that the environment (or the system) names.
     ///   - keepsCookies: Whether cookies are kept in memory, and sent.
+    ///   - options: How connections are made. Of URLSession nothing but the default can be had.
     func transport(
-        forConnections count: Int, usingProxy usesProxy: Bool, keepingCookies keepsCookies: Bool
+        forConnections count: Int, usingProxy usesProxy: Bool, keepingCookies keepsCookies: Bool,
+        _ options: ConnectionOptions
     ) -> any Transport {
         switch self {
         #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-            case .curl: Self.curlTransport(count, usesProxy, keepsCookies)
+            case .curl: Self.curlTransport(count, usesProxy, keepsCookies, options)
         #endif
         case .urlsession: Self.sessionTransport(count, usesProxy, keepsCookies)
         }
     }
 
     #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-        private static func curlTransport(_ count: Int, _ usesProxy: Bool, _ keepsCookies: Bool) -> CurlTransport {
+        private static func curlTransport(
+            _ count: Int, _ usesProxy: Bool, _ keepsCookies: Bool, _ options: ConnectionOptions
+        ) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.keptConnections = max(configuration.keptConnections, count)
             // The bound on attempts is one on connections as well.
             configuration.maximumConnectionsPerHost = count
             if !usesProxy { configuration.proxy = .none }
             if keepsCookies { configuration.cookies = .inMemory }
+            configuration.trust = options.trust
+            if options.wantsHTTP2 { configuration.httpVersions = .http2PriorKnowledge }
             return CurlTransport(configuration: configuration)
         }
     #endif

@@ -28,16 +28,31 @@ struct Outcome: Sendable {
     /// How many attempts were begun.
     let attempts: Int
 
-    /// The time from the submission to the end.
+    /// The time from when the request had a place to its end.
     let seconds: Duration
 
+    /// How it ended.
+    let ending: Ending
+
+    /// The name of the file that the body was saved in, or that was kept; `nil` for none.
+    let file: String?
+
     /// Why it failed; `nil` for a success.
-    let error: Failure?
+    var error: Failure? { if case .failed(let failure) = ending { failure } else { nil } }
 }
 
 extension Outcome {
-    /// What became of an operation that has ended.
-    init(of operation: InputOperation, _ result: Result<Int64, any Error>, seconds: Duration) {
+    /// How a request ended.
+    enum Ending: Sendable, Equatable {
+        case succeeded
+        /// It was not sent, since its file stood there.
+        case skipped
+        case failed(Failure)
+    }
+
+    /// What became of an operation that has ended; `nil` for one that never began.
+    init?(of operation: InputOperation, _ result: Result<Int64, any Error>) {
+        guard let seconds = operation.duration else { return nil }
         let attempts = operation.attempts
         id = operation.input.id
         url = operation.input.url
@@ -47,15 +62,25 @@ extension Outcome {
         case .success(let size):
             status = attempts.last?.status
             bytes = size
-            error = nil
+            ending = .succeeded
+            file = operation.savedName
         case .failure(let failure as RequestError):
             status = failure.head.flatMap { $0.isHTTP ? $0.status : nil }
             bytes = max(operation.received, attempts.last?.bodySize ?? 0)
-            error = Failure(code: failure.code.description, message: failure.description)
+            ending = .failed(Failure(code: failure.code.description, message: failure.description))
+            file = nil
         case .failure:
             status = attempts.last?.status
             bytes = operation.received
-            error = .cancelled
+            ending = .failed(.cancelled)
+            file = nil
         }
+    }
+
+    /// That a request was not sent, since its file stood there.
+    init(skipping request: InputRequest, keeping file: String) {
+        self.init(
+            id: request.id, url: request.url, status: nil, bytes: 0, attempts: 0, seconds: .zero, ending: .skipped,
+            file: file)
     }
 }

@@ -2,7 +2,8 @@ import RequestOperations
 
 /// How a result is printed: one line for each request.
 enum OutcomeFormat: Sendable {
-    /// `status url bytes attempts seconds`, a missing status as `-`.
+    /// `status url bytes attempts seconds ending`, a missing status as `-`. The ending is `ok`, `skipped`, or `failed:` and the
+    /// code of the error.
     case text
     /// A JSON object.
     case json
@@ -13,13 +14,25 @@ enum OutcomeFormat: Sendable {
         switch self {
         case .text:
             let status = outcome.status.map(String.init) ?? "-"
-            return "\(status) \(outcome.url) \(outcome.bytes) \(outcome.attempts) \(seconds)\n"
+            return "\(status) \(outcome.url) \(outcome.bytes) \(outcome.attempts) \(seconds) \(outcome.ending.word)\n"
         case .json:
             let status = outcome.status.map(String.init) ?? "null"
             let error = outcome.error.map { #"{"code":\#(jsonText($0.code)),"message":\#(jsonText($0.message))}"# }
+            let file = outcome.file.map(jsonText) ?? "null"
             return
                 #"{"id":\#(outcome.id),"url":\#(jsonText(outcome.url)),"status":\#(status),"bytes":\#(outcome.bytes),"#
-                + #""attempts":\#(outcome.attempts),"seconds":\#(seconds),"error":\#(error ?? "null")}"# + "\n"
+                + #""attempts":\#(outcome.attempts),"seconds":\#(seconds),"file":\#(file),"#
+                + #""error":\#(error ?? "null")}"# + "\n"
+        }
+    }
+}
+
+extension Outcome.Ending {
+    fileprivate var word: String {
+        switch self {
+        case .succeeded: "ok"
+        case .skipped: "skipped"
+        case .failed(let failure): "failed:\(failure.code)"
         }
     }
 }

@@ -15,6 +15,8 @@ struct ReportDocument: Encodable {
         let headers: [String]
         let transport: String
         let cookies: Bool
+        let insecure: Bool
+        let http2: Bool
     }
 
     private struct Latency: Encodable {
@@ -32,6 +34,7 @@ struct ReportDocument: Encodable {
     private let succeeded: Int
     private let failed: Int
     private let cancelled: Int
+    private let skipped: Int
     private let unusable: Int
     private let attempts: Int
     private let retries: Int
@@ -49,13 +52,16 @@ struct ReportDocument: Encodable {
             perHost: settings.perHost, rate: settings.rate, retries: settings.retries,
             timeout: settings.timeout.inSeconds, deadline: settings.deadline?.inSeconds,
             method: settings.template.method, headers: settings.template.fields.map(\.name),
-            transport: settings.transport.rawValue, cookies: settings.keepsCookies)
+            transport: settings.transport.rawValue, cookies: settings.keepsCookies,
+            insecure: settings.connections.trust.roots == .insecureTrustingEveryServer,
+            http2: settings.connections.wantsHTTP2)
         self.began = began
         seconds = duration.inSeconds
-        requests = tally.completed + tally.cancelled
+        requests = tally.requests
         succeeded = tally.succeeded
         failed = tally.failed
         cancelled = tally.cancelled
+        skipped = tally.skipped
         unusable = tally.unusable
         attempts = tally.attempts
         retries = tally.retries

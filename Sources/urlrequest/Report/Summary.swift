@@ -29,6 +29,7 @@ struct Summary: CustomStringConvertible {
         line += "\(counted(tally.completed, "request", "requests")) in \(readable(duration)): "
         line += "\(tally.succeeded) succeeded, \(tally.failed) failed"
         if tally.cancelled > 0 { line += ", \(tally.cancelled) cancelled" }
+        if tally.skipped > 0 { line += ", \(tally.skipped) skipped" }
         line += "; \(counted(tally.retries, "retry", "retries"))"
         line += "; \(readable(rate: Double(tally.completed) / max(duration.inSeconds, 1e-6))) requests/s"
         return line + "; \(readable(bytes: tally.bytes))"

@@ -5,6 +5,7 @@ struct Tally {
     private(set) var succeeded = 0
     private(set) var failed = 0
     private(set) var cancelled = 0
+    private(set) var skipped = 0
     private(set) var attempts = 0
     private(set) var bytes: Int64 = 0
     private(set) var statuses: [Int: Int] = [:]
@@ -20,19 +21,24 @@ struct Tally {
     /// The requests that came to their own end.
     var completed: Int { succeeded + failed }
 
+    /// The requests that have a result.
+    var requests: Int { completed + cancelled + skipped }
+
     /// Adds a result.
     mutating func add(_ outcome: Outcome) {
         attempts += outcome.attempts
         bytes += outcome.bytes
-        if outcome.error == .cancelled {
+        switch outcome.ending {
+        case .skipped:
+            skipped += 1
+            return
+        case .failed(.cancelled):
             cancelled += 1
             return
-        }
-        if let error = outcome.error {
+        case .failed(let failure):
             failed += 1
-            errors[error.code, default: 0] += 1
-        } else {
-            succeeded += 1
+            errors[failure.code, default: 0] += 1
+        case .succeeded: succeeded += 1
         }
         if let status = outcome.status { statuses[status, default: 0] += 1 }
         latency.record(outcome.seconds)

@@ -5,89 +5,74 @@ import RequestOperations
 /// The body of an accepted response is saved or dropped piece by piece; it is never in memory as a whole.
 // Unchecked as its superclass is: all state of this class is in `state`.
 final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
-    /// Hears of the steps of an operation.
-    protocol Observer: AnyObject, Sendable {
-        /// The operation begins to wait: for its next attempt, or until its host is not to be left alone any longer.
-        func beganWaiting(_ input: InputRequest)
-
-        /// The operation begins an attempt, or goes on with one that waited.
-        func beganAttempt(_ input: InputRequest)
-
-        /// The operation may send its request once more.
-        func beganRetry()
-
-        /// The operation has its result.
-        func ended(_ input: InputRequest)
-    }
-
     private struct State {
+        /// The bytes of the body that arrived in the last attempt.
         var received: Int64 = 0
         var file: SavedFile?
-        /// The number of the attempt that is under way.
-        var attempt = 0
-        /// The number of the last attempt that was allowed to begin.
-        var lastBegun = 0
-        var begunAttempts = 0
-        var end: ContinuousClock.Instant?
+        var savedName: String?
+        var attempts = AttemptCount()
+        var began: ContinuousClock.Instant?
+        var ended: ContinuousClock.Instant?
 
-        /// The attempt got its place; a redirect to another host gets a new one. Whether this begins a retry.
-        mutating func gotSlot() -> Bool {
-            guard attempt > lastBegun else { return false }
-            lastBegun = attempt
-            begunAttempts += 1
-            return begunAttempts > 1
+        /// Takes notice of a step; whether a retry begins with it.
+        mutating func note(_ step: RequestEvent.Step) -> Bool {
+            switch step {
+            case .began: began = .now
+            case .ended: ended = .now
+            default: break
+            }
+            return attempts.note(step)
         }
+    }
+
+    /// Where an accepted body is saved.
+    struct SavingPlace: Sendable {
+        let directory: OutputDirectory
+        let name: OutputName
     }
 
     /// What the operation was made from.
     let input: InputRequest
 
-    private let directory: OutputDirectory?
-    private let observer: any Observer
+    private let place: SavingPlace?
     private let state: Locked<State>
 
     /// Makes an operation.
     ///
     /// - Parameters:
     ///   - input: The request.
-    ///   - configuration: How it is made, with a limiter; its `onEvent` is replaced.
-    ///   - directory: Where an accepted body is saved; `nil` drops it.
-    ///   - observer: Hears of steps, on any thread.
+    ///   - configuration: How it is made; its `onEvent` is replaced.
+    ///   - place: Where an accepted body is saved; `nil` drops it.
+    ///   - onRetry: Called when a retry begins, on any thread.
     init(
-        _ input: InputRequest, configuration: RequestConfiguration, savingIn directory: OutputDirectory?,
-        observer: any Observer
+        _ input: InputRequest, configuration: RequestConfiguration, savingAt place: SavingPlace?,
+        onRetry: @escaping @Sendable () -> Void
     ) {
         let state = Locked(State())
         var configuration = configuration
         configuration.onEvent = { event in
-            switch event.step {
-            case .attemptBegan(let number):
-                state.withLock { $0.attempt = number }
-                observer.beganAttempt(input)
-            case .waits: observer.beganWaiting(input)
-            case .woke: observer.beganAttempt(input)
-            case .gotSlot: if state.withLock({ $0.gotSlot() }) { observer.beganRetry() }
-            case .ended:
-                state.withLock { $0.end = .now }
-                observer.ended(input)
-            default: break
-            }
+            if state.withLock({ $0.note(event.step) }) { onRetry() }
         }
         self.state = state
         self.input = input
-        self.directory = directory
-        self.observer = observer
+        self.place = place
         super.init(input.request, decoder: ResponseDecoder { $0.bodySize }, configuration: configuration)
     }
 
     /// The bytes of the body that arrived in the last attempt.
     var received: Int64 { state.withLock { $0.received } }
 
-    /// How many attempts were begun: those that got a place among the ones in flight.
-    var begunAttempts: Int { state.withLock { $0.begunAttempts } }
+    /// The name of the file that the body was saved in; `nil` if it was not saved.
+    var savedName: String? { state.withLock { $0.savedName } }
 
-    /// When the operation got its result; `nil` before.
-    var end: ContinuousClock.Instant? { state.withLock { $0.end } }
+    /// How many attempts were begun: those that got a place among the ones in flight.
+    var begunAttempts: Int { state.withLock { $0.attempts.begun } }
+
+    /// The time from the beginning to the result, or to now as long as there is none; `nil` for an operation that did not begin.
+    var duration: Duration? {
+        let (began, ended) = state.withLock { ($0.began, $0.ended) }
+        return began?.duration(to: ended ?? .now)
+    }
 
     /// Removes what an attempt that came to nothing has left in the directory.
     func discardFile() {
@@ -106,7 +91,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
 
     /// A stream of the response's body to its file or to nowhere.
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        let file = directory.map { SavedFile(in: $0) }
+        let file = place.map { SavedFile(in: $0.directory) }
         state.withLock { $0.file = file }
         var task = TransportTask(
             request, body: input.body,
@@ -121,8 +106,10 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
 
     /// The length of the body, when its file stands under its name.
     override func decode(_ response: TransportResponse) async throws -> Int64 {
-        let file = state.withLock { $0.file }
-        try await file?.save(as: FileName(of: input.request.url))
+        if let place, let file = state.withLock({ $0.file }) {
+            let name = try await file.save(as: place.name)
+            state.withLock { $0.savedName = name }
+        }
         return try await super.decode(response)
     }
 

@@ -1,19 +1,30 @@
 import RequestOperations
 
-/// One run of the tool: lines stream in, each becomes an operation on a queue, and each result goes out as it comes.
-// Unchecked: `reason` is behind its lock, and Foundation's queue is thread-safe.
-final class RequestRun: InputOperation.Observer, @unchecked Sendable {
+/// One run of the tool: a loop over the input that adds each request to a queue, and a consumer of the results.
+final class RequestRun: Sendable {
+    private enum Phase {
+        case begins
+        case reads(Task<Void, Never>)
+        case stopped(StopReason)
+    }
+
+    /// How many requests there are between the input and the output, besides those in flight.
+    private static let mostWaiting = 5000
+
     private let settings: RunSettings
     private let configuration: RequestConfiguration
-    private let queue = OperationQueue()
-    private let gate: Gate
+    private let queue: RequestQueue
     private let reporter: Reporter
-    private let reason = Locked<StopReason?>(nil)
+    private let places: OpenPlaces
+    private let phase = Locked(Phase.begins)
+    /// Has a member for each request whose result is to come.
+    private let results = DispatchGroup()
 
     /// Makes a run that has not begun.
     init(_ settings: RunSettings) {
         self.settings = settings
-        gate = Gate(limits: Admission.Limits(concurrency: settings.concurrency, perHost: settings.perHost))
+        queue = RequestQueue(limiter: settings.limiter)
+        places = OpenPlaces(Self.mostWaiting + settings.concurrency)
         reporter = Reporter(settings)
         var configuration = settings.configuration
         configuration.completionQueue = reporter.queue
@@ -29,103 +40,136 @@ final class RequestRun: InputOperation.Observer, @unchecked Sendable {
             _exit(ExitStatus.signal(signal))
         }
         reporter.start { [self] reason in stop(reason) }
-        Thread(block: feed).start()
-        await gate.idle()
+        await readInput()
+        await withCheckedContinuation { continuation in
+            results.notify(queue: reporter.queue) { continuation.resume() }
+        }
         await settings.outputDirectory?.finish()
-        let status = await reporter.finish { [self] in reason.withLock { $0 } }
+        let status = await reporter.finish { [self] in stopReason }
         await TransportChoice.shutDown(configuration.transport)
         signals.end()
         return status
     }
 
-    // MARK: The way of a request
+    // MARK: The input
 
-    /// Submits the whole input. On a thread of its own: it blocks for lines, and while there is no room for them.
-    private func feed() {
-        defer { gate.endInput() }
-        for (index, url) in settings.urls.enumerated() {
-            let id = index + 1
-            guard take(from: .argument(id), { try settings.template.request(fromURL: url, id: id) }) else { return }
+    /// Adds the whole input to the queue, or what comes of it before the run is stopped.
+    private func readInput() async {
+        let reading = Task { await addRequests() }
+        let isStopped = phase.withLock { phase in
+            if case .stopped = phase { return true }
+            phase = .reads(reading)
+            return false
         }
-        guard let input = settings.input else { return reporter.inputEnded() }
-        var id = settings.urls.count
-        var reader = input.reader()
+        if isStopped { reading.cancel() }
+        await reading.value
+    }
+
+    private func addRequests() async {
         do {
-            while let line = try reader.next() {
+            var id = 0
+            for url in settings.urls {
                 id += 1
-                let origin = InputOrigin.line(id - settings.urls.count)
-                guard take(from: origin, { try settings.template.request(from: line, id: id) }) else { return }
-                reporter.inputAdvanced(toFraction: input.fraction(ofBytes: reader.consumed))
+                try await add(from: .argument(id)) { try settings.template.request(fromURL: url, id: id) }
+            }
+            if let input = settings.input {
+                var reader = input.reader()
+                while let line = try await reader.next() {
+                    id += 1
+                    let origin = InputOrigin.line(id - settings.urls.count)
+                    try await add(from: origin) { try settings.template.request(from: line, id: id) }
+                    reporter.inputAdvanced(toFraction: input.fraction(ofBytes: reader.consumed))
+                }
             }
             reporter.inputEnded()
+        } catch is CancellationError {
+            // The run was stopped, and the summary says so.
         } catch {
-            reporter.inputFailed(error)
+            await reporter.inputFailed(error)
         }
     }
 
-    /// Makes a request of an argument or a line and submits it, now or when there is a place. Whether the run goes on.
-    private func take(from origin: InputOrigin, _ make: () throws -> InputRequest?) -> Bool {
-        do {
-            guard let request = try make() else { return true }
-            reporter.countRequest(from: origin)
-            switch gate.offer(request) {
-            case .submit: submit(request)
-            case .held, .wait: break
-            case .stopped: return false
+    /// Makes a request of an argument or a line and adds it to the queue, when there is a place for it.
+    ///
+    /// - Throws: `CancellationError` when the run was stopped.
+    private func add(from origin: InputOrigin, _ make: () throws -> InputRequest?) async throws {
+        try Task.checkCancellation()
+        let request: InputRequest?
+        do { request = try make() } catch {
+            return await reporter.cannotUse(origin, error)
+        }
+        guard let request else { return }
+        reporter.countRequest(from: origin)
+        try await add(request)
+    }
+
+    private func add(_ request: InputRequest) async throws {
+        let count = min(request.places, places.count)
+        try await places.take(count)
+        var place: InputOperation.SavingPlace?
+        if let directory = settings.outputDirectory {
+            switch await directory.name(of: FileName(of: request.request.url)) {
+            case .free(let name): place = InputOperation.SavingPlace(directory: directory, name: name)
+            case .kept(let file): return skip(request, keeping: file, givingBack: count)
             }
-        } catch {
-            reporter.cannotUse(origin, error)
-            return !gate.isStopped
         }
-        return true
-    }
-
-    private func submit(_ request: InputRequest) {
         let operation = InputOperation(
-            request, configuration: configuration, savingIn: settings.outputDirectory, observer: self)
-        let submitted = ContinuousClock.now
+            request, configuration: configuration, savingAt: place, onRetry: reporter.countRetry)
+        try await queue.add(operation)
+        results.enter()
         operation.whenFinished { [self] result in
-            if case .failure = result { operation.discardFile() }
-            // This runs later than the end: on the reporter's queue, which waits for whoever reads the results.
-            let seconds = submitted.duration(to: operation.end ?? .now)
-            reporter.record(Outcome(of: operation, result, seconds: seconds))
-            submit(gate.printed(request))
+            consume(result, of: operation)
+            finish(count)
         }
-        queue.addOperation(operation)
-        // A stop between the gate and the queue would have missed it.
-        if gate.isStopped { operation.cancel() }
+        // A stop while the operation was added would have missed it.
+        if Task.isCancelled { operation.cancel() }
     }
 
-    private func submit(_ requests: [InputRequest]) {
-        for request in requests { submit(request) }
+    private func skip(_ request: InputRequest, keeping file: String, givingBack count: Int) {
+        results.enter()
+        reporter.queue.async { [self] in
+            reporter.record(Outcome(skipping: request, keeping: file))
+            finish(count)
+        }
     }
 
-    func beganWaiting(_ input: InputRequest) {
-        submit(gate.beganWaiting(input))
+    // MARK: The results
+
+    /// The result of a request was printed.
+    private func finish(_ count: Int) {
+        places.giveBack(count)
+        results.leave()
     }
 
-    func beganAttempt(_ input: InputRequest) {
-        gate.beganAttempt(input)
-    }
-
-    func beganRetry() {
-        reporter.countRetry()
-    }
-
-    func ended(_ input: InputRequest) {
-        submit(gate.ended(input))
+    /// Takes a result. On the reporter's queue, which waits for those who read the results.
+    private func consume(_ result: Result<Int64, any Error>, of operation: InputOperation) {
+        if case .failure = result { operation.discardFile() }
+        // A request that was still held back when the run was stopped has no result.
+        if let outcome = Outcome(of: operation, result) { reporter.record(outcome) }
     }
 
     // MARK: The end
 
-    /// Ends the run: what was submitted is cancelled, what was not is forgotten.
+    private var stopReason: StopReason? {
+        phase.withLock { if case .stopped(let reason) = $0 { reason } else { nil } }
+    }
+
+    /// Ends the run: what has begun is cancelled, all else is forgotten.
     private func stop(_ newReason: StopReason) {
-        reason.withLock { reason in
-            // A closed output outlives a signal: there is nobody left to write to.
-            if reason == nil || newReason == .outputClosed { reason = newReason }
+        let reading: Task<Void, Never>? = phase.withLock { phase in
+            switch phase {
+            case .begins: phase = .stopped(newReason)
+            case .reads(let reading):
+                phase = .stopped(newReason)
+                return reading
+            case .stopped:
+                // Once the output is closed, nobody is left to write to.
+                if newReason == .outputClosed { phase = .stopped(newReason) }
+            }
+            return nil
         }
         reporter.hurry()
-        gate.stop()
+        reading?.cancel()
         queue.cancelAllOperations()
     }
 }

@@ -23,7 +23,7 @@ struct RunSettings: Sendable {
     /// The longest time of one attempt.
     var timeout = Duration.seconds(30)
 
-    /// The longest time of one request, from its submission.
+    /// The longest time of one request, from when it has a place.
     var deadline: Duration?
 
     /// What the requests have in common.
@@ -34,6 +34,9 @@ struct RunSettings: Sendable {
 
     /// What carries the requests.
     var transport = TransportChoice.platform
+
+    /// Which servers are trusted, and how connections are made.
+    var connections = ConnectionOptions()
 
     /// Whether requests go through the proxy that the environment names.
     var usesProxy = true
@@ -64,14 +67,18 @@ struct RunSettings: Sendable {
         concurrency = most
     }
 
+    /// The limiter of the queue. What has to wait for its host's rate is held back by the queue.
+    var limiter: RequestLimiter {
+        RequestLimiter(
+            total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
+            adaptsToTooManyRequests: true)
+    }
+
     /// The configuration of every request's operation.
     var configuration: RequestConfiguration {
         var configuration = RequestConfiguration()
         configuration.transport = transport.transport(
-            forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies)
-        configuration.limiter = RequestLimiter(
-            total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
-            adaptsToTooManyRequests: true)
+            forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies, connections)
         configuration.retryPolicy.maximumRetries = retries
         // A retry may stand in a long line of a host that limits its rate. The retries and the deadline bound the time.
         configuration.retryPolicy.elapsedLimit = nil

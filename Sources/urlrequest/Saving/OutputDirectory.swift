@@ -2,9 +2,9 @@ import RequestOperations
 
 /// The directory that bodies are saved in. Nothing outside it is ever written.
 ///
-/// It is opened once, and every file is reached through its descriptor by a name without a separator; a file is made
-/// under a hidden name that nothing had before, and gets its own name in a way that replaces nothing and follows no symbolic
-/// link. So links planted in the directory lead nowhere, and a name that stands holds a whole body.
+/// It is opened once, and every file is reached through its descriptor by a name without a separator. A file is made under a
+/// hidden name that nothing had before. It gets its own name in a way that follows no symbolic link, and replaces nothing
+/// unless it is to. So links planted in the directory lead nowhere, and a name that stands holds a whole body.
 final class OutputDirectory: Sendable {
     /// How a whole file gets its name: the first way that the file system knows.
     enum NamingWay: CaseIterable {
@@ -19,7 +19,10 @@ final class OutputDirectory: Sendable {
     /// Files are written here, each on one of these, one write at a time: a thread of Dispatch may wait for a disk, one of
     /// the cooperative pool may not.
     private let queues = (1...4).map { DispatchQueue(label: "urlrequest.OutputDirectory.\($0)") }
+    /// Names are looked up here, so that no write holds up the input.
+    private let nameQueue = DispatchQueue(label: "urlrequest.OutputDirectory.names")
     private let ways: [NamingWay]
+    private let ifExists: ExistingFile
     private let descriptor: Int32
     private let state = Locked(State())
 
@@ -27,16 +30,19 @@ final class OutputDirectory: Sendable {
         var lastFile = 0
         var lastQueue = 0
         var unfinished: Set<String> = []
-        /// The number that the next file of a name gets, for names that were taken, by the names' hash: a name that comes
-        /// a million times must not be tried from the first number each time.
-        var nextNumber: [Int: Int] = [:]
+        var names = OutputNames()
     }
 
     /// Opens a directory, which is made if it is missing, with those above it.
     ///
-    /// - Parameter ways: The ways in which a file may get its name, at least one.
+    /// - Parameters:
+    ///   - ifExists: What becomes of a file that stands where a body is to be saved.
+    ///   - ways: The ways in which a file may get its name, at least one.
     /// - Throws: ``UnusableInput``.
-    init(_ path: String, naming ways: [NamingWay] = NamingWay.allCases) throws {
+    init(
+        _ path: String, ifExists: ExistingFile = .number, naming ways: [NamingWay] = NamingWay.allCases
+    ) throws {
+        self.ifExists = ifExists
         self.ways = ways
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -69,6 +75,39 @@ final class OutputDirectory: Sendable {
         for name in state.withLock({ $0.unfinished }) { unlinkat(descriptor, name, 0) }
     }
 
+    // MARK: Names
+
+    /// What the name of a body leads to.
+    enum Destination: Equatable {
+        /// The body is saved under this name.
+        case free(OutputName)
+        /// A file of this name stands there and is kept.
+        case kept(String)
+    }
+
+    /// Gives the body of the next request of the input its name.
+    func name(of base: FileName) async -> Destination {
+        await withCheckedContinuation { continuation in
+            nameQueue.async { [self] in
+                let name = nextName(of: base)
+                let isKept = ifExists == .skip && exists(name)
+                continuation.resume(returning: isKept ? .kept(name.text) : .free(name))
+            }
+        }
+    }
+
+    private func nextName(of base: FileName) -> OutputName {
+        while true {
+            let name = state.withLock { $0.names.give(base) }
+            guard ifExists == .number, exists(name) else { return name }
+        }
+    }
+
+    private func exists(_ name: OutputName) -> Bool {
+        var status = stat()
+        return fstatat(descriptor, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
     // MARK: For files
 
     /// The queue for the next file; work on files of this directory is done on one of its queues.
@@ -96,18 +135,12 @@ final class OutputDirectory: Sendable {
         }
     }
 
-    /// Gives a finished file its name, or the first variant of it that is free, and returns that.
-    func publish(_ hidden: String, as name: FileName) throws -> String {
-        let hash = name.hashValue
-        var number = state.withLock { $0.nextNumber[hash] } ?? 1
-        while try !give(name.variant(number), to: hidden) { number += 1 }
-        state.withLock { state in
-            if number > 1 || state.nextNumber[hash] != nil {
-                state.nextNumber[hash] = max(number + 1, state.nextNumber[hash] ?? 0)
-            }
-            state.unfinished.remove(hidden)
-        }
-        return name.variant(number)
+    /// Gives a finished file its name, or the next one that is free, and returns that.
+    func publish(_ hidden: String, as name: OutputName) throws -> String {
+        var name = name
+        while try !give(name.text, to: hidden) { name = nextName(of: name.base) }
+        state.withLock { _ = $0.unfinished.remove(hidden) }
+        return name.text
     }
 
     /// Removes a file that has its name, of a request that came to nothing after all.
@@ -126,8 +159,12 @@ final class OutputDirectory: Sendable {
         RequestError(.fileFailed, stage: .transfer, reason: "\(what): \(errorText(number))")
     }
 
-    /// Gives a hidden file a name. Whether that was free.
+    /// Gives a hidden file a name. Whether that was free, or what had it was replaced.
     private func give(_ name: String, to hidden: String) throws -> Bool {
+        if ifExists == .overwrite {
+            guard renameat(descriptor, hidden, descriptor, name) == 0 else { throw failure("a file cannot be named") }
+            return true
+        }
         for way in ways {
             let number = give(name, to: hidden, by: way)
             switch number {

@@ -25,8 +25,8 @@ final class SavedFile: @unchecked Sendable {
         try await perform { [self] in try write(piece, to: opened().descriptor) }
     }
 
-    /// Gives the file its name. A body without bytes makes an empty file.
-    func save(as name: FileName) async throws {
+    /// Gives the file its name, or the next one that is free, and returns that. A body without bytes makes an empty file.
+    func save(as name: OutputName) async throws -> String {
         try await perform { [self] in
             let (descriptor, hidden) = try opened()
             state = .ended
@@ -35,7 +35,11 @@ final class SavedFile: @unchecked Sendable {
                 directory.remove(hidden)
                 throw failure
             }
-            do { state = .named(try directory.publish(hidden, as: name)) } catch {
+            do {
+                let published = try directory.publish(hidden, as: name)
+                state = .named(published)
+                return published
+            } catch {
                 directory.remove(hidden)
                 throw error
             }
@@ -57,7 +61,7 @@ final class SavedFile: @unchecked Sendable {
         }
     }
 
-    private func perform(_ work: @escaping @Sendable () throws -> Void) async throws {
+    private func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try work() }) }
         }

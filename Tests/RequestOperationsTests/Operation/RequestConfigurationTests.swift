@@ -101,7 +101,7 @@ import Testing
         let transport = ScriptedTransport([.body(Data())])
         var configuration = RequestConfiguration()
         configuration.transport = transport
-        configuration.trust = TrustPolicy(pinnedKeys: ["sha256//configuration"])
+        configuration.trust = TrustPolicy(pinnedKeys: [configurationPin])
         let request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.
         for operation in [
             URLRequestOperation(request, configuration: configuration),
@@ -110,15 +110,18 @@ import Testing
             OperationQueue().addOperation(operation)
             _ = try await operation.value
         }
-        #expect(transport.tasks.map { $0.trust?.pinnedKeys } == [["sha256//configuration"], ["sha256//task"]])
+        #expect(transport.tasks.map { $0.trust?.pinnedKeys } == [[configurationPin], [taskPin]])
     }
 }
+
+private let configurationPin = "sha256//" + Data(repeating: 1, count: 32).base64EncodedString()
+private let taskPin = "sha256//" + Data(repeating: 2, count: 32).base64EncodedString()
 
 /// Brings a trust policy of its own.
 private final class Distrustful: URLRequestOperation<Data>, @unchecked Sendable {
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         var task = try await super.makeTask(for: request)
-        task.trust = TrustPolicy(pinnedKeys: ["sha256//task"])
+        task.trust = TrustPolicy(pinnedKeys: [taskPin])
         return task
     }
 }

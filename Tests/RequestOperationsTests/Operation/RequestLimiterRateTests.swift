@@ -150,6 +150,38 @@ import Testing
         #expect(limiter.slotAtOnce(for: Origin(Self.other)) != nil)
     }
 
+    @Test func `The limiter of a queue hears of responses`() async throws {
+        let clock = ManualClock()
+        let queue = RequestQueue(limiter: RequestLimiter(adaptsToTooManyRequests: true, clock: clock))
+        var configuration = RequestConfiguration.scripted([.status(429)])
+        configuration.clock = clock
+        configuration.retryPolicy.maximumRetries = 0
+        let operation = URLRequestOperation(Self.url, configuration: configuration)
+        queue.addOperation(operation)
+        await end(of: operation)
+        #expect(queue.limiter.slotAtOnce(for: Origin(Self.url)) == nil)
+        #expect(queue.limiter.slotAtOnce(for: Origin(Self.other)) != nil)
+    }
+
+    @Test func `A limiter that a queue and a configuration share hears of each response once`() async throws {
+        let clock = ManualClock()
+        let limiter = RequestLimiter(adaptsToTooManyRequests: true, clock: clock)
+        let queue = RequestQueue(limiter: limiter)
+        var configuration = RequestConfiguration.scripted(Self.answers(4))
+        configuration.clock = clock
+        configuration.limiter = limiter
+        for _ in 1...4 {
+            let operation = URLRequestOperation(Self.url, configuration: configuration)
+            queue.addOperation(operation)
+            _ = try await operation.value
+        }
+        limiter.heard(429, from: Self.url)
+        clock.advance(by: .milliseconds(249))
+        #expect(limiter.slotAtOnce(for: Origin(Self.url)) == nil)
+        clock.advance(by: .milliseconds(1))
+        #expect(limiter.slotAtOnce(for: Origin(Self.url)) != nil)
+    }
+
     @Test func `Hosts that nobody asks any more are forgotten`() {
         let clock = ManualClock()
         let limiter = RequestLimiter(rate: .perSecond(1), adaptsToTooManyRequests: true, clock: clock)

@@ -15,6 +15,7 @@
                 ["run", "http://a.example/", "--transport", "x"],
                 ["run", "--input", "/no/such/file"], ["run", "--input", "/tmp"],
                 ["run", "http://a.example/", "--output-directory", "/dev/null/x"],
+                ["run", "http://a.example/", "--if-exists", "skip"],
             ])
         func refuses(_ arguments: [String]) async throws {
             let ended = try await RunningTool.run(arguments)

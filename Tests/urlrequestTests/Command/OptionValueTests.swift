@@ -26,6 +26,14 @@ import Testing
         #expect(throws: UnusableInput.self) { try OptionValue.count(text, in: 1...10) }
     }
 
+    @Test func `A pin is a SHA-256 in Base64, with its mark`() throws {
+        let pin = "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
+        #expect(try OptionValue.pin(pin) == pin)
+        for text in ["", "sha256//", "sha256//YhKJ", "sha256/" + pin.dropFirst(8), "\(pin);\(pin)", "key.pem"] {
+            #expect(throws: UnusableInput.self) { try OptionValue.pin(String(text)) }
+        }
+    }
+
     @Test func `A body is text, or a file after an at sign`() throws {
         guard case .data(let data) = try OptionValue.body("a@b") else { return #expect(Bool(false), "not data") }
         #expect(data == Data("a@b".utf8))

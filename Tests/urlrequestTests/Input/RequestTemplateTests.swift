@@ -14,7 +14,8 @@ import Testing
         #expect(request.id == 7)
     }
 
-    @Test("A line without anything makes no request", arguments: ["", "  ", "\t"])
+    @Test(
+        "A line without anything makes no request, nor does a comment", arguments: ["", "  ", "\t", "# x", " #{", "#"])
     func skipsEmptyLines(_ text: String) throws {
         #expect(try RequestTemplate().request(from: line(text), id: 1) == nil)
     }
@@ -23,18 +24,22 @@ import Testing
         "What no request can be sent to is refused",
         arguments: [
             "example.com/path", "/path", "ftp://a.example/", "file:///etc/passwd", "mailto:a@b.example", "http:/a",
-            "http://", "http:///path", "http://a b/", "http://a.example/a b", "http://a.example/%zz",
-            "http://a.example:99999/", "http://a.example:0/", "http://a.example/<x>", "http://a.example/a\u{00}b",
-            "http://[::1/", "# comment", "localhost:80/x", "http://a.example:x/", "http://a.example/ü%zz",
-            "http://a.example/ü[x]", "http://ü.example/%zz", "http://a.example/ü\u{85}%",
+            "http://", "http:///path", "http://a b/", "http://a.example:99999/", "http://a.example:0/",
+            "http://a.example/a\u{00}b", "http://[::1/", "localhost:80/x", "http://a.example:x/",
         ])
     func refusesURLs(_ text: String) {
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: line(text), id: 1) }
     }
 
-    @Test func `Characters beyond ASCII are sent percent-encoded as UTF-8`() throws {
-        let request = try RequestTemplate().request(fromURL: "http://a.example/ü?q=é", id: 1)
-        #expect(request.url == "http://a.example/%C3%BC?q=%C3%A9")
+    @Test func `A column is that of the line, space included`() {
+        #expect(throws: UnusableInput("the character “|” cannot stand in the name of a host", column: 11)) {
+            try RequestTemplate().request(from: line("  http://a|b/"), id: 1)
+        }
+    }
+
+    @Test func `An argument is a URL with space around it or not, and no comment`() throws {
+        #expect(try RequestTemplate().request(fromURL: " http://a.example/ ", id: 1).url == "http://a.example/")
+        #expect(throws: UnusableInput.self) { try RequestTemplate().request(fromURL: "# x", id: 1) }
     }
 
     @Test(
@@ -49,9 +54,9 @@ import Testing
         #expect(request.url == printed && request.request.url?.absoluteString == url)
     }
 
-    @Test func `A line that is not UTF-8 is refused`() {
-        let bytes: [UInt8] = Array("http://a.example/".utf8) + [0xFF]
-        #expect(throws: UnusableInput("the line is not UTF-8")) {
+    @Test func `A line that is not UTF-8 is refused, and the byte is named`() {
+        let bytes: [UInt8] = Array("http://a.example/ü".utf8) + [0xFF]
+        #expect(throws: UnusableInput("the byte 0xFF belongs to no text in UTF-8", column: 19)) {
             try RequestTemplate().request(from: .bytes(bytes[...]), id: 1)
         }
     }
@@ -60,12 +65,17 @@ import Testing
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: .tooLong, id: 1) }
     }
 
-    @Test func `Requests to one scheme, host and port share a host, whatever the spelling`() throws {
-        let hosts = try ["http://A.example/x", "HTTP://a.example:80/", "http://u:p@a.example?y"].map {
-            try RequestTemplate().request(fromURL: $0, id: 1).host
-        }
-        #expect(Set(hosts).count == 1)
-        #expect(try RequestTemplate().request(fromURL: "https://a.example/", id: 1).host != hosts[0])
+    @Test func `A request takes one place, and one more for each 8 KiB that its line brings`() throws {
+        #expect(try RequestTemplate().request(fromURL: "http://a.example/", id: 1).places == 1)
+        let text = String(repeating: "x", count: 80 << 10)
+        #expect(try request(#"{"url":"http://a.example/","body":"\#(text)"}"#).places == 11)
+        #expect(try request(#"{"url":"http://a.example/","headers":{"X":"\#(text)"}}"#).places == 11)
+    }
+
+    @Test func `A body or field of all requests takes no places of each`() throws {
+        let fields = [try HeaderField(name: "X", value: String(repeating: "x", count: 80 << 10))]
+        let shared = RequestTemplate(fields: fields, body: .data(Data(count: 80 << 10)))
+        #expect(try shared.request(fromURL: "http://a.example/", id: 1).places == 1)
     }
 
     @Test func `Several cookies make one field that is separated by semicolons`() throws {
@@ -112,14 +122,52 @@ import Testing
             #"{"url":"http://a/","headers":[]}"#, #"{"url":"http://a/","headers":{"A":1}}"#,
             #"{"url":"http://a/","headers":{"A":"b\r\nC: d"}}"#, #"{"url":"http://a/","headers":{"A":[1]}}"#,
             #"{"url":"http://a/","headers":{"A B":"c"}}"#, #"{"url":"http://a/","body":5}"#,
-            #"{"url":"http://a/","body":null}"#, #"{"url":"http://a/","body":true}"#, #"{"url":"http://a/"} x"#,
+            #"{"url":"http://a/","body":true}"#, #"{"url":"http://a/"} x"#,
         ])
     func refusesJSON(_ text: String) {
         #expect(throws: UnusableInput.self) { try request(text) }
     }
 
+    @Test func `A key whose value is null counts as absent`() throws {
+        let request = try request(
+            #"{"url":"http://a/","method":null,"headers":null,"body": null}"#, RequestTemplate(method: "PUT"))
+        #expect(request.request.httpMethod == "PUT" && request.body.isNone)
+        #expect(request.request.allHTTPHeaderFields?.isEmpty ?? true)
+    }
+
+    @Test func `A field whose value is null counts as absent`() throws {
+        let template = RequestTemplate(fields: [try HeaderField(line: "X-A: 1")])
+        let line = #"{"url":"http://a/","headers":{"X-A":null,"X-B":[null,"2"]}}"#
+        let request = try request(line, template).request
+        #expect(request.value(forHTTPHeaderField: "X-A") == "1" && request.value(forHTTPHeaderField: "X-B") == "2")
+    }
+
+    @Test(
+        "A fault of a JSON line is named with its column",
+        arguments: [
+            (#"{"url" "http://a/"}"#, "malformed JSON: “:” is missing, at the character “\"”", 8),
+            (#"{"url":"http://a/""#, "malformed JSON: “,” is missing, at the end of the line", 19),
+            (#"{"url":"\x"}"#, "malformed JSON: an escape is not known, at the character “x”", 10),
+            (#"{"url":"http://a|b/"}"#, "the character “|” cannot stand in the name of a host", 17),
+            (#" {"é":1}"#, "the key “é” is not known", 3),
+            (#"{"url":"http://a/","url":"b"}"#, "the key “url” stands twice", 20),
+            (#"{"url":1}"#, "url is not a string", 8), (#"{"method": "A B"}"#, "the method “A B” is not a token", 12),
+            (#"{"body":5}"#, "body is not a string, an object or an array", 9),
+            (#"{"headers":[]}"#, "headers is not an object", 12),
+            (#"{"headers":{"A B":"c"}}"#, "the character “ ” cannot stand in the name of a header field", 19),
+            (#"{"headers":{"A":"b\r"}}"#, "the character U+000D cannot stand in the value of the header field A", 17),
+        ])
+    func faults(_ text: String, _ fault: String, _ column: Int) {
+        #expect(throws: UnusableInput(fault, column: column)) { try request(text) }
+    }
+
+    @Test func `The column of a URL with escapes is its own`() {
+        let fault = "the character “|” cannot stand in the name of a host (column 9 of the URL)"
+        #expect(throws: UnusableInput(fault, column: 8)) { try request(#"{"url":"http:\/\/a|b/"}"#) }
+    }
+
     @Test func `A key that would move the cursor is not printed as it stands`() {
-        #expect(throws: UnusableInput("the key “?[2Jx” is not known")) {
+        #expect(throws: UnusableInput("the key “?[2Jx” is not known", column: 20)) {
             try request(#"{"url":"http://a/","\#u{5C}u001b[2Jx":1}"#)
         }
     }

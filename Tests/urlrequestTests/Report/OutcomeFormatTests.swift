@@ -4,25 +4,31 @@ import Testing
 @testable import urlrequest
 
 @Suite struct OutcomeFormatTests {
-    @Test func `A line of text has status, URL, bytes, attempts and seconds`() {
-        #expect(OutcomeFormat.text.line(outcome()) == "200 http://a.example/ 12 2 0.001234\n")
+    @Test func `A line of text has status, URL, bytes, attempts, seconds and ending`() {
+        #expect(OutcomeFormat.text.line(outcome()) == "200 http://a.example/ 12 2 0.001234 ok\n")
+    }
+
+    @Test func `A failure after a good status does not read as a success`() {
+        let line = OutcomeFormat.text.line(outcome(ending: .failed(.init(code: "truncatedBody", message: ""))))
+        #expect(line == "200 http://a.example/ 12 2 0.001234 failed:truncatedBody\n")
     }
 
     @Test func `A status that is missing is printed as a dash`() {
-        #expect(OutcomeFormat.text.line(outcome(status: nil)).hasPrefix("- http"))
+        #expect(OutcomeFormat.text.line(outcome(status: nil, ending: .skipped)).hasPrefix("- http"))
+        #expect(OutcomeFormat.text.line(outcome(status: nil, ending: .skipped)).hasSuffix(" skipped\n"))
     }
 
-    @Test func `A JSON line has the seven keys`() throws {
-        let line = OutcomeFormat.json.line(outcome())
+    @Test func `A JSON line has the eight keys`() throws {
+        let line = OutcomeFormat.json.line(outcome(file: "a.txt"))
         #expect(
             line
-                == #"{"id":3,"url":"http://a.example/","status":200,"bytes":12,"attempts":2,"seconds":0.001234,"error":null}"#
-                + "\n")
+                == #"{"id":3,"url":"http://a.example/","status":200,"bytes":12,"attempts":2,"seconds":0.001234,"#
+                + #""file":"a.txt","error":null}"# + "\n")
     }
 
     @Test func `A failure is an object of code and message`() throws {
         let failure = Outcome.Failure(code: "timedOut", message: "a \"b\"\n\\ \u{2028}é\u{01}")
-        let line = OutcomeFormat.json.line(outcome(status: nil, error: failure))
+        let line = OutcomeFormat.json.line(outcome(status: nil, ending: .failed(failure)))
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(object["status"] is NSNull)
         #expect(object["error"] as? [String: String] == ["code": "timedOut", "message": failure.message])
@@ -34,9 +40,11 @@ import Testing
         #expect(Duration.microseconds(microseconds).decimalSeconds == text)
     }
 
-    private func outcome(status: Int? = 200, error: Outcome.Failure? = nil) -> Outcome {
+    private func outcome(
+        status: Int? = 200, ending: Outcome.Ending = .succeeded, file: String? = nil
+    ) -> Outcome {
         Outcome(
             id: 3, url: "http://a.example/", status: status, bytes: 12, attempts: 2, seconds: .microseconds(1234),
-            error: error)
+            ending: ending, file: file)
     }
 }

@@ -21,9 +21,10 @@
             #expect(!text.contains("secret"))
             let report = try self.report()
             let sums = [
-                "requests", "succeeded", "failed", "cancelled", "unusable", "retries", "attempts", "exitStatus",
+                "requests", "succeeded", "failed", "cancelled", "skipped", "unusable", "retries", "attempts",
+                "exitStatus",
             ]
-            #expect(sums.map { report[$0] as? Int } == [2, 1, 1, 0, 1, 1, 3, 2])
+            #expect(sums.map { report[$0] as? Int } == [2, 1, 1, 0, 0, 1, 1, 3, 2])
             #expect(report["statuses"] as? [String: Int] == ["200": 1, "404": 1])
             #expect(report["errors"] as? [String: Int] == ["unacceptableStatus": 1])
             let configuration = try #require(report["configuration"] as? [String: Any])

@@ -7,8 +7,8 @@ import Testing
     @Test func `It tells counts, retries, throughput, latency, statuses and failures`() {
         var tally = Tally()
         for id in 1...8 { tally.add(outcome(id, status: 200)) }
-        tally.add(outcome(9, status: 404, error: "unacceptableStatus"))
-        tally.add(outcome(10, status: nil, error: "timedOut"))
+        tally.add(outcome(9, status: 404, ending: failure("unacceptableStatus")))
+        tally.add(outcome(10, status: nil, ending: failure("timedOut")))
         tally.retries = 1
         tally.unusable = 2
         let summary = Summary(tally: tally, duration: .seconds(2), stopped: nil)
@@ -25,12 +25,21 @@ import Testing
 
     @Test func `It says that a run was interrupted, and how many requests were cancelled`() {
         var tally = Tally()
-        tally.add(outcome(1, status: nil, error: nil, cancelled: true))
+        tally.add(outcome(1, status: nil, ending: .failed(.cancelled)))
         let summary = Summary(tally: tally, duration: .seconds(1), stopped: .signal(SIGINT))
         #expect(
             summary.description
                 == "urlrequest: interrupted: 0 requests in 1.00 s: 0 succeeded, 0 failed, 1 cancelled; 0 retries; "
                 + "0.00 requests/s; 1.00 kB\n")
+    }
+
+    @Test func `Requests that were skipped are counted apart, and have no latency`() {
+        var tally = Tally()
+        tally.add(outcome(1, status: nil, ending: .skipped))
+        tally.add(outcome(2, status: 200))
+        let summary = Summary(tally: tally, duration: .seconds(1), stopped: nil).description
+        #expect(summary.contains("1 request in 1.00 s: 1 succeeded, 0 failed, 1 skipped; 0 retries; "))
+        #expect(tally.requests == 2 && tally.latency.count == 1)
     }
 
     @Test(
@@ -40,9 +49,13 @@ import Testing
         #expect(readable(bytes: Int64(count)) == text)
     }
 
-    private func outcome(_ id: Int, status: Int?, error: String? = nil, cancelled: Bool = false) -> Outcome {
+    private func outcome(_ id: Int, status: Int?, ending: Outcome.Ending = .succeeded) -> Outcome {
         Outcome(
-            id: id, url: "http://a.example/", status: status, bytes: 1000, attempts: 1,
-            seconds: .milliseconds(id), error: cancelled ? .cancelled : error.map { .init(code: $0, message: "") })
+            id: id, url: "http://a.example/", status: status, bytes: 1000, attempts: 1, seconds: .milliseconds(id),
+            ending: ending, file: nil)
+    }
+
+    private func failure(_ code: String) -> Outcome.Ending {
+        .failed(Outcome.Failure(code: code, message: ""))
     }
 }

@@ -37,7 +37,8 @@ import Testing
             tally.add(
                 Outcome(
                     id: id, url: "", status: nil, bytes: 0, attempts: 1, seconds: .zero,
-                    error: id == 0 ? nil : Outcome.Failure(code: "timedOut", message: "")))
+                    ending: id == 0 ? .succeeded : .failed(Outcome.Failure(code: "timedOut", message: "")),
+                    file: nil))
         }
         tally.unusable = unusable
         return tally

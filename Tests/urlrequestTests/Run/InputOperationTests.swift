@@ -5,80 +5,66 @@ import Testing
 @testable import urlrequest
 
 @Suite(.timeLimit(.minutes(15))) struct InputOperationTests {
-    private let steps = RecordedSteps()
+    private let queue = RequestQueue(limiter: RequestLimiter(total: 1))
 
-    @Test func `An attempt that waits for its place was not begun`() async throws {
+    @Test func `A request that is held back has no duration, and so no outcome`() async throws {
         let transport = ScriptedTransport([.stall])
-        let queue = OperationQueue()
-        let first = try operation(1, over: transport, limiter: limiter)
-        queue.addOperation(first)
+        let operations = try (1...2).map { try operation($0, over: transport) }
+        for operation in operations { queue.addOperation(operation) }
         await transport.requests(atLeast: 1)
-        let second = try operation(2, over: transport, limiter: limiter)
-        queue.addOperation(second)
-        // Its attempt goes on to the line at the limiter, where it stays.
-        await steps.attempts.count(2)
-        // The one that waits first: the end of the other would give it the place.
-        for operation in [second, first] {
-            operation.cancel()
-            await #expect(throws: CancellationError.self) { try await operation.value }
-        }
-        #expect([first, second].map(\.begunAttempts) == [1, 0])
+        queue.cancelAllOperations()
+        for operation in operations { await #expect(throws: CancellationError.self) { try await operation.value } }
+        let failure = Result<Int64, any Error>.failure(CancellationError())
+        #expect(Outcome(of: operations[1], failure) == nil)
     }
 
     @Test func `A redirect to another host is no attempt of its own`() async throws {
         let transport = ScriptedTransport([
             .status(302, fields: [("Location", "http://b.example/")]), .body(Data("there".utf8)),
         ])
-        let operation = try operation(1, over: transport, limiter: limiter)
-        OperationQueue().addOperation(operation)
+        let operation = try operation(1, over: transport)
+        queue.addOperation(operation)
         #expect(try await operation.value == 5)
         #expect(operation.begunAttempts == 1)
     }
 
-    @Test func `The end is noted before anybody reads the result`() async throws {
-        let reader = DispatchQueue(label: "a reader that is slow")
-        reader.suspend()
-        let operation = try operation(
-            1, over: ScriptedTransport([.body(Data())]), limiter: limiter, completionQueue: reader)
-        let reads = Collector<ContinuousClock.Instant?>()
-        operation.whenFinished { [weak operation] _ in reads.append(operation?.end) }
-        OperationQueue().addOperation(operation)
-        await steps.ends.count(1)
-        let end = ContinuousClock.now
-        reader.resume()
-        await reads.count(1)
-        let noted = try #require(reads.elements.compactMap { $0 }.first)
-        #expect(noted <= end)
+    @Test func `Each retry is told of`() async throws {
+        let retries = Collector<Int>()
+        let transport = ScriptedTransport([
+            .status(503, fields: [("Retry-After", "0")]), .status(503, fields: [("Retry-After", "0")]), .body(Data()),
+        ])
+        let operation = try operation(1, over: transport) { retries.append(1) }
+        queue.addOperation(operation)
+        _ = try await operation.value
+        #expect(retries.elements.count == 2 && operation.begunAttempts == 3)
     }
 
-    private let limiter = RequestLimiter(total: 1)
+    @Test func `The time that results wait for their reader is no part of the duration`() async throws {
+        let reader = DispatchQueue(label: "a reader that is slow")
+        reader.suspend()
+        let operation = try operation(1, over: ScriptedTransport([.body(Data())]), completionQueue: reader)
+        let durations = Collector<Duration?>()
+        operation.whenFinished { [weak operation] _ in durations.append(operation?.duration) }
+        let began = ContinuousClock.now
+        queue.addOperation(operation)
+        _ = try await operation.value
+        let atMost = began.duration(to: .now)
+        reader.resume()
+        await durations.count(1)
+        #expect(try #require(durations.elements.compactMap { $0 }.first) <= atMost)
+    }
 
     private func operation(
-        _ id: Int, over transport: ScriptedTransport, limiter: RequestLimiter,
-        completionQueue: DispatchQueue = .global()
+        _ id: Int, over transport: ScriptedTransport, completionQueue: DispatchQueue = .global(),
+        onRetry: @escaping @Sendable () -> Void = {}
     ) throws -> InputOperation {
         var configuration = RequestConfiguration()
         configuration.transport = transport
-        configuration.limiter = limiter
         configuration.completionQueue = completionQueue
+        configuration.retryPolicy.budget = nil
+        configuration.retryPolicy.retryAfterTable = nil
         return InputOperation(
             try RequestTemplate().request(fromURL: "http://a.example/", id: id), configuration: configuration,
-            savingIn: nil, observer: steps)
-    }
-}
-
-private final class RecordedSteps: InputOperation.Observer {
-    let attempts = Collector<Int>()
-    let ends = Collector<Int>()
-
-    func beganWaiting(_ input: InputRequest) {}
-    func beganRetry() {}
-
-    func beganAttempt(_ input: InputRequest) {
-        attempts.append(input.id)
-    }
-
-    func ended(_ input: InputRequest) {
-        ends.append(input.id)
+            savingAt: nil, onRetry: onRetry)
     }
 }

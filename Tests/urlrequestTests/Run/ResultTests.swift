@@ -6,13 +6,14 @@
     @testable import urlrequest
 
     @Suite(.timeLimit(.minutes(15))) struct ResultTests {
-        @Test func `Each request has one line with status, URL, bytes, attempts and seconds`() async throws {
+        @Test func `Each request has one line with status, URL, bytes, attempts, seconds and ending`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/a", .text("four"))
             let ended = try await RunningTool.run("run", server.url("/a").absoluteString)
             let fields = try #require(ended.lines.first).split(separator: " ")
             #expect(ended.lines.count == 1)
-            #expect(fields.dropLast() == ["200", "\(server.url("/a"))", "4", "1"])
+            #expect(fields.prefix(4) == ["200", "\(server.url("/a"))", "4", "1"])
+            #expect(fields.count == 6 && fields.last == "ok")
             #expect(try #require(Double(fields[4])) > 0)
             #expect(ended.status == 0)
         }
@@ -33,7 +34,7 @@
             #expect(objects[0]["error"] is NSNull)
             let codes = objects.dropFirst().map { ($0["error"] as? [String: String])?["code"] }
             #expect(codes == ["unacceptableStatus", "cannotConnect"])
-            let keys: Set = ["id", "url", "status", "bytes", "attempts", "seconds", "error"]
+            let keys: Set = ["id", "url", "status", "bytes", "attempts", "seconds", "file", "error"]
             #expect(objects.allSatisfy { Set($0.keys) == keys })
         }
 
@@ -83,6 +84,7 @@
                 input: "\(server.url("/3"))\n\nftp://a.example/\n{\"url\": 1}\n\(server.url("/7"))")
             #expect(Set(try ended.objects.compactMap { $0["id"] as? Int }) == [1, 3, 7])
             #expect(ended.status == 2)
+            #expect(ended.errors.contains("line 4: url is not a string (column 9)"))
             for place in ["argument 2", "line 3", "line 4"] { #expect(ended.errors.contains("urlrequest: \(place): ")) }
             #expect(!ended.errors.contains("line 2:"))
         }
@@ -133,6 +135,16 @@
             #expect(object["bytes"] as? Int == 10)
             #expect(object["error"] is [String: String])
             #expect(ended.status == 1)
+        }
+
+        @Test func `Every line shows success, or failure and the code of the error`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/ok", .text(""))
+            server.route("/broken", .truncated(declared: 100, sending: 10))
+            let urls = ["/ok", "/broken", "/missing"].map { server.url($0).absoluteString }
+            let ended = try await RunningTool.run(["run", "--retries", "0", "--concurrency", "1"] + urls)
+            let endings = ended.lines.map { $0.split(separator: " ").last }
+            #expect(endings == ["ok", "failed:truncatedBody", "failed:unacceptableStatus"])
         }
 
         @Test func `A redirect is followed, and is no attempt of its own`() async throws {

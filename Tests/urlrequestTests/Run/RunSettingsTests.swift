@@ -14,16 +14,8 @@ import Testing
     @Test func `What the input says may be sent again by the transport`() async throws {
         let line = "http://a.example/"
         let input = try RequestTemplate().request(fromURL: line, id: 1)
-        let operation = InputOperation(
-            input, configuration: RunSettings().configuration, savingIn: nil, observer: Deaf())
+        let operation = InputOperation(input, configuration: RunSettings().configuration, savingAt: nil) {}
         #expect(try await operation.makeTask(for: input.request).mayBeSentAgain == true)
-    }
-
-    private final class Deaf: InputOperation.Observer {
-        func beganWaiting(_ input: InputRequest) {}
-        func beganAttempt(_ input: InputRequest) {}
-        func beganRetry() {}
-        func ended(_ input: InputRequest) {}
     }
 
     @Test func `A server is waited for as long as five minutes`() {
@@ -45,7 +37,6 @@ import Testing
         var configuration = RunSettings().configuration
         configuration.transport = ScriptedTransport([.status(429, fields: [("Retry-After", "1")])])
         configuration.clock = clock
-        configuration.limiter = nil
         configuration.attemptTimeLimit = nil
         // A literal that is a URL.
         let operation = URLRequestOperation(URL(string: "http://limited.invalid/")!, configuration: configuration)
@@ -66,8 +57,18 @@ import Testing
     @Test func `The rate is that of each host`() {
         var settings = RunSettings()
         settings.rate = 2.5
-        let limiter = settings.configuration.limiter
-        #expect(limiter?.rate == .perSecond(2.5) && limiter?.scope == .host)
+        #expect(settings.limiter.rate == .perSecond(2.5) && settings.limiter.scope == .host)
+    }
+
+    @Test func `The limiter of the queue bounds the attempts in all and to each host, and minds the status 429`() {
+        var settings = RunSettings()
+        (settings.concurrency, settings.perHost) = (7, 3)
+        let limiter = settings.limiter
+        #expect(limiter.total == 7 && limiter.perHost == 3 && limiter.adaptsToTooManyRequests)
+    }
+
+    @Test func `The requests have no limiter besides that of the queue`() {
+        #expect(RunSettings().configuration.limiter == nil)
     }
 
     /// The delay before the next attempt if a server asks for one; `nil` if there is none.

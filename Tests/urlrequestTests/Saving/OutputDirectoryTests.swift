@@ -84,7 +84,7 @@ import Testing
     @Test func `A body that is discarded when it has its name leaves nothing`() async throws {
         let directory = try OutputDirectory(path)
         let file = SavedFile(in: directory)
-        try await file.save(as: FileName(of: URL(string: "http://a.example/")))
+        _ = try await file.save(as: name("http://a.example/"))
         file.discard()
         await directory.finish()
         #expect(try contents() == [:])
@@ -93,8 +93,10 @@ import Testing
     @Test("Whatever the file system knows, nothing is replaced", arguments: OutputDirectory.NamingWay.allCases)
     func naming(_ way: OutputDirectory.NamingWay) async throws {
         let directory = try OutputDirectory(path, naming: [way])
+        let file = SavedFile(in: directory)
+        try await file.append(Data("body".utf8))
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path + "/a.example"))
-        try await save("body", as: "http://a.example/", in: directory)
+        _ = try await file.save(as: name("http://a.example/"))
         #expect(try contents() == ["a.example": "mine", "a.example-2": "body"])
     }
 
@@ -104,7 +106,7 @@ import Testing
         let file = SavedFile(in: directory)
         try await file.append(Data("half".utf8))
         directory.removeUnfinished()
-        await #expect(throws: RequestError.self) { try await file.save(as: FileName(of: nil)) }
+        await #expect(throws: RequestError.self) { _ = try await file.save(as: name("")) }
         #expect(try contents() == [:])
     }
 
@@ -135,10 +137,72 @@ import Testing
         #expect(try contents() == [:])
     }
 
+    @Test func `Names follow the order in which they were asked for, not that of the saving`() async throws {
+        let directory = try OutputDirectory(path)
+        let base = FileName(of: URL(string: "http://a.example/b.txt"))
+        let first = await directory.name(of: base)
+        let second = await directory.name(of: base)
+        for (text, destination) in [("2", second), ("1", first)] {
+            guard case .free(let name) = destination else { continue }
+            let file = SavedFile(in: directory)
+            try await file.append(Data(text.utf8))
+            _ = try await file.save(as: name)
+        }
+        #expect(try contents() == ["a.example_b.txt": "1", "a.example_b-2.txt": "2"])
+    }
+
+    @Test func `A name that was taken meanwhile is not replaced, and the next one is told`() async throws {
+        let directory = try OutputDirectory(path)
+        let file = SavedFile(in: directory)
+        guard case .free(let name) = await directory.name(of: FileName(of: URL(string: "http://a.example/"))) else {
+            return #expect(Bool(false), "not free")
+        }
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path + "/a.example"))
+        #expect(try await file.save(as: name) == "a.example-2")
+        #expect(try contents() == ["a.example": "mine", "a.example-2": ""])
+    }
+
+    @Test func `A file that stands there is replaced if that is wanted, and a link is not followed`() async throws {
+        let directory = try OutputDirectory(path, ifExists: .overwrite)
+        let victim = try TemporaryPath(content: "precious")
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/a.example"))
+        try FileManager.default.createSymbolicLink(
+            atPath: path + "/a.example-2", withDestinationPath: victim.path)
+        for text in ["1", "2"] { try await save(text, as: "http://a.example/", in: directory) }
+        #expect(try contents() == ["a.example": "1", "a.example-2": "2"])
+        #expect(try String(contentsOfFile: victim.path, encoding: .utf8) == "precious")
+    }
+
+    @Test func `A file that stands there is kept if that is wanted, and no name given`() async throws {
+        let directory = try OutputDirectory(path, ifExists: .skip)
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/a.example"))
+        let base = FileName(of: URL(string: "http://a.example/"))
+        #expect(await directory.name(of: base) == .kept("a.example"))
+        #expect(await directory.name(of: base) == .free(OutputName(base: base, number: 2)))
+    }
+
+    @Test("A second run into the same directory uses the same names", arguments: [ExistingFile.overwrite, .skip])
+    func secondRun(_ ifExists: ExistingFile) async throws {
+        for _ in 1...2 {
+            let directory = try OutputDirectory(path, ifExists: ifExists)
+            for _ in 1...3 {
+                guard case .free(let name) = await directory.name(of: FileName(of: URL(string: "http://a.example/")))
+                else { continue }
+                _ = try await SavedFile(in: directory).save(as: name)
+            }
+            #expect(try Set(contents().keys) == ["a.example", "a.example-2", "a.example-3"])
+        }
+    }
+
     private func save(_ pieces: String..., as url: String, in directory: OutputDirectory) async throws {
+        guard case .free(let name) = await directory.name(of: FileName(of: URL(string: url))) else { return }
         let file = SavedFile(in: directory)
         for piece in pieces { try await file.append(Data(piece.utf8)) }
-        try await file.save(as: FileName(of: URL(string: url)))
+        _ = try await file.save(as: name)
+    }
+
+    private func name(_ url: String) -> OutputName {
+        OutputName(base: FileName(of: URL(string: url)), number: 1)
     }
 
     private func contents() throws -> [String: String] {

@@ -260,6 +260,10 @@
             case (.system, .folderAlone):
                 handle.set(options.file, nil)
                 if CurlLibrary.restoresRoots, let root = Self.rootOfFile { handle.set(options.memory, root.bytes) }
+            case (.system, .named(let file, let folder)):
+                // Without a file, libcurl that restores its own adds that to the folder.
+                handle.set(options.file, file)
+                if let folder { handle.set(options.folder, folder) } else { forgetFolder(options.folder, handle) }
             case (.file(let file), _):
                 handle.set(options.file, file.path)
                 forgetFolder(options.folder, handle)

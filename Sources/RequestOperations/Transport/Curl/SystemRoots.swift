@@ -6,14 +6,17 @@
     /// Some systems (Debian, Ubuntu) have them twice, in a file and one by one in a folder, and their libcurl is built to look
     /// in both. It reads the whole file for each connection then, on the thread of the transport: some 50 ms. Told of the file
     /// alone, it keeps what it has read, in the versions 7.87 to 8.20; told of the folder alone, OpenSSL reads what it needs.
-    enum SystemRoots {
+    enum SystemRoots: Equatable {
         /// Where libcurl looks by itself.
         case asBuilt
         case fileAlone
         case folderAlone
+        /// In places that the environment names, at least one.
+        case named(file: String?, folder: String?)
 
         /// Those of this system; looked for once.
         static let present: SystemRoots = {
+            if let named = SystemRoots(in: ProcessInfo.processInfo.environment) { return named }
             guard let file = rocurl_root_file().map({ String(cString: $0) }),
                 let folder = rocurl_root_folder().map({ String(cString: $0) })
             else { return .asBuilt }
@@ -22,6 +25,18 @@
                 keepsFile: CurlLibrary.keepsRoots && !CurlLibrary.restoresRoots,
                 findsByName: rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false)
         }()
+
+        /// The places that an environment names, as it does for curl; `nil` for none. An empty name is none.
+        init?(in environment: [String: String]) {
+            func place(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+            if let bundle = place("CURL_CA_BUNDLE") {
+                self = .named(file: bundle, folder: nil)
+                return
+            }
+            let (file, folder) = (place("SSL_CERT_FILE"), place("SSL_CERT_DIR"))
+            guard file != nil || folder != nil else { return nil }
+            self = .named(file: file, folder: folder)
+        }
 
         /// One of the two is left out only if it seems to have nothing that the other lacks. (What is left out can make a
         /// connection fail, and never be trusted.)

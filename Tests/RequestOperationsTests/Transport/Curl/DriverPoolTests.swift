@@ -16,7 +16,8 @@
         }
 
         private func task(_ number: Int) -> TransportTask {
-            task(TrustPolicy(pinnedKeys: ["sha256//\(number)"]))
+            let key = Data(repeating: UInt8(number), count: 32)
+            return task(TrustPolicy(pinnedKeys: ["sha256//" + key.base64EncodedString()]))
         }
 
         @Test func `The policy of the transport and none have one driver, each other has its own`() {

@@ -63,6 +63,28 @@
             }
         }
 
+        @Test func `The environment names the roots, and the bundle of curl comes first`() {
+            #expect(SystemRoots(in: [:]) == nil)
+            #expect(SystemRoots(in: ["SSL_CERT_FILE": "", "SSL_CERT_DIR": "", "CURL_CA_BUNDLE": ""]) == nil)
+            #expect(SystemRoots(in: ["SSL_CERT_FILE": "/f"]) == .named(file: "/f", folder: nil))
+            #expect(SystemRoots(in: ["SSL_CERT_DIR": "/d"]) == .named(file: nil, folder: "/d"))
+            #expect(SystemRoots(in: ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/d"]) == .named(file: "/f", folder: "/d"))
+            let all = ["CURL_CA_BUNDLE": "/b", "SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/d"]
+            #expect(SystemRoots(in: all) == .named(file: "/b", folder: nil))
+        }
+
+        @Test func `The roots of the system are those that the environment names`() async throws {
+            let port = try #require(SecureServers.shared.url(.http1).port)
+            let file = SecureServers.shared.file("ca.pem").path
+            await #expect(processExitsWith: .success) { [port = port as Int, file = file as String] in
+                setenv("SSL_CERT_FILE", file, 1)
+                let url = try #require(URL(string: "https://localhost:\(port)/1k"))
+                let response = try await CurlTransport.with { _ in }.perform(TransportTask(URLRequest(url: url))) { _ in
+                }
+                precondition(response.head.status == 200)
+            }
+        }
+
         private func roots(inFile: Int, inFolder: Int, keepsFile: Bool, findsByName: Bool) -> SystemRoots {
             SystemRoots(countInFile: inFile, countInFolder: inFolder, keepsFile: keepsFile, findsByName: findsByName)
         }

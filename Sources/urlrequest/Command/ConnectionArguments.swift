@@ -1,0 +1,64 @@
+#if CommandLineTool
+    import ArgumentParser
+    import RequestOperations
+
+    /// The arguments that say which servers are trusted and how connections are made.
+    struct ConnectionArguments: ParsableArguments {
+        @Option(help: ArgumentHelp("Trusts the roots in a file of PEM certificates, and no others.", valueName: "file"))
+        var cacert: String?
+
+        @Option(
+            help: ArgumentHelp("Shows the PEM certificate in a file to servers that ask for one.", valueName: "file"))
+        var cert: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "The PEM key of that certificate. (default: in the file of --cert)", valueName: "file"))
+        var key: String?
+
+        @Option(
+            name: .customLong("pin"), parsing: .singleValue,
+            help: ArgumentHelp(
+                "A public key of which the server's must be one; can be given several times.",
+                valueName: "sha256//base64"),
+            transform: OptionValue.pin)
+        var pins: [String] = []
+
+        @Flag(help: "Checks no certificates: anybody on the way can read and change everything.")
+        var insecure = false
+
+        @Flag(help: "Speaks HTTP/2 without TLS as well. (With TLS it is spoken where the server offers it.)")
+        var http2 = false
+
+        func validate() throws {
+            guard !insecure || cacert == nil else {
+                throw ValidationError("--insecure checks no certificates, so --cacert has no use.")
+            }
+            guard key == nil || cert != nil else { throw ValidationError("--key belongs to --cert, which is missing.") }
+        }
+
+        /// The options, with the files read.
+        ///
+        /// - Throws: ``UnusableInput`` for a file that cannot be used, and for a transport that cannot do it.
+        func options(over transport: TransportChoice) throws -> ConnectionOptions {
+            var options = ConnectionOptions()
+            if insecure { options.trust.roots = .insecureTrustingEveryServer }
+            if let cacert {
+                _ = try PEMFile.read(cacert, with: "CERTIFICATE")
+                options.trust.roots = .file(URL(fileURLWithPath: cacert))
+            }
+            if let cert {
+                options.trust.clientCertificate = TrustPolicy.ClientCertificate(
+                    certificate: try PEMFile.read(cert, with: "CERTIFICATE"),
+                    key: try PEMFile.read(key ?? cert, with: "PRIVATE KEY"))
+            }
+            options.trust.pinnedKeys = pins
+            options.wantsHTTP2 = http2
+            guard options == ConnectionOptions() || transport != .urlsession else {
+                throw UnusableInput(
+                    "--cacert, --cert, --key, --pin, --insecure and --http2 need another transport than urlsession")
+            }
+            return options
+        }
+    }
+#endif

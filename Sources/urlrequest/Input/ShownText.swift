@@ -1,0 +1,25 @@
+import RequestOperations
+
+/// A part of the input as it can be printed: short, and without what a terminal would obey.
+func quoted(_ text: String) -> String {
+    let safe = text.unicodeScalars.prefix(40).map { $0.properties.isGraphic ? Character($0) : "?" }
+    return "“\(String(safe))”"
+}
+
+/// A character of the input as it can be printed, with a word for what it is.
+func named(_ scalar: Unicode.Scalar) -> String {
+    guard scalar.properties.isGraphic else {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "the character U+\(String(repeating: "0", count: max(4 - digits.count, 0)))\(digits)"
+    }
+    return "the character “\(scalar)”"
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isGraphic: Bool {
+        switch generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// Bounds what is between the input and the output: requests that wait or run, and results that are not printed yet.
+///
+/// One Task takes places, any thread gives them back.
+struct OpenPlaces: Sendable {
+    /// How many places there are.
+    let count: Int
+
+    private let places: AsyncStream<Void>
+    private let giver: AsyncStream<Void>.Continuation
+
+    /// Makes places, all of them open.
+    init(_ count: Int) {
+        self.count = count
+        (places, giver) = AsyncStream.makeStream()
+        giveBack(count)
+    }
+
+    /// Takes places, and waits until there are so many.
+    ///
+    /// - Throws: `CancellationError` when the Task is cancelled. No place can be taken from then on.
+    func take(_ number: Int) async throws {
+        var places = places.makeAsyncIterator()
+        for _ in 0..<number {
+            guard await places.next() != nil else { throw CancellationError() }
+        }
+    }
+
+    /// Gives places back.
+    func giveBack(_ number: Int) {
+        for _ in 0..<number { giver.yield() }
+    }
+}

@@ -1,0 +1,90 @@
+#if CommandLineTool && canImport(Glibc)
+    import RequestOperations
+    import RequestOperationsTesting
+    import Testing
+
+    @Suite(.timeLimit(.minutes(15))) struct SecureConnectionTests {
+        /// How the line of one request to a server ends.
+        private func ending(
+            _ server: SecureServer, _ options: [String], environment: [String: String] = [:]
+        ) async throws -> String {
+            let noVariables = ["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", "SSL_CERT_DIR": ""]
+            let tool = try RunningTool(
+                ["run", server.url, "--retries", "0"] + options, environment: noVariables.merging(environment) { $1 })
+            let line = try #require(try await tool.end().lines.first)
+            return line.split(separator: " ").last.map(String.init) ?? ""
+        }
+
+        @Test func `A server whose root is not known is refused`() async throws {
+            #expect(try await ending(SecureServer(), []) == "failed:untrustedCertificate")
+        }
+
+        @Test func `It is trusted with the file of its root, and with no other`() async throws {
+            let server = try await SecureServer()
+            #expect(try await ending(server, ["--cacert", server.path("ca.pem")]) == "ok")
+            #expect(
+                try await ending(server, ["--cacert", server.path("stranger.pem")]) == "failed:untrustedCertificate")
+        }
+
+        @Test("The environment names the roots as for curl", arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+        func environment(_ name: String) async throws {
+            let server = try await SecureServer()
+            #expect(try await ending(server, [], environment: [name: server.path("ca.pem")]) == "ok")
+        }
+
+        @Test func `The option counts in place of the environment`() async throws {
+            let server = try await SecureServer()
+            let environment = ["SSL_CERT_FILE": server.path("ca.pem")]
+            let ending = try await ending(server, ["--cacert", server.path("stranger.pem")], environment: environment)
+            #expect(ending == "failed:untrustedCertificate")
+        }
+
+        @Test func `Without checks every server is trusted`() async throws {
+            #expect(try await ending(SecureServer(), ["--insecure"]) == "ok")
+        }
+
+        @Test func `The key must be one of the pinned ones, without other checks too`() async throws {
+            let server = try await SecureServer()
+            let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+            #expect(try await ending(server, ["--insecure", "--pin", other, "--pin", server.pin]) == "ok")
+            #expect(try await ending(server, ["--insecure", "--pin", other]) == "failed:pinningFailed")
+        }
+
+        @Test func `A certificate is shown to a server that demands one`() async throws {
+            let server = try await SecureServer(demandsCertificate: true)
+            let roots = ["--cacert", server.path("ca.pem")]
+            let identity = ["--cert", server.path("client.pem"), "--key", server.path("client.key")]
+            #expect(try await ending(server, roots + identity) == "ok")
+            #expect(try await ending(server, roots + ["--cert", server.path("both.pem")]) == "ok")
+            #expect(try await ending(server, roots) == "failed:clientCertificateRejected")
+        }
+
+        @Test(
+            "What no connection can be made with ends with 2 before any request",
+            arguments: [
+                ["--cacert", "/no/such/file"], ["--cacert", "/dev/null"], ["--cacert", "/tmp"], ["--key", "/dev/null"],
+                ["--cert", "/dev/null"], ["--pin", "sha256//"],
+                ["--pin", "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="],
+                ["--pin", "sha256//YhKJ"], ["--pin", "/etc/passwd"], ["--insecure", "--cacert", "/dev/null"],
+                ["--transport", "urlsession", "--insecure"], ["--transport", "urlsession", "--http2"],
+            ])
+        func refuses(_ options: [String]) async throws {
+            let ended = try await RunningTool.run(["run", "http://127.0.0.1:1/"] + options)
+            #expect(ended.status == 2)
+            #expect(ended.output == "" && !ended.errors.isEmpty)
+        }
+
+        @Test func `That nothing is checked is said`() async throws {
+            let ended = try await RunningTool.run("run", "http://127.0.0.1:1/", "--insecure", "--retries", "0")
+            #expect(ended.errors.hasPrefix("urlrequest: --insecure: "))
+        }
+
+        @Test func `HTTP 2 without TLS is spoken if it is wanted`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("") }
+            let ended = try await RunningTool.run(
+                "run", server.url("/x").absoluteString, "--http2", "--retries", "0", "--timeout", "5")
+            // This server speaks HTTP/1.1 only, and is sent the preface of HTTP/2.
+            #expect(ended.status == 1 && server.requests.filter { $0.method == "GET" }.isEmpty)
+        }
+    }
+#endif
