@@ -34,6 +34,7 @@ struct InputRequest: Sendable {
     /// The URL as it is printed: without a user and a password.
     var url: String {
         let text = request.url?.absoluteString ?? ""
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
         guard let start = text.range(of: "://")?.upperBound else { return text }
         let authority = text[start...].prefix { !"/?#".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return text }

@@ -155,8 +155,8 @@ extension URL {
 }
 
 extension UInt8 {
-    /// Whether a URL may hold it as it stands, in one place at least.
-    fileprivate var isOrdinary: Bool { self > 0x20 && self < 0x7F && !"\"<>\\^`{|}".utf8.contains(self) }
+    /// Whether a URL may hold it as it stands, besides in an address of IPv6.
+    fileprivate var isOrdinary: Bool { self > 0x20 && self < 0x7F && !"\"<>[\\]^`{|}".utf8.contains(self) }
 
     /// Whether the name of a host may hold it (RFC 3986, section 3.2.2), but for escapes.
     fileprivate var isOfName: Bool {

@@ -8,8 +8,9 @@ final class RequestRun: Sendable {
         case stopped(StopReason)
     }
 
-    /// How many requests there are between the input and the output, besides those in flight.
-    private static let mostWaiting = 5000
+    /// How many requests there are between the input and the output, besides those in flight. One that waits for its host keeps
+    /// 11 KiB.
+    private static let mostWaiting = 4000
 
     private let settings: RunSettings
     private let configuration: RequestConfiguration

@@ -80,7 +80,8 @@
             /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say (`HTTPS_PROXY`, `ALL_PROXY`
             /// and `NO_PROXY` too; `HTTP_PROXY` does not count, since a CGI program's client can set it). Whether there is
             /// any is found out when the transport is made, and for a task's own trust policy with the first request under it,
-            /// and again once its connections were not kept.
+            /// and again once its connections were not kept. In `no_proxy` an entry with a port matches no host, and a range of
+            /// IPv6 none with libcurl 7.88.
             case environment
             /// No proxy, whatever the environment says.
             case none

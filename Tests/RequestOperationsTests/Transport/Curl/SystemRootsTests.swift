@@ -77,7 +77,7 @@
             let port = try #require(SecureServers.shared.url(.http1).port)
             let file = SecureServers.shared.file("ca.pem").path
             await #expect(processExitsWith: .success) { [port = port as Int, file = file as String] in
-                setenv("SSL_CERT_FILE", file, 1)
+                setenv("CURL_CA_BUNDLE", file, 1)
                 let url = try #require(URL(string: "https://localhost:\(port)/1k"))
                 let response = try await CurlTransport.with { _ in }.perform(TransportTask(URLRequest(url: url))) { _ in
                 }
