@@ -62,7 +62,7 @@ import Testing
         configuration.transport = transport
         configuration.completionQueue = completionQueue
         configuration.retryPolicy.budget = nil
-        configuration.retryPolicy.retryAfterTable = nil
+        configuration.retryPolicy.sharesRetryAfter = false
         return InputOperation(
             try RequestTemplate().request(fromURL: "http://a.example/", id: id), configuration: configuration,
             savingAt: nil, onRetry: onRetry)
