@@ -206,6 +206,8 @@ protocol QueueMember: FinishAnnouncing {
 
     /// The operation is ready as far as its dependencies go.
     func dependenciesFinished()
+    /// The operation is ready, and stands in the line of its queue: its time begins.
+    func becameReady()
     /// It is about to be started in a queue, in the order of starting.
     ///
     /// Not called for one that runs on the place of another.

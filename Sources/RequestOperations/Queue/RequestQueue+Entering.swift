@@ -33,6 +33,7 @@ extension RequestQueue {
 
     /// An operation of ours is ready: it enters, once it has a place, if it needs one.
     func admit(_ operation: any QueueMember) {
+        operation.becameReady()
         guard let (_, lender) = held.withLock({ $0.terms(of: operation) }) else { return enter(operation) }
         // What lent its place may have given it back meanwhile.
         if let lender, lender.holdsPlace(of: limiter) { return enter(operation, lentBy: lender) }

@@ -25,6 +25,10 @@ final class RequestRun: Sendable {
     init(_ settings: RunSettings) {
         self.settings = settings
         queue = RequestQueue(limiter: settings.limiter)
+        // The deadline of a request runs from when it lines up. So few stand in the line, unless hosts have bounds of their own:
+        // then those behind a full host must not keep the others out.
+        let isBoundByHost = settings.perHost != nil || settings.rate != nil
+        queue.maximumPending = isBoundByHost ? Self.mostWaiting : max(8, settings.concurrency / 2)
         places = OpenPlaces(Self.mostWaiting + settings.concurrency)
         reporter = Reporter(settings)
         var configuration = settings.configuration

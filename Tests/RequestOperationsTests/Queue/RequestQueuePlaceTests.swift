@@ -199,6 +199,23 @@ import Testing
         _ = try await operation.value
     }
 
+    // MARK: The deadline
+
+    @Test func theDeadlineRunsWhileARequestWaitsForAPlace() async throws {
+        queue.maxConcurrentOperationCount = 0
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.body(Data())])
+        var configuration = RequestConfiguration.over(transport)
+        configuration.clock = clock
+        configuration.deadline = .seconds(5)
+        let operation = request(configuration)
+        queue.addOperation(operation)
+        clock.advance(by: .seconds(5))
+        queue.maxConcurrentOperationCount = 1
+        let error = await #expect(throws: RequestError.self) { _ = try await operation.value }
+        #expect(error?.code == .timedOut && transport.requests.isEmpty)
+    }
+
     // MARK: What waits holds no place
 
     @Test func aRequestThatWaitsForANetworkHoldsNoPlace() async throws {
