@@ -5,7 +5,7 @@ struct Catalogue {
 
     /// All of them.
     var all: [Benchmark] {
-        [cost, rounds, waiting] + queues + [simulation, outages] + loads + files + encodings + others + [soak]
+        [cost, rounds, waiting] + queues + [simulation, outages] + loads + files + encodings + others + [tool, soak]
     }
 
     /// Those that the command line names; all but the soak if it names none.

@@ -1,7 +1,26 @@
 extension Catalogue {
     /// What dependencies cost.
     var queues: [Benchmark] {
-        [dependent(.chain, "on the one before it"), dependent(.graph, "on three before it, at random"), blocked]
+        [dependent(.chain, "on the one before it"), dependent(.graph, "on three before it, at random"), blocked, held]
+    }
+
+    /// Requests that wait for a place.
+    private var held: Benchmark {
+        let count = options.isQuick ? 10_000 : 100_000
+        return Benchmark(
+            name: "queue-held", title: "\(count) requests that wait in a queue of width 1", rounds: 3, measures: [.bytes],
+            hasRatios: false,
+            floors: [
+                Floor(name: "bytes of a request that waits, its operation included", bound: .atMost(2560)) {
+                    $0.value(.bytes, of: "\(QueueOrder.Kind.requestQueue)")
+                }
+            ]
+        ) { _ in
+            QueueOrder.Kind.allCases.map { kind in
+                Contender(
+                    name: "\(kind)", title: kind.title, order: .held(HeldOrder(kind: kind, operations: count)))
+            }
+        }
     }
 
     /// Operations that depend on each other, as many of them as there may be.

@@ -22,6 +22,10 @@ enum Order: Codable, Sendable {
     case multipart(MultipartOrder)
     /// Operations that depend on others.
     case queue(QueueOrder)
+    /// Requests that wait for a place of their queue.
+    case held(HeldOrder)
+    /// Many GETs by a program.
+    case tool(ToolOrder)
     /// Many processes and a server that fails, in virtual time.
     case simulation(SimulationOrder)
     /// Mixed traffic with faults.
@@ -40,6 +44,8 @@ enum Order: Codable, Sendable {
         case .encoding(let order): try order.carryOut()
         case .multipart(let order): try order.carryOut()
         case .queue(let order): order.carryOut()
+        case .held(let order): order.carryOut()
+        case .tool(let order): try order.carryOut()
         case .simulation(let order): order.carryOut()
         case .soak(let order): try order.carryOut()
         }
