@@ -8,7 +8,8 @@ extension Catalogue {
     private var held: Benchmark {
         let count = options.isQuick ? 10_000 : 100_000
         return Benchmark(
-            name: "queue-held", title: "\(count) requests that wait in a queue of width 1", rounds: 3, measures: [.bytes],
+            name: "queue-held", title: "\(count) requests that wait in a queue of width 1", rounds: 3,
+            measures: [.bytes],
             hasRatios: false,
             floors: [
                 Floor(name: "bytes of a request that waits, its operation included", bound: .atMost(2560)) {
