@@ -20,10 +20,7 @@ let package = Package(
     traits: [
         .trait(
             name: "CommandLineTool",
-            description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
-        .trait(
-            name: "Observability",
-            description: "Reports to swift-log, swift-metrics and swift-distributed-tracing."),
+            description: "Builds urlrequest, the command-line tool (swift-argument-parser).")
     ],
     dependencies: [
         // Resolved only when the trait that uses it is enabled: the default build has no package dependency.
