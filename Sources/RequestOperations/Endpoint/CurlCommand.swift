@@ -14,7 +14,7 @@ struct CurlCommand {
         words.append(option(ofMethod: request.httpMethod ?? "GET", hasBody: !body.isNone))
         words.append("--url \(url.quoted)")
         for (name, value) in fields {
-            // A field without a value is written with a semicolon; with a colon curl would leave it out.
+            // curl sends an empty field only if a semicolon follows the name. With a colon it leaves the field out.
             words.append("--header \((value.isEmpty ? "\(name);" : "\(name): \(value)").quoted)")
         }
         var source = ""
@@ -25,13 +25,13 @@ struct CurlCommand {
         case .stream: words.append("--data-binary @-")
         }
         if !body.isNone, !fields.contains(where: { $0.name.lowercased() == "content-type" }) {
-            // Of itself curl sends the type of a form.
+            // curl would add the content type of a form by itself.
             words.append("--header 'Content-Type:'")
         }
         return source + words.joined(separator: " \\\n    ")
     }
 
-    /// curl has an option of its own for HEAD. Without it, curl waits for a body. With it, curl sends no body.
+    /// curl has a special option for HEAD. Without that option, curl waits for a body. With it, curl sends no body.
     private func option(ofMethod method: String, hasBody: Bool) -> String {
         method == "HEAD" && !hasBody ? "--head" : "--request \(method.quoted)"
     }
@@ -41,30 +41,30 @@ struct CurlCommand {
         return redaction?.text(of: url) ?? url.absoluteString
     }
 
-    /// The fields that can be sent: curl would take a name with an `@` for that of a file.
+    /// The fields that can be sent. curl would read a name that begins with `@` as the name of a file.
     private var fields: [(name: String, value: String)] {
         (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
             .filter { RequestPreflight.isToken($0.key) && RequestPreflight.isFieldValue($0.value) }
             .map { name, value in (name, redaction?.hides(field: name) == true ? Redaction.mark : value) }
     }
 
-    /// How long a word of a command may be: Linux passes on no longer one than 128 KiB.
+    /// The limit for one word of the command, in bytes. Linux passes on words of at most 128 KiB.
     private static let longestWord = 64 << 10
 
-    /// Adds a body: as a word if a shell can pass it in one, else from what a `printf` writes.
+    /// Adds a body: as one word if a shell can pass it, otherwise as the output of a `printf`.
     private func adding(_ body: Data, to words: [String]) -> (String, [String]) {
         if body.count < Self.longestWord, !body.contains(0), let text = String(validating: body, as: UTF8.self) {
             let word = text.quoted
             if word.utf8.count < Self.longestWord { return ("", words + ["--data-raw \(word)"]) }
         }
-        // Pieces, since a command's length has a bound in some shells.
+        // The body is cut into pieces because some shells limit the length of a command.
         let prints = stride(from: 0, to: body.count, by: 8 << 10).map { start in
             "printf '\(body.dropFirst(start).prefix(8 << 10).map(\.inFormat).joined())'"
         }
         return ("{ \(prints.joined(separator: "; ")); } | ", words + ["--data-binary @-"])
     }
 
-    /// The body without what is left out; nothing is known of a type but for forms and JSON, so that all of it is.
+    /// The body after redaction. Only forms and JSON can be redacted in part. Any other body is replaced as a whole.
     private func shown(_ body: Data) -> Data {
         guard let redaction, !body.isEmpty else { return body }
         let type = request.value(forHTTPHeaderField: "Content-Type").flatMap(MediaType.init)
@@ -80,8 +80,8 @@ struct CurlCommand {
 }
 
 extension String {
-    /// The text as one word of a POSIX shell: everything between apostrophes stands for itself but an apostrophe. Of bytes:
-    /// an apostrophe with a combining mark after it is another `Character`.
+    /// The text as one word of a POSIX shell. Between apostrophes, every character except an apostrophe stands for
+    /// itself. The text is split between bytes, because an apostrophe plus a combining mark is a different `Character`.
     fileprivate var quoted: String {
         let pieces = utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
         return "'" + pieces.map { String(Substring($0)) }.joined(separator: #"'\''"#) + "'"
@@ -89,11 +89,11 @@ extension String {
 }
 
 extension UInt8 {
-    /// The byte in the format of `printf`, between apostrophes.
+    /// The byte as written in the format of `printf`, between apostrophes.
     fileprivate var inFormat: String {
         switch Unicode.Scalar(self) {
         case "%": return "%%"
-        // At the beginning a hyphen would be that of an option.
+        // A hyphen at the beginning would start an option.
         case "'", "\\", "-": break
         case " "..."~": return String(Unicode.Scalar(self))
         default: break
@@ -104,30 +104,32 @@ extension UInt8 {
 }
 
 extension URLRequest {
-    /// The request as a command of the program curl. A POSIX shell runs it unchanged, whatever the values hold.
+    /// The request as a command for the program curl. A POSIX shell runs it unchanged, even if the values contain
+    /// special characters.
     ///
-    /// A system bounds the length of a command that is an argument, as to `sh -c`: 128 KiB on Linux. Run a longer one from
-    /// a file or from the standard input of a shell. The command leaves out fields that no transport sends: those with a
-    /// name that is no token, and those with a line break in the value. For a HEAD with a body, curl waits for a body of
-    /// the response until the server ends the connection.
+    /// A system limits the length of a command that is passed as an argument, as in `sh -c`: 128 KiB on Linux. Run a
+    /// longer command from a file, or from the standard input of a shell. The command leaves out fields that no
+    /// transport sends: a name that is not a token, or a value with a line break. For a HEAD with a body, curl waits
+    /// for a response body until the server closes the connection.
     ///
     /// - Parameters:
-    ///   - redaction: What is left out of the URL, the fields, and a body that is a form or JSON. Any other body is left
-    ///     out as a whole, since nothing in it can be told apart. ``Redaction/default`` if not given. With `nil` nothing
-    ///     is left out, and the command sends an equal request.
-    /// - Returns: A command of several lines. A body that is a stream is read from the standard input.
+    ///   - redaction: What is left out of the URL, the fields, and a body that is a form or JSON. Any other body is
+    ///     left out as a whole, because its parts cannot be told apart. ``Redaction/default`` if not given. With `nil`
+    ///     nothing is left out, and the command sends an equal request.
+    /// - Returns: A command of several lines. It reads a streamed body from the standard input.
     public func curlCommand(redaction: Redaction? = .default) -> String {
         CurlCommand(self, redaction: redaction).text(body: RequestBody(of: self))
     }
 }
 
 extension Endpoint {
-    /// The request as a command of the program curl; see `URLRequest.curlCommand`. A multipart body with files is read from
-    /// the standard input.
+    /// The request as a command for the program curl; see `URLRequest.curlCommand`.
+    ///
+    /// The command reads a multipart body with files from the standard input.
     ///
     /// - Parameters:
     ///   - baseURL: See ``urlRequest(relativeTo:)``.
-    ///   - redaction: What is left out; ``Redaction/default`` if not given, nothing with `nil`.
+    ///   - redaction: What is left out. ``Redaction/default`` if not given; `nil` leaves nothing out.
     /// - Throws: See ``urlRequest(relativeTo:)``.
     public func curlCommand(relativeTo baseURL: URL, redaction: Redaction? = .default) throws -> String {
         let prepared = try EndpointRequest(self, relativeTo: baseURL)

@@ -1,4 +1,4 @@
-/// A tree of parameters as a value that any encoder encodes.
+/// A tree of parameters as a value for any encoder.
 struct EncodableParameters: Encodable {
     private let node: ParameterNode
 

@@ -1,7 +1,7 @@
 extension Endpoint {
-    /// One line: the type, the method, the path and the names of the parameters, without any value.
+    /// One line: the type, the method, the path and the names of the parameters, without any values.
     ///
-    /// `print` and the debugger show this, so that a credential in a property never stands in a log.
+    /// `print` and the debugger show this line, so a credential in a property does not get into a log.
     public var debugDescription: String {
         var line = "\(Self.self): \(method.rawValue) \(Redaction.default.location(path))"
         guard let parameters = try? EndpointParameters(of: self) else { return line + " (cannot be encoded)" }
@@ -21,9 +21,9 @@ extension Redaction {
     fileprivate func location(_ path: String) -> String {
         let reference = URLReference(path)
         let location = reference.location
-        // Without a user it is shown as it is written. A URL would have its template escaped.
+        // Without a user, the location is shown as written. A URL would escape the template in it.
         guard location.utf8.contains(UInt8(ascii: "@")) else { return location }
-        // What is no URL may have a password anywhere.
+        // Text that is not a URL may have a password anywhere.
         guard URL(string: location) != nil else { return Self.mark }
         return reference.location(withUserAs: Self.mark + "@")
     }

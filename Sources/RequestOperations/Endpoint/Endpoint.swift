@@ -12,86 +12,93 @@
 /// let operation = CreatePost(title: "Hello", text: "World").operation(relativeTo: baseURL)
 /// ```
 ///
-/// **Where a property goes.** The parameters are what the type encodes: by default its stored properties. They go into the
-/// query for GET, HEAD and DELETE, and into the body for other methods. A property wrapper puts a property elsewhere and
-/// may give it another name: `@Path`, `@Query`, `@Header`, `@Body`. ``Ignored`` leaves it out.
+/// **Where a property goes.** The parameters are what the type encodes: by default its stored properties. They go into
+/// the query for GET, HEAD and DELETE, and into the body for other methods. A property wrapper puts a property
+/// elsewhere and may give it another name: `@Path`, `@Query`, `@Header`, `@Body`. ``Ignored`` leaves it out.
 ///
-/// **Properties of this protocol** are never parameters unless they are wrapped. That holds for stored and computed ones.
-/// A stored property with such a name and another type, as `let method = "POST"`, is an error. Swift would use the
-/// protocol's default in its place. A stored property with such a name in a subclass of a class that is an endpoint
-/// already is an error too. Three kinds of them cannot be found, and have no effect: a computed property, one in a
-/// property wrapper of your own, and one of type `Any`.
+/// **Properties of this protocol**, stored or computed, are not parameters unless they are wrapped. A stored property
+/// with such a name but another type, such as `let method = "POST"`, is an error. Swift would use the protocol's
+/// default instead. If a class is an endpoint, a stored property with such a name in a subclass is an error too. Three
+/// kinds cannot be detected and have no effect: computed properties, properties in your own wrapper, and properties of
+/// type `Any`.
 ///
-/// **Which value wins.** The members of ``requestObject`` come first, then the properties, then ``parameters``. If several
-/// have one name, only the last counts, also if the others belong in another part of the request. Variables of the path do
-/// not take part: the object of `PUT users/{id}` keeps its `id`. Two properties of one name may go to different parts of
-/// the request. In the same part that is an error.
+/// **Which value wins.** The members of ``requestObject`` come first, then the properties, then ``parameters``. If
+/// several have the same name, only the last one is sent, even if the others belong in another part of the request.
+/// Path variables are an exception: the object of `PUT users/{id}` keeps its `id`. Two properties with the same name
+/// may go to different parts of the request. In the same part they are an error.
 ///
-/// **Names** are those of `CodingKeys` or of the wrapper, else that of the property, converted by ``naming``.
+/// **Names** come from `CodingKeys` or the wrapper. Otherwise ``naming`` converts the name of the property.
 ///
-/// **What cannot be encoded** is an error that names the property. Nothing is left out. A class must be `final` or write
-/// its own `encode(to:)`. A subclass inherits the function of its superclass, which does not know its properties, and that
+/// **A value that cannot be encoded** is an error that names the property. No value is left out silently. A class must
+/// be `final` or write its own `encode(to:)`. A subclass inherits that function from its superclass, which does not
+/// know the subclass's properties. That is an error too.
 /// is an error too.
 public protocol Endpoint: Encodable, CustomDebugStringConvertible {
-    /// The type of the response's value: decodable, `Data`, `String` or `Void`, or any other with a
-    /// ``responseDecoder`` of your own.
+    /// The type of the response's value: a decodable type, `Data`, `String` or `Void`. Any other type needs your own
+    /// ``responseDecoder``.
     associatedtype Response: Sendable
 
-    /// The type of the ``requestObject``; none by default.
+    /// The type of the ``requestObject``. By default there is none.
     associatedtype RequestObject: Encodable = NoRequestObject
 
     /// The method. `GET` by default.
     var method: HTTPMethod { get }
 
-    /// The path below the base URL, whose own path is kept, or an absolute URL, which takes its place. It is a URI template
-    /// (RFC 6570, level 4), as in `users/{id}/posts`: its variables are the properties wrapped in `@Path`. A query in it is
-    /// kept. A fragment is part of the URL, and is not sent. Scheme and host of an absolute URL stand in it as they are: no
-    /// value makes them, or a part of them.
+    /// The path below the base URL, or an absolute URL, which replaces the base URL.
+    ///
+    /// The path of the base URL is kept. The value is a URI template (RFC 6570, level 4), such as `users/{id}/posts`.
+    /// Its variables are the properties wrapped in `@Path`. A query in it is kept. A fragment is part of the URL, but
+    /// is not sent. The template itself must contain the whole scheme and host of an absolute URL. A variable cannot
+    /// supply them or a part of them.
     var path: String { get }
 
-    /// Fields, set last: in place of any that the request would have otherwise, `Content-Type` included. None by default.
-    /// A name that differs from another in case only is an error, as is a value with a line break.
+    /// Header fields, set last. They replace any other field of the same name, including `Content-Type`. None by
+    /// default. Two names that differ only in case are an error, and so is a value with a line break.
     var headers: [String: String] { get }
 
-    /// Further parameters, which win over all others; their names are not converted. None by default.
+    /// Further parameters. They win over all others, and their names are not converted. None by default.
     var parameters: [String: ParameterValue] { get }
 
-    /// A value whose members are parameters, which all others win over. None by default.
+    /// A value whose members are parameters. All other parameters win over them. None by default.
     var requestObject: RequestObject { get }
 
-    /// How the names of properties become those of parameters. As they are declared by default.
+    /// How the names of properties become the names of parameters. By default they stay as declared.
     var naming: ParameterNaming { get }
 
-    /// Changes the values of parameters before they are encoded. `nil`, none, by default.
+    /// Changes the values of parameters before they are encoded. `nil` by default: no change.
     var valueTransform: ParameterTransform? { get }
 
-    /// How parameters in the query are encoded, and single values in the path and in fields. By default the defaults of
-    /// ``URLEncodedFormEncoder``, with names such as `filter[name]` allowed. Its own naming and transform do not count.
+    /// How parameters in the query are encoded, and single values in the path and in header fields.
+    ///
+    /// By default the encoder has the defaults of ``URLEncodedFormEncoder``, and also allows names such as
+    /// `filter[name]`. The encoder's own naming and transform are ignored.
     var queryEncoder: URLEncodedFormEncoder { get }
 
     /// How parameters in the body are encoded. ``ParameterEncoder/form`` by default.
     var bodyEncoder: ParameterEncoder { get }
 
-    /// Files that a body of ``ParameterEncoder/multipart`` has after its parameters. None by default; with any other
+    /// Files that follow the parameters in a body of ``ParameterEncoder/multipart``. None by default. With any other
     /// encoder they are an error.
     var files: [MultipartFormData.Part] { get }
 
-    /// The media ranges of responses that are accepted, such as `application/json`. They are sent as `Accept`, unless a
-    /// field sets that. Other types fail as ``RequestError/Code/unacceptableContentType``. Any by default.
+    /// The media ranges of responses that are accepted, such as `application/json`. Any by default.
+    ///
+    /// They are sent as `Accept`, unless a header field sets that. Other types fail as
+    /// ``RequestError/Code/unacceptableContentType``.
     var acceptedContentTypes: [String] { get }
 
-    /// Makes the value of the response. By default of its type: JSON for one that is decodable, the body for `Data`, text
-    /// for `String`, nothing for `Void`.
+    /// Makes the value of the response. The default depends on its type: JSON for a decodable type, the body for
+    /// `Data`, text for `String`, nothing for `Void`.
     var responseDecoder: ResponseDecoder<Response> { get }
 
-    /// Makes an error of the body of a response whose status is refused. `nil`, none, by default.
+    /// Makes an error from the body of a response whose status is rejected. `nil` by default: no such error.
     var errorBodyDecoder: ErrorBodyDecoder? { get }
 
-    /// Changes the configuration of the operation: its retries, its time limits. Nothing by default.
+    /// Changes the configuration of the operation, such as its retries or time limits. By default it changes nothing.
     func configure(_ configuration: inout RequestConfiguration)
 }
 
-/// That an endpoint has no ``Endpoint/requestObject``.
+/// The type of ``Endpoint/requestObject`` for an endpoint without a request object.
 public struct NoRequestObject: Encodable, Sendable {
     /// Makes the only value.
     public init() {}
@@ -151,13 +158,13 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint {
-    /// The request, for a transport of your own or another library.
+    /// The request, for your own transport or for another library.
     ///
     /// - Parameter baseURL: An absolute URL. A user and a password in it become an `Authorization` field (RFC 7617) and
-    ///   leave the URL.
-    /// - Throws: A ``RequestError`` of the stage `process`: ``RequestError/Code/unencodableParameter`` with the cause, or
-    ///   ``RequestError/Code/badURL``. A body that is streamed, of a multipart form with parts that are not in memory, is
-    ///   no part of a `URLRequest`: that is ``RequestError/Code/unsupported``.
+    ///   are removed from the URL.
+    /// - Throws: A ``RequestError`` of the stage `process`: ``RequestError/Code/unencodableParameter`` with the cause,
+    ///   or ``RequestError/Code/badURL``. A multipart form with parts that are not in memory has a streamed body. A
+    ///   `URLRequest` cannot hold such a body, so the error is ``RequestError/Code/unsupported``.
     public func urlRequest(relativeTo baseURL: URL) throws -> URLRequest {
         let prepared = try EndpointRequest(self, relativeTo: baseURL)
         guard let request = prepared.urlRequest else {
@@ -168,8 +175,8 @@ extension Endpoint {
 
     /// The operation that makes the request.
     ///
-    /// The request is made of the properties as they are now, its body of files as they are when it is sent. What is wrong
-    /// with it is the failure of the operation.
+    /// The request uses the values that the properties have now. Files are read when the request is sent. If the
+    /// request cannot be made, the operation fails with the reason.
     ///
     /// - Parameters:
     ///   - baseURL: See ``urlRequest(relativeTo:)``.
@@ -181,10 +188,10 @@ extension Endpoint {
         return EndpointOperation(prepared, baseURL, responseDecoder, adjusted(configuration))
     }
 
-    /// A configuration with what the endpoint asks for.
+    /// The configuration, with the changes that the endpoint makes to it.
     func adjusted(_ configuration: RequestConfiguration) -> RequestConfiguration {
         var adjusted = configuration
-        // What is no media range is the failure of the request, and not a trap.
+        // An invalid media range makes the request fail. It must not trap here.
         if !acceptedContentTypes.isEmpty, acceptedContentTypes.allSatisfy({ MediaType($0) != nil }) {
             adjusted.validation = configuration.validation.and(.contentType(acceptedContentTypes))
         }
@@ -195,7 +202,8 @@ extension Endpoint {
 }
 
 extension RequestError.Code {
-    /// A property or a parameter of an endpoint has no form at the place where it goes; the cause, which names it, is in
-    /// ``RequestError/underlying``.
+    /// A property or parameter of an endpoint cannot be encoded in its part of the request.
+    ///
+    /// The cause is in ``RequestError/underlying`` and names the property.
     public static let unencodableParameter = Self("unencodableParameter")
 }

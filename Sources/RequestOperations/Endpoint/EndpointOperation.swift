@@ -1,5 +1,5 @@
-/// The operation of an endpoint: a request operation whose body may be one that a `URLRequest` cannot hold.
-// Unchecked as its superclass is: its own state never changes.
+/// The operation of an endpoint. Its body may be one that a `URLRequest` cannot hold.
+// Unchecked for the same reason as the superclass: the state of this class never changes.
 final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
     private let prepared: Result<EndpointRequest, any Error>
 
@@ -15,7 +15,7 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
     override var isProcessedByAdapters: Bool { true }
 
     override func process(_ request: URLRequest) async throws -> URLRequest {
-        // What is wrong with the endpoint is said here, where a failure has its stage.
+        // A problem with the endpoint is thrown here, so that the failure has a stage.
         _ = try prepared.get()
         return try await super.process(request)
     }
@@ -23,7 +23,7 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         let prepared = try prepared.get()
         guard prepared.isStreamed else { return try await super.makeTask(for: request) }
-        // Made for each attempt: what an operation before this one wrote to a file has its size now.
+        // The body is made for each attempt. A file that an earlier operation wrote has its final size only now.
         return .upload(request, from: try prepared.makeBody())
     }
 }

@@ -1,9 +1,9 @@
-/// The parameters of an endpoint, by the part of the request that they go to.
+/// The parameters of an endpoint, grouped by the part of the request that they go to.
 ///
-/// First come those of its request object, then its properties, then its further parameters. Of one name the last counts.
-/// A later parameter replaces an earlier one of its name, in any part of the request. It goes to that part itself, unless
-/// a wrapper puts it elsewhere. Variables of the path do not take part: they name the object of the request, and an object
-/// in the body may name it too.
+/// The request object comes first, then the properties, then the further parameters. A later parameter replaces all
+/// earlier ones of the same name, in any part of the request. It goes to the part of the one that it replaces, unless a
+/// wrapper puts it elsewhere. Path variables are an exception: they name the object of the request, and an object in
+/// the body may repeat that name.
 struct EndpointParameters {
     let path = ParameterRecord()
     let query = ParameterRecord()
@@ -33,7 +33,7 @@ struct EndpointParameters {
         try put(record(endpoint.parameters, "'parameters'").0)
     }
 
-    /// Puts the members of a record where they go, in place of those of earlier ones.
+    /// Adds the members of a record to their parts. They replace earlier members of the same name.
     private func put(_ record: ParameterRecord) throws {
         let plain = record.members.flatMap { member in
             earlierPlacements(of: member.name, default: placement).map { ($0, member) }
@@ -70,7 +70,7 @@ struct EndpointParameters {
         fields.removeAll { keys.contains(ParameterPlacement.header.key($0)) }
     }
 
-    /// Where the values of the name are that this one takes the place of; the default if there are none.
+    /// The parts that hold earlier values of this name. If there are none, the default.
     private func earlierPlacements(of name: String, default placement: ParameterPlacement) -> [ParameterPlacement] {
         var placements: [ParameterPlacement] = []
         if path.value(name) != nil { placements.append(.path) }
@@ -85,7 +85,7 @@ struct EndpointParameters {
 }
 
 extension ParameterPlacement {
-    /// What two names have in common that mean the same here: those of fields have no case.
+    /// The form of a name that is compared here. Names of header fields ignore case.
     fileprivate func key(_ name: String) -> String {
         self == .header ? name.lowercased() : name
     }

@@ -1,4 +1,4 @@
-/// What is wrong with an endpoint, as a sentence.
+/// A problem with an endpoint, described in one sentence.
 struct EndpointProblem: Error, CustomStringConvertible {
     let description: String
 }

@@ -1,17 +1,17 @@
-/// The request that the properties of an endpoint make.
+/// The request that is made from the properties of an endpoint.
 struct EndpointRequest: Sendable {
     let request: URLRequest
     private let body: ParameterEncoder.Body
 
-    /// The request with its body in it; `nil` for a body that is streamed.
+    /// The request with its body, or `nil` if the body is streamed.
     var urlRequest: URLRequest? { isStreamed ? nil : request }
 
-    /// Whether the body is no part of the request.
+    /// Whether the body is streamed, and so is not part of the request.
     var isStreamed: Bool {
         if case .streamed = body { true } else { false }
     }
 
-    /// The body, made of what files hold now.
+    /// Makes the body from the present contents of the files.
     func makeBody() throws -> RequestBody {
         switch body {
         case .none: .none
@@ -79,7 +79,7 @@ struct EndpointRequest: Sendable {
         return try EndpointURL(path: path, isAbsolute: try template.isAbsolute, base: base, query: query)
     }
 
-    /// Checks that the values lead to no other place than the template: only that may.
+    /// Checks that values add no `.` or `..` segments to the path, and no empty ones. Only the template may do that.
     private static func check(
         _ path: String, of template: URITemplate, with values: [String: ParameterNode]
     ) throws {
@@ -112,7 +112,7 @@ struct EndpointRequest: Sendable {
     }
 }
 
-/// The fields of an endpoint's request while they are gathered; a later one takes the place of one of its name.
+/// Collects the fields of an endpoint's request. A later field replaces an earlier one of the same name.
 struct EndpointFields {
     private(set) var values: [(name: String, value: String)] = []
 
@@ -131,7 +131,7 @@ struct EndpointFields {
         set("Accept", ranges.joined(separator: ", "))
     }
 
-    /// Sets the fields of an endpoint's own. There may be one of each name.
+    /// Sets the endpoint's own header fields. Each name may appear once, ignoring case.
     mutating func set(_ headers: [String: String]) throws {
         guard Set(headers.keys.map { $0.lowercased() }).count == headers.count else {
             throw EndpointProblem(description: "'headers' has a name twice, in different cases.")
@@ -156,7 +156,7 @@ struct EndpointFields {
         }
     }
 
-    /// The text of an element of a list: an empty one would be none (RFC 9110, section 5.6.1.1).
+    /// The text of a list element. A list cannot have an empty element (RFC 9110, section 5.6.1.1).
     private static func element(
         _ node: ParameterNode, _ path: [ParameterKey], _ encoder: URLEncodedFormEncoder
     ) throws -> String {
@@ -179,7 +179,7 @@ struct EndpointFields {
 }
 
 extension ParameterNode {
-    /// Whether a template takes the value for one that is not defined (RFC 6570, section 3.2.1).
+    /// Whether a template treats the value as undefined (RFC 6570, section 3.2.1).
     fileprivate var isUndefined: Bool {
         switch self {
         case .absent, .null: true
@@ -191,7 +191,8 @@ extension ParameterNode {
 }
 
 extension String {
-    /// How many segments of a path mean another place (RFC 3986, section 3.3), escaped or not.
+    /// The number of `.` and `..` segments in a path (RFC 3986, section 3.3), escaped or not. They change where the
+    /// path leads.
     fileprivate var dotSegments: Int {
         prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
             .filter { segment in
@@ -200,7 +201,7 @@ extension String {
             .count
     }
 
-    /// How many segments of a path have nothing in them.
+    /// The number of empty segments in a path.
     fileprivate var emptySegments: Int {
         prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
             .filter(\.isEmpty).count

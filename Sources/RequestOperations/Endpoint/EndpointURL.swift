@@ -1,17 +1,18 @@
-/// The URL of an endpoint: its path below a base, or in the base's place, with the query.
+/// The URL of an endpoint: its path below a base URL, or its own absolute URL, with the query.
 struct EndpointURL {
     let url: URL
-    /// The `Authorization` of a user and a password in the URL, which are not in ``url`` any more.
+    /// The `Authorization` field made from a user and a password in the URL. ``url`` no longer contains them.
     let authorization: String?
 
     /// Joins the parts.
     ///
     /// - Parameters:
-    ///   - path: A path, or an absolute URL; with its query and its fragment, if it has them. Percent-encoded. The fragment
-    ///     is not sent (RFC 9110, section 7.1). A redirect inherits it, and the URL of the response has it.
+    /// - Parameters:
+    ///   - path: A path or an absolute URL, percent-encoded. It may have a query and a fragment. The fragment is not
+    ///     sent (RFC 9110, section 7.1). A redirect inherits it, and the URL of the response has it.
     ///   - isAbsolute: Whether the path is meant to be an absolute URL.
-    ///   - base: An absolute URL, whose query stays before that of the path.
-    ///   - query: What comes after both, percent-encoded.
+    ///   - base: An absolute URL. Its query comes before that of the path.
+    ///   - query: The query that follows both, percent-encoded.
     init(path: String, isAbsolute: Bool, base: URL, query: String) throws {
         guard isAbsolute || !path.hasPrefix("//") && !path.hasScheme else {
             throw Self.bad("a value, or '//', makes the path name a host; write an absolute URL")
@@ -21,7 +22,7 @@ struct EndpointURL {
         }
         let first = URLReference(isAbsolute ? path : base.absoluteString)
         let second = isAbsolute ? nil : URLReference(path)
-        // The parts are escaped one by one, and nothing afterwards: see `URL.init(reference:)`.
+        // Each part is escaped on its own. Nothing is escaped afterwards: see `URL.init(reference:)`.
         let location =
             second.map { first.escapedLocation.joined(withPath: PercentEncoding.path.encoded($0.location)) }
             ?? first.escapedLocation
@@ -52,7 +53,8 @@ struct EndpointURL {
 }
 
 extension String {
-    /// A path placed below this one, or below a URL without a query, with one `/` between them; an empty one changes nothing.
+    /// Puts a path below this path or URL, with one `/` between them. An empty path changes nothing. A URL must have no
+    /// query.
     func joined(withPath path: String) -> String {
         guard !path.isEmpty else { return self }
         return (hasSuffix("/") ? String(dropLast()) : self) + (path.hasPrefix("/") ? path : "/" + path)
@@ -63,7 +65,8 @@ extension String {
 enum BasicAuthorization {
     /// The value of an `Authorization` field.
     ///
-    /// - Throws: ``RequestError/Code/badURL`` for a user with a colon, where the password would begin (section 2).
+    /// - Throws: ``RequestError/Code/badURL`` if the user has a colon, because the password begins after the first
+    ///   colon (section 2).
     static func field(user: String, password: String) throws -> String {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw EndpointURL.bad("the user in the URL has a colon, which the scheme Basic cannot send")

@@ -1,13 +1,15 @@
-/// Makes an error from the body of a response whose status was refused: one closure, with a ready-made one.
+/// Makes an error from the body of a response whose status is rejected. It is one closure; one is ready-made.
 ///
-/// The error becomes the ``RequestError/underlying`` of the ``RequestError``, which keeps its code, status and head. A body
-/// that is longer than ``RequestConfiguration/errorBodyLimit``, or from which no error can be made, leaves it without one.
+/// The error becomes the ``RequestError/underlying`` of the ``RequestError``, which keeps its code, status and head.
+/// There is no such error if the body is longer than ``RequestConfiguration/errorBodyLimit``, or if no error can be
+/// made from it.
 public struct ErrorBodyDecoder: Sendable {
-    /// Makes the error of a body; `nil`, or an error out of it, if the body is none.
+    /// Makes an error from a body. If the body holds no error, it returns `nil` or throws.
     public let decode: @Sendable (_ head: ResponseHead, _ body: Data) throws -> (any Error)?
 
-    /// Makes a decoder from its one function, which is called once for each refused response, on the Task of the
-    /// operation, and should return soon.
+    /// Makes a decoder from one function.
+    ///
+    /// The function is called once for each rejected response, on the Task of the operation. It should return quickly.
     public init(_ decode: @escaping @Sendable (_ head: ResponseHead, _ body: Data) throws -> (any Error)?) {
         self.decode = decode
     }
@@ -16,7 +18,7 @@ public struct ErrorBodyDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type of the error.
-    ///   - makeDecoder: Makes the decoder of each body. A `JSONDecoder` with its defaults if not given.
+    ///   - makeDecoder: Makes the decoder for each body. A `JSONDecoder` with its defaults if not given.
     public static func json<Failure: Error & Decodable>(
         _ type: Failure.Type, decoder makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> ErrorBodyDecoder {
@@ -25,12 +27,12 @@ public struct ErrorBodyDecoder: Sendable {
 }
 
 extension ErrorBodyDecoder {
-    /// The failure of an attempt with the error of its body as its cause, if the status was refused and there is such an
-    /// error.
+    /// Adds the error from the body as the cause of an attempt's failure. The failure stays as it is if the status was
+    /// not rejected. If the body gives no error, the failure keeps its earlier cause.
     func explained(_ error: any Error) -> any Error {
         guard var failure = error as? TransferFailure, let refusal = failure.error as? RequestError,
             refusal.code == .unacceptableStatus, let head = refusal.head ?? failure.head,
-            // Of a longer body there is only a part, and a part makes no error.
+            // Of a longer body only a part is kept, and a part cannot be decoded.
             failure.bodySize == failure.bodyPrefix.count
         else { return error }
         let cause: (any Error)?

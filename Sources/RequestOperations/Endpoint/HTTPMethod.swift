@@ -1,14 +1,14 @@
-/// The method of a request (RFC 9110, section 9); an open set.
+/// The method of a request (RFC 9110, section 9). You can add methods of your own.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The method as it is sent; methods are case-sensitive.
+    /// The method as it is sent. Methods are case-sensitive.
     public let rawValue: String
 
-    /// Makes a method of its name.
+    /// Makes a method from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Makes a method of its name.
+    /// Makes a method from its name.
     public init(stringLiteral name: String) {
         self.init(rawValue: name)
     }
@@ -27,10 +27,10 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let delete: HTTPMethod = "DELETE"
     /// `OPTIONS`.
     public static let options: HTTPMethod = "OPTIONS"
-    /// `QUERY`: safe and idempotent as `GET`, with a body (draft-ietf-httpbis-safe-method-w-body).
+    /// `QUERY`: safe and idempotent like `GET`, but with a body (draft-ietf-httpbis-safe-method-w-body).
     public static let query: HTTPMethod = "QUERY"
 
-    /// Where the parameters of a request of this method go of themselves.
+    /// The part of the request that parameters go to by default with this method.
     var placement: ParameterPlacement {
         switch self {
         case .get, .head, .delete: .query

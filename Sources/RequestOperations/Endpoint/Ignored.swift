@@ -9,7 +9,7 @@ public struct Ignored<Value>: Encodable {
         self.wrappedValue = wrappedValue
     }
 
-    /// Encodes nothing into a request; null with an encoder that knows nothing of endpoints.
+    /// Encodes nothing into a request. An encoder that does not know endpoints gets a null.
     public func encode(to encoder: any Encoder) throws {
         if let tree = encoder as? ParameterTreeEncoder {
             tree.slot.node = .absent
@@ -22,7 +22,7 @@ public struct Ignored<Value>: Encodable {
 
 extension Ignored: Sendable where Value: Sendable {}
 
-/// A wrapper that keeps a property out of the request, whatever the type of the property.
+/// A wrapper that keeps a property of any type out of the request.
 protocol IgnoredParameter {
     /// The declared type of the property.
     var valueType: Any.Type { get }

@@ -1,4 +1,4 @@
-/// Makes the body of a request from its parameters: one closure, with ready-made ones.
+/// Makes the body of a request from its parameters. It is one closure; several are ready-made.
 public struct ParameterEncoder: Sendable {
     /// A body and its media type.
     struct Output: Sendable {
@@ -10,7 +10,7 @@ public struct ParameterEncoder: Sendable {
     enum Body: Sendable {
         case none
         case data(Data)
-        /// A body that is made each time that it is sent, as files change.
+        /// A body that is made anew each time it is sent, because files change.
         case streamed(@Sendable () throws -> RequestBody)
     }
 
@@ -20,11 +20,11 @@ public struct ParameterEncoder: Sendable {
         self.makeBody = makeBody
     }
 
-    /// Makes an encoder over any other.
+    /// Makes an encoder from a closure, for example one that uses another library.
     ///
     /// - Parameters:
     ///   - contentType: The media type of the body.
-    ///   - encode: Makes the body of the parameters, which encode themselves as a value with members.
+    ///   - encode: Makes the body from the parameters. They encode themselves as a value with members.
     public init(
         contentType: String, encode: @escaping @Sendable (_ parameters: any Encodable) throws -> Data
     ) {
@@ -44,12 +44,12 @@ public struct ParameterEncoder: Sendable {
         }
     }
 
-    /// `application/x-www-form-urlencoded`, with the defaults of ``URLEncodedFormEncoder`` and names such as `filter[name]`
-    /// allowed.
+    /// `application/x-www-form-urlencoded`, with the defaults of ``URLEncodedFormEncoder``. It also allows names such
+    /// as `filter[name]`.
     public static let form = form(.lenient)
 
-    /// `application/x-www-form-urlencoded`. The naming and the transform of the encoder do not count: those of the
-    /// endpoint do.
+    /// `application/x-www-form-urlencoded`, with an encoder of your own. The endpoint's naming and transform are used,
+    /// and those of the encoder are ignored.
     public static func form(_ encoder: URLEncodedFormEncoder) -> ParameterEncoder {
         ParameterEncoder { parameters, files in
             guard files.isEmpty else {
@@ -65,13 +65,15 @@ public struct ParameterEncoder: Sendable {
 
     /// `application/json`.
     ///
-    /// - Parameter makeEncoder: Makes the encoder of each body; its strategies for dates, data and numbers hold.
+    /// - Parameter makeEncoder: Makes the encoder for each body. Its strategies for dates, data and numbers are used.
     public static func json(_ makeEncoder: @escaping @Sendable () -> JSONEncoder) -> ParameterEncoder {
         ParameterEncoder(contentType: "application/json") { try makeEncoder().encode($0) }
     }
 
-    /// `application/x-plist`, as XML. Properties without a value are not written; any other `nil` is an error, since a
-    /// property list has none.
+    /// `application/x-plist`, as XML.
+    ///
+    /// Properties without a value are not written. Any other `nil` is an error, because a property list cannot hold
+    /// one.
     public static let propertyList = propertyList {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
@@ -80,7 +82,7 @@ public struct ParameterEncoder: Sendable {
 
     /// `application/x-plist`.
     ///
-    /// - Parameter makeEncoder: Makes the encoder of each body.
+    /// - Parameter makeEncoder: Makes the encoder for each body.
     public static func propertyList(
         _ makeEncoder: @escaping @Sendable () -> PropertyListEncoder
     ) -> ParameterEncoder {
@@ -89,11 +91,12 @@ public struct ParameterEncoder: Sendable {
             encode: { try makeEncoder().encode($0) })
     }
 
-    /// `multipart/form-data` (RFC 7578): a part for each parameter, with the names of a form, then the files. Data is a part
-    /// of its bytes.
+    /// `multipart/form-data` (RFC 7578): one part for each parameter, named as in a form, then the files.
+    ///
+    /// A value of type `Data` becomes a part with its bytes.
     public static let multipart = multipart(.lenient)
 
-    /// `multipart/form-data` (RFC 7578), whose parameters are named and written as a form encoder says.
+    /// `multipart/form-data` (RFC 7578). The form encoder decides how the parameters are named and written.
     public static func multipart(_ encoder: URLEncodedFormEncoder) -> ParameterEncoder {
         ParameterEncoder { parameters, files in
             var form = MultipartFormData()
@@ -118,7 +121,7 @@ public struct ParameterEncoder: Sendable {
 }
 
 extension ParameterNode {
-    /// Checks a value for a property list. Foundation would write a `nil` in it as the text `$null`.
+    /// Checks that a value fits into a property list. Foundation would write a `nil` as the text `$null`.
     fileprivate func checkHasNoNull(at path: [ParameterKey]) throws {
         switch self {
         case .null: throw URLEncodedFormEncoder.invalid("", path, "is a nil, which a property list cannot have")
@@ -136,7 +139,7 @@ extension ParameterNode {
 }
 
 extension URLEncodedFormEncoder {
-    /// The defaults for endpoints, whose names say what they mean.
+    /// The encoder that endpoints use by default. It allows names such as `filter[name]`.
     static var lenient: URLEncodedFormEncoder {
         var encoder = URLEncodedFormEncoder()
         encoder.acceptsStructuredNames = true

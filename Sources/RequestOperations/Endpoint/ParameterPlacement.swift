@@ -12,7 +12,7 @@ public enum ParameterPlacement: Sendable, Hashable {
     case ignored
 }
 
-/// A part of a request as a type, by which the wrappers of endpoints differ: ``PlacedProperty``.
+/// A part of a request as a type. The wrappers of endpoints differ by this type: ``PlacedProperty``.
 public protocol ParameterPlace {
     /// The part.
     static var placement: ParameterPlacement { get }
@@ -21,13 +21,13 @@ public protocol ParameterPlace {
 /// A property wrapper that says where its property goes.
 protocol PlacedParameter {
     var placement: ParameterPlacement { get }
-    /// The name that takes the place of the property's.
+    /// The name that replaces the name of the property.
     var name: String? { get }
-    /// The value; `nil` for an optional one without a value.
+    /// The value; `nil` for an optional without a value.
     var wrapped: (any Encodable)? { get }
 }
 
-/// An optional value, whatever its type.
+/// An optional of any type.
 protocol OptionalParameter {
     var encodableValue: (any Encodable)? { get }
 }

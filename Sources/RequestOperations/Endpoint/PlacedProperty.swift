@@ -1,5 +1,6 @@
-/// Puts a property of an endpoint into a part of the request: ``PathParameter``, ``QueryParameter``, ``HeaderParameter`` and
-/// ``BodyParameter`` are this type.
+/// Puts a property of an endpoint into a part of the request.
+///
+/// ``PathParameter``, ``QueryParameter``, ``HeaderParameter`` and ``BodyParameter`` are this type.
 @propertyWrapper
 public struct PlacedProperty<Value: Encodable, Place: ParameterPlace>: Encodable {
     /// The value of the property.
@@ -15,14 +16,14 @@ public struct PlacedProperty<Value: Encodable, Place: ParameterPlace>: Encodable
     /// Wraps a value under another name.
     ///
     /// - Parameters:
-    ///   - wrappedValue: The value; what stands after the `=`.
+    ///   - wrappedValue: The value after the `=`.
     ///   - name: The name, which is not converted.
     public init(wrappedValue: Value, _ name: String) {
         self.wrappedValue = wrappedValue
         self.name = name
     }
 
-    /// Encodes the value in its place, for encoders that know nothing of endpoints.
+    /// Encodes only the value, for encoders that do not know endpoints.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -40,52 +41,53 @@ extension PlacedProperty: PlacedParameter {
     }
 }
 
-/// Puts a property of an endpoint into the path: it is a variable of the template (RFC 6570).
+/// Puts a property of an endpoint into the path, as a variable of the template (RFC 6570).
 ///
-/// Single values, arrays and values with members can be expanded. A variable whose value is `nil` is not defined, and
-/// expands to nothing: `{/id}` leaves the segment out. One that would leave an empty segment, as `nil` and `""` in
-/// `users/{id}`, is an error: the path would be that of another resource.
+/// Single values, arrays and values with members can be expanded. A variable whose value is `nil` is undefined and
+/// expands to nothing: `{/id}` leaves the segment out. A value that would leave a segment empty is an error, such as
+/// `nil` or `""` in `users/{id}`. The path would name another resource.
 ///
 /// Written `@Path` in an endpoint: ``Endpoint/Path``.
 public typealias PathParameter<Value: Encodable> = PlacedProperty<Value, PathPlace>
 
-/// Puts a property of an endpoint into the query, whatever the method.
+/// Puts a property of an endpoint into the query, with any method.
 ///
 /// Written `@Query` in an endpoint: ``Endpoint/Query``.
 public typealias QueryParameter<Value: Encodable> = PlacedProperty<Value, QueryPlace>
 
-/// Puts a property of an endpoint into a field of the request.
+/// Puts a property of an endpoint into a header field of the request.
 ///
-/// The elements of an array are joined by `", "` (RFC 9110, section 5.6.1), and none may be `nil` or empty; `nil` for the
-/// whole sets no field. A name that is no token and a value with a line break in it are errors.
+/// The elements of an array are joined by `", "` (RFC 9110, section 5.6.1). None of them may be `nil` or empty. A
+/// property that is `nil` as a whole sets no field. A name that is not a token is an error, and so is a value with a
+/// line break or a NUL.
 ///
 /// Written `@Header` in an endpoint: ``Endpoint/Header``.
 public typealias HeaderParameter<Value: Encodable> = PlacedProperty<Value, HeaderPlace>
 
-/// Puts a property of an endpoint into the body, whatever the method.
+/// Puts a property of an endpoint into the body, with any method.
 ///
 /// Written `@Body` in an endpoint: ``Endpoint/Body``.
 public typealias BodyParameter<Value: Encodable> = PlacedProperty<Value, BodyPlace>
 
-/// The path, of a ``PathParameter``.
+/// The path, as the place of a ``PathParameter``.
 public enum PathPlace: ParameterPlace {
     /// ``ParameterPlacement/path``.
     public static var placement: ParameterPlacement { .path }
 }
 
-/// The query, of a ``QueryParameter``.
+/// The query, as the place of a ``QueryParameter``.
 public enum QueryPlace: ParameterPlace {
     /// ``ParameterPlacement/query``.
     public static var placement: ParameterPlacement { .query }
 }
 
-/// The fields, of a ``HeaderParameter``.
+/// The header fields, as the place of a ``HeaderParameter``.
 public enum HeaderPlace: ParameterPlace {
     /// ``ParameterPlacement/header``.
     public static var placement: ParameterPlacement { .header }
 }
 
-/// The body, of a ``BodyParameter``.
+/// The body, as the place of a ``BodyParameter``.
 public enum BodyPlace: ParameterPlace {
     /// ``ParameterPlacement/body``.
     public static var placement: ParameterPlacement { .body }

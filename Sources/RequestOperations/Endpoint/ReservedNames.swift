@@ -1,17 +1,17 @@
-/// The properties that the protocol of endpoints declares: they are no parameters unless they are wrapped.
+/// The properties that the endpoint protocol declares. They are not parameters unless they are wrapped.
 struct ReservedNames {
     static let all: Set<String> = [
         "method", "path", "headers", "parameters", "requestObject", "naming", "valueTransform", "queryEncoder",
         "bodyEncoder", "files", "acceptedContentTypes", "responseDecoder", "errorBodyDecoder", "debugDescription",
     ]
 
-    /// The declared names by those under which they are written.
+    /// Maps each written name to the declared name.
     private let declared: [String: String]
-    /// The stored properties; a mirror, and so looked at only where it matters.
+    /// The stored properties. They come from a mirror, so they are read only when needed.
     private let stored: () -> [String: any Encodable]
-    /// The value of one of the declared properties that can be encoded.
+    /// The value of a declared property, if it can be encoded.
     private let value: (_ name: String) -> (any Encodable)?
-    /// A value as it is written under a name.
+    /// The form in which a value is written under a name.
     private let written: (_ name: String, any Encodable) throws -> ParameterNode?
     private let naming: ParameterNaming
 
@@ -29,16 +29,16 @@ struct ReservedNames {
         naming = endpoint.naming
     }
 
-    /// The names of the members that are these properties.
+    /// The names of the members that come from these properties.
     ///
-    /// - Throws: An `EndpointProblem` for another property that `CodingKeys` gives such a name: it would be left out.
+    /// - Throws: An `EndpointProblem` if `CodingKeys` gives such a name to another property, which would be left out.
     func names(in record: ParameterRecord) throws -> Set<String> {
         let names = record.members.map(\.name).filter { declared[$0] != nil }
         guard !names.isEmpty else { return [] }
         let stored = stored()
         for member in record.members {
             guard let name = declared[member.name] else { continue }
-            // Only its value tells whose it is: a key has no more than its name.
+            // Only the value shows which property a member comes from, because a key holds only a name.
             func isWritten(_ value: any Encodable) throws -> Bool {
                 try written(member.name, value)?.isSame(as: member.value) ?? false
             }
@@ -53,7 +53,8 @@ struct ReservedNames {
         return Set(names)
     }
 
-    /// The values of stored properties that are not written under their own names, so that one could be written under this.
+    /// The values of stored properties that are not written under their own names. One of them could be written under
+    /// this name.
     private func others(
         than name: String, in stored: [String: any Encodable], _ record: ParameterRecord
     ) -> [any Encodable] {
@@ -64,7 +65,7 @@ struct ReservedNames {
         .map(\.value)
     }
 
-    /// The value of one that can be encoded.
+    /// The value of a declared property, or `nil` if it cannot be encoded.
     private static func value<Subject: Endpoint>(_ name: String, of endpoint: Subject) -> (any Encodable)? {
         switch name {
         case "method": endpoint.method
@@ -78,7 +79,7 @@ struct ReservedNames {
     }
 }
 
-/// A value of any type under a name.
+/// A value of any type with a name.
 private struct NamedParameter: Encodable {
     let name: String
     let value: any Encodable
@@ -90,7 +91,7 @@ private struct NamedParameter: Encodable {
 }
 
 extension ParameterNode {
-    /// Whether two values would be written in the same way, in whatever order their members are.
+    /// Whether two values would be written in the same way. The order of members does not matter.
     fileprivate func isSame(as other: ParameterNode) -> Bool {
         switch (self, other) {
         case (.absent, .absent), (.absent, .null), (.null, .absent), (.null, .null): true

@@ -1,17 +1,17 @@
-/// Finds stored properties that have a name of the protocol of endpoints and are not what the protocol asks for.
+/// Finds stored properties with a name of the endpoint protocol but not the type that the protocol requires.
 ///
-/// Such a type compiles, since the protocol has a default for nearly all of its members. `let method = "POST"` is another
-/// property, of type `String`, and the request would be a GET.
+/// Such a type compiles, because nearly all members of the protocol have a default. For example, `let method = "POST"`
+/// is a separate property of type `String`, and the request would be a GET.
 ///
-/// Three kinds of properties cannot be found in this way: a computed one, one in a property wrapper of the user's, and one
-/// of type `Any`. A type with a mirror of its own is not looked at.
+/// Three kinds of properties cannot be found this way: a computed property, a property in a user's own wrapper, and a
+/// property of type `Any`. A type with a custom mirror is not checked.
 enum ReservedProperties {
     private enum Finding: Sendable {
         case right
         case wrong(EndpointProblem)
     }
 
-    /// What was found of each type, since a mirror takes longer than the rest of the request.
+    /// The result for each type. It is kept because a mirror takes longer than the rest of the request.
     private static let findings = Locked<[ObjectIdentifier: Finding]>([:])
 
     /// - Throws: An `EndpointProblem` that names the property.
@@ -48,10 +48,10 @@ enum ReservedProperties {
             found = type(of: value)
             isRight = found == expected.lazy
         } else if label == name {
-            // A wrapper says that the property is a parameter.
+            // A wrapper marks the property as a parameter.
             guard value is any IgnoredParameter || !(value is any PlacedParameter) else { return nil }
             found = type(of: value)
-            // The object in a property may be one of a subclass.
+            // The property may hold an object of a subclass.
             isRight = found == expected.plain || expected.plain is AnyClass && expected.holds(value)
         } else if let ignored = value as? any IgnoredParameter {
             found = ignored.valueType
@@ -67,7 +67,7 @@ enum ReservedProperties {
                     + " '\(expected.plain)': the request would be made without it. Give it that type, another name, or a"
                     + " place, as in @Query(\"\(name)\").")
         }
-        // Only a property of the class that conforms counts, and a stored property overrides none.
+        // Only a property of the class that conforms is used. A stored property in a subclass does not override it.
         guard let superclass = mirror.superclassMirror?.subjectType, superclass is any Endpoint.Type else { return nil }
         return EndpointProblem(
             description:
@@ -78,7 +78,7 @@ enum ReservedProperties {
     /// The type that the protocol asks for.
     private struct Expected {
         let plain: Any.Type
-        /// That of the storage of a lazy property.
+        /// The type of the storage of a lazy property.
         let lazy: Any.Type
         let holds: (Any) -> Bool
 

@@ -1,15 +1,15 @@
-/// Finds a subclass of an endpoint whose properties the inherited `encode(to:)` does not know.
+/// Finds a subclass of an endpoint with properties that the inherited `encode(to:)` does not encode.
 enum SubclassCheck {
     /// - Parameters:
-    ///   - endpoint: The endpoint; only an object of a subclass is looked at.
-    ///   - encoded: The names of the parameters, and the keys of those that wrappers place.
-    ///   - typesOfKeys: The names of the types of the keys that the endpoint was encoded with.
+    ///   - endpoint: The endpoint. Only an object of a subclass is checked.
+    ///   - encoded: The names of the parameters, and the keys of the parameters that wrappers place.
+    ///   - typesOfKeys: The names of the key types that the endpoint was encoded with.
     static func check(_ endpoint: some Endpoint, encoded: [String], typesOfKeys: [String]) throws {
         var missing: [String] = []
         var mirror = Mirror(reflecting: endpoint)
-        // What the outermost class declares is encoded, or left out, by that very class.
+        // The root class encodes its own properties itself, or leaves them out itself.
         while let superclass = mirror.superclassMirror {
-            // A class that has keys of its own, and used them, encodes itself: it knows what it leaves out.
+            // A class that used keys of its own encodes itself. It leaves properties out on purpose.
             let type = String(reflecting: mirror.subjectType)
             if !typesOfKeys.contains(where: { $0.hasPrefix(type + ".") }) {
                 missing += properties(of: mirror).filter { label, name in

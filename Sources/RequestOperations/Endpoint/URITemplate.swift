@@ -11,7 +11,7 @@ struct URITemplate {
         var isExploded = false
     }
 
-    /// Why a template or a value in it cannot be used, as a sentence that names the variable.
+    /// Why a template or one of its values cannot be used, as a sentence that names the variable.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
@@ -27,7 +27,7 @@ struct URITemplate {
 
     /// Reads a template.
     init(_ text: String) throws {
-        // Of scalars: a brace with a combining mark after it is another `Character`.
+        // The text is read by scalars, because a brace plus a combining mark is a different `Character`.
         var rest = text.unicodeScalars[...]
         while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
@@ -46,7 +46,8 @@ struct URITemplate {
 
     /// Whether the template itself is an absolute URL.
     ///
-    /// - Throws: A ``Problem`` for a host, or a part of one, that is a value: it would be sent what the template's is.
+    /// - Throws: A ``Problem`` if a variable supplies the host or a part of it. A value could then send the request to
+    ///   another host.
     var isAbsolute: Bool {
         get throws {
             guard case .literal(let text)? = parts.first, text.hasScheme else { return false }
@@ -77,11 +78,11 @@ struct URITemplate {
 
     /// The text, with the values of the variables in place of each expression.
     ///
-    /// A variable is not defined if its value is not given, is nil, or has no elements.
+    /// A variable is undefined if its value is missing, is nil, or has no elements.
     ///
     /// - Parameters:
     ///   - values: The values by name.
-    ///   - text: Makes text of a single value.
+    ///   - text: Makes the text of a single value.
     func expanded(with values: [String: ParameterNode], text: (ParameterNode, String) throws -> String) throws -> String
     {
         var expansion = ""
@@ -127,7 +128,7 @@ struct URITemplate {
         }
     }
 
-    /// The expansion of several values that are escaped already.
+    /// The expansion of several values that are already escaped.
     private static func expand(
         _ variable: Variable, _ sign: Operator, _ values: [String], named: (String) -> String
     ) throws -> [String] {
@@ -142,7 +143,7 @@ struct URITemplate {
 }
 
 extension URITemplate {
-    /// The operators, by the table in appendix A of the RFC.
+    /// The operators from the table in appendix A of the RFC.
     fileprivate enum Operator: Character {
         case simple = " "
         case reserved = "+"
@@ -175,7 +176,7 @@ extension URITemplate {
             }
         }
 
-        /// What follows the name of an empty value.
+        /// The text after the name of an empty value.
         var signAfterNameOfEmpty: String { self == .parameter ? "" : "=" }
 
         /// How values are escaped.
@@ -186,7 +187,7 @@ extension URITemplate {
             }
         }
 
-        /// Whether the expansion ends the authority of a URL before it, or is nothing.
+        /// Whether a URL's authority ends before the expansion. The expansion may also be empty.
         var beginsAnotherPart: Bool {
             switch self {
             case .segment, .query, .fragment: true
@@ -197,6 +198,6 @@ extension URITemplate {
 }
 
 extension String {
-    /// Whether the text begins with a scheme and an authority; of ASCII.
+    /// Whether the text begins with a scheme and `://`. Only ASCII letters count.
     var hasScheme: Bool { prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil }
 }

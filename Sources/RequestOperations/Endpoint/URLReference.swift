@@ -1,13 +1,13 @@
-/// A URL or a relative reference, cut into its parts (RFC 3986, section 4.1).
+/// A URL or a relative reference, split into its parts (RFC 3986, section 4.1).
 struct URLReference {
-    /// All before the query: a path, with scheme and authority where there are some.
+    /// Everything before the query: a path, and the scheme and authority if present.
     let location: String
-    /// What follows the first `?`.
+    /// The text after the first `?`.
     let query: String?
-    /// What follows the first `#`.
+    /// The text after the first `#`.
     let fragment: String?
 
-    /// Cuts a text between bytes: a mark with a combining one after it is another `Character`.
+    /// Splits the text between bytes, because a mark plus a combining mark is a different `Character`.
     init(_ text: String) {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
@@ -17,36 +17,36 @@ struct URLReference {
         fragment = end < bytes.endIndex ? String(text[bytes.index(after: end)...]) : nil
     }
 
-    /// The location with what a path cannot hold escaped; scheme and authority stay as they are.
+    /// The location. Characters that a path cannot hold are escaped. Scheme and authority stay as they are.
     var escapedLocation: String {
         guard let path = Self.endOfAuthority(in: location) else { return PercentEncoding.path.encoded(location) }
         return String(location[..<path]) + PercentEncoding.path.encoded(String(location[path...]))
     }
 
-    /// The query with what it cannot hold escaped.
+    /// The query. Characters that it cannot hold are escaped.
     var escapedQuery: String? { query.map(PercentEncoding.query.encoded) }
 
-    /// The fragment with what it cannot hold escaped.
+    /// The fragment. Characters that it cannot hold are escaped.
     var escapedFragment: String? { fragment.map(PercentEncoding.query.encoded) }
 
-    /// The whole, with what its parts cannot hold escaped.
+    /// The whole reference. Characters that its parts cannot hold are escaped.
     var escaped: String {
         escapedLocation + (escapedQuery.map { "?" + $0 } ?? "") + (escapedFragment.map { "#" + $0 } ?? "")
     }
 
     // MARK: Scheme and authority
 
-    /// Whether there is a scheme and no authority, as in `data:`, so that the rest is whatever the scheme makes of it.
+    /// Whether there is a scheme but no authority, as in `data:`. The scheme then decides what the rest means.
     var isOpaque: Bool {
         Self.endOfScheme(in: location) != nil && Self.endOfAuthority(in: location) == nil
     }
 
     /// The location without user and password.
     ///
-    /// An opaque URL keeps only its scheme. A text with another colon in its first segment is no reference, and all of it is
-    /// left out: it may be a URL with a mistake before its user.
+    /// An opaque URL keeps only its scheme. A text that is not a valid reference, but has a colon in its first segment,
+    /// is left out as a whole. It may be a URL with a typing error before its user.
     ///
-    /// - Parameter mark: What takes the place of user, password and `@`.
+    /// - Parameter mark: The text that replaces the user, the password and the `@`.
     func location(withUserAs mark: String) -> String {
         let scheme = Self.endOfScheme(in: location)
         if let path = Self.endOfAuthority(in: location) {
@@ -59,7 +59,7 @@ struct URLReference {
         return hasColon ? Redaction.mark : location
     }
 
-    /// Where the scheme of a reference ends, behind its colon; `nil` if it has none.
+    /// The end of a reference's scheme, after its colon; `nil` if it has no scheme.
     private static func endOfScheme(in reference: String) -> String.Index? {
         let bytes = reference.utf8
         guard bytes.first?.isLetter == true, let colon = bytes.firstIndex(where: { !$0.isOfScheme }),
@@ -68,7 +68,7 @@ struct URLReference {
         return bytes.index(after: colon)
     }
 
-    /// Where scheme and authority of a reference end; `nil` if it has no authority.
+    /// The end of a reference's scheme and authority; `nil` if it has no authority.
     static func endOfAuthority(in reference: String) -> String.Index? {
         let rest = reference.utf8[(endOfScheme(in: reference) ?? reference.startIndex)...]
         guard rest.starts(with: "//".utf8) else { return nil }
@@ -77,30 +77,31 @@ struct URLReference {
 }
 
 extension UInt8 {
-    /// Whether it is a letter of ASCII.
+    /// Whether the byte is an ASCII letter.
     var isLetter: Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
 
-    /// Whether a scheme may have it behind its first letter (RFC 3986, section 3.1).
+    /// Whether the byte may follow the first letter of a scheme (RFC 3986, section 3.1).
     var isOfScheme: Bool {
         isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || "+.-".utf8.contains(self)
     }
 }
 
 extension URL {
-    /// The URL of a reference. Its parts are escaped one by one: if one of them has a bracket, Foundation escapes all of
-    /// them once more. With a base it is resolved (RFC 3986, section 5.2), and absolute.
+    /// The URL of a reference. With a base, the reference is resolved (RFC 3986, section 5.2) and the URL is absolute.
+    ///
+    /// The parts are escaped one by one. If one part has a bracket, Foundation would escape all parts again.
     package init?(reference: String, relativeTo base: URL? = nil) {
         let escaped = URLReference(reference).escaped
         guard let base else {
             self.init(string: escaped, encodingInvalidCharacters: false)
             return
         }
-        // The whole is valid now, so that Foundation escapes nothing.
+        // The whole reference is valid now, so Foundation escapes nothing.
         guard let url = URL(string: escaped, relativeTo: base)?.absoluteURL else { return nil }
-        // Foundation removes dot segments only from paths that it joins. A reference without a path takes that of the base
-        // as it is.
+        // Foundation removes dot segments only from paths that it joins. A reference without a path takes over the path
+        // of the base unchanged.
         guard !URLReference(reference).location.isEmpty, let plain = url.withoutDotSegments else {
             self = url
             return
@@ -108,7 +109,7 @@ extension URL {
         self = plain
     }
 
-    /// The URL without `.` and `..` in its path (RFC 3986, section 5.2.4); `nil` if there are none, or no parts.
+    /// The URL without `.` and `..` in its path (RFC 3986, section 5.2.4); `nil` if it has none, or cannot be split.
     private var withoutDotSegments: URL? {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         let path = parts.percentEncodedPath.withoutDotSegments
@@ -119,7 +120,7 @@ extension URL {
 }
 
 extension String {
-    /// An absolute path without `.` and `..` (RFC 3986, section 5.2.4). Any other is left as it is.
+    /// The path without `.` and `..` (RFC 3986, section 5.2.4). A path that is not absolute stays as it is.
     fileprivate var withoutDotSegments: String {
         guard hasPrefix("/") else { return self }
         var segments: [Substring] = []
@@ -128,7 +129,7 @@ extension String {
             let isDots = segment == "." || segment == ".."
             if segment == ".." { _ = segments.popLast() }
             if !isDots { segments.append(segment) }
-            // What ends with one of them is a folder.
+            // A path that ends with `.` or `..` names a folder, so it keeps a slash at the end.
             if isDots, place == all.count - 1 { segments.append("") }
         }
         return "/" + segments.joined(separator: "/")

@@ -1,12 +1,13 @@
-/// The values and the members under one name of a form.
+/// The values and the members that a form has under one name.
 final class FormNode {
-    /// The values that were given under the very name, in their order.
+    /// The values given under exactly this name, in their order.
     var values: [String] = []
-    /// The names of the members, in the order in which they came; the empty one of `a[]` among them.
+    /// The names of the members, in order of appearance. The empty name of `a[]` is one of them.
     private(set) var names: [String] = []
     private var members: [String: FormNode] = [:]
 
-    /// How deep names may be nested. Deeper names are no honest form, and decoding them would exhaust the stack.
+    /// The maximum depth of nested names. Decoding deeper names would exhaust the stack, and no legitimate form needs
+    /// them.
     static let maximumDepth = 128
 
     var isEmpty: Bool { values.isEmpty && names.isEmpty }
@@ -23,9 +24,10 @@ final class FormNode {
         return member
     }
 
-    /// The elements, if this is an array: the values of the name repeated, of `a[]`, then `a[0]` and so on by number.
+    /// The elements, if this is an array. The values of a repeated name come first, then those of `a[]`, then `a[0]`
+    /// and so on by number.
     ///
-    /// - Returns: `nil` if a member's name is no number.
+    /// - Returns: `nil` if the name of a member is not a number.
     var elements: [FormNode]? {
         var numbered: [(number: Int, node: FormNode)] = []
         for name in names where !name.isEmpty {
@@ -42,10 +44,9 @@ final class FormNode {
         values = [value]
     }
 
-    /// Reads a form: pairs with `&` between them, percent-encoded UTF-8, a `+` for a space (WHATWG URL, section 5.1).
+    /// Reads a form: pairs separated by `&`, in percent-encoded UTF-8, with `+` for a space (WHATWG URL, section 5.1).
     ///
-    /// - Throws: A `DecodingError` for bytes that are no UTF-8, and for names that are nested deeper than
-    ///   ``maximumDepth``.
+    /// - Throws: A `DecodingError` if the bytes are not UTF-8, or if names are nested deeper than ``maximumDepth``.
     init(parsing form: some Sequence<UInt8>, nesting: URLEncodedFormDecoder.Nesting) throws {
         for pair in Array(form).split(separator: UInt8(ascii: "&")) {
             let sign = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
@@ -74,7 +75,7 @@ final class FormNode {
                     bytes.append(high << 4 | low)
                     place += 2
                 } else {
-                    // A sign that begins no escape stands for itself, as browsers have it.
+                    // A `%` that does not begin an escape stands for itself, as in browsers.
                     bytes.append(UInt8(ascii: "%"))
                 }
             case let byte: bytes.append(byte)
@@ -93,9 +94,9 @@ final class FormNode {
 }
 
 extension URLEncodedFormDecoder.Nesting {
-    /// The parts of a name. One whose brackets do not match is one part.
+    /// The parts of a name. A name whose brackets do not match is one part.
     ///
-    /// Cut between bytes: a bracket with a combining mark after it is another `Character`.
+    /// The name is split between bytes, because a bracket plus a combining mark is a different `Character`.
     fileprivate func segments(of name: String) -> [String] {
         switch self {
         case .none: [name]
@@ -106,7 +107,7 @@ extension URLEncodedFormDecoder.Nesting {
         }
     }
 
-    /// `a[b][c]` as `a`, `b` and `c`.
+    /// Splits `a[b][c]` into `a`, `b` and `c`.
     private static func bracketed(_ name: Substring.UTF8View) -> [String]? {
         let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))
         guard let first = name.firstIndex(of: opening), name.last == closing else { return nil }

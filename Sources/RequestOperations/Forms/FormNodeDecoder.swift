@@ -1,4 +1,4 @@
-/// Decodes one value from what a form has under its name, which may be nothing.
+/// Decodes one value from what a form holds under its name. The form may hold nothing there.
 struct FormNodeDecoder: Decoder {
     let node: FormNode?
     let options: URLEncodedFormDecoder
@@ -22,7 +22,7 @@ struct FormNodeDecoder: Decoder {
         SingleForm(decoder: self)
     }
 
-    /// The decoder of a value within this one.
+    /// The decoder for a value inside this one.
     func decoder(of node: FormNode?, at key: some CodingKey) -> FormNodeDecoder {
         FormNodeDecoder(node: node, options: options, codingPath: codingPath + [key])
     }
@@ -101,8 +101,8 @@ struct FormNodeDecoder: Decoder {
 }
 
 extension BinaryFloatingPoint where Self: LosslessStringConvertible {
-    /// A finite number in decimal digits: Swift's own initializer takes `nan`, `inf` and hexadecimal digits too, which the
-    /// encoder never writes.
+    /// Reads a finite number in decimal digits. Swift's own initializer also accepts `nan`, `inf` and hexadecimal
+    /// digits, which the encoder never writes.
     init?(plain text: String) {
         guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let number = Self(text), number.isFinite
         else { return nil }
@@ -111,7 +111,7 @@ extension BinaryFloatingPoint where Self: LosslessStringConvertible {
 }
 
 extension Decimal {
-    /// A number that is all of a text: Foundation's own initializer reads as far as it can.
+    /// Reads a number that takes up the whole text. Foundation's own initializer ignores what follows a number.
     fileprivate init?(exactly text: String) {
         guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil else { return nil }
         self.init(string: text, locale: nil)

@@ -1,13 +1,13 @@
 extension URLEncodedFormEncoder {
     /// How the elements of an array are named.
     public enum Arrays: Sendable {
-        /// `a=1&a=2`: the name again for each element.
+        /// `a=1&a=2`: the name is repeated for each element.
         case none
         /// `a[0]=1&a[1]=2`.
         case indices
         /// `a[]=1&a[]=2`.
         case brackets
-        /// The name that a closure makes for an element, of the array's name and the element's number from 0.
+        /// The name that a closure makes for an element, from the name of the array and the element's number (from 0).
         case custom(@Sendable (_ name: String, _ index: Int) -> String)
     }
 
@@ -17,7 +17,7 @@ extension URLEncodedFormEncoder {
         case brackets
         /// `a.b=1`.
         case dots
-        /// The name that a closure makes of the outer name and the member's.
+        /// The name that a closure makes from the outer name and the member's name.
         case custom(@Sendable (_ outer: String, _ name: String) -> String)
     }
 
@@ -33,12 +33,13 @@ extension URLEncodedFormEncoder {
     public enum Dates: Sendable {
         /// As `Date` encodes itself: seconds since the beginning of 2001.
         case deferred
-        /// Seconds since the beginning of 1970, with their fraction. `Date` counts from 2001: a date may come back changed by
-        /// less than a microsecond.
+        /// Seconds since the beginning of 1970, with their fraction. `Date` counts from 2001, so a decoded date may
+        /// differ by less than a microsecond.
         case secondsSince1970
-        /// Milliseconds since the beginning of 1970, with their fraction; as exact as ``secondsSince1970``.
+        /// Milliseconds since the beginning of 1970, with their fraction. They are as exact as ``secondsSince1970``.
         case millisecondsSince1970
-        /// `2026-03-01T12:00:00Z`, without fractions of a second (RFC 3339); a date before year 0 or after 9999 is an error.
+        /// `2026-03-01T12:00:00Z`, without fractions of a second (RFC 3339). A date before year 0 or after year 9999 is
+        /// an error.
         case iso8601
         /// The text that a closure makes.
         case custom(@Sendable (Date) throws -> String)
@@ -52,9 +53,9 @@ extension URLEncodedFormEncoder {
         case custom(@Sendable (Data) throws -> String)
     }
 
-    /// What becomes of properties and values that are `nil`.
+    /// How properties and values that are `nil` are written.
     public enum Nils: Sendable {
-        /// They are not written. Since the others would take their places, a `nil` in an array is an error.
+        /// They are not written. A `nil` in an array is an error, because the elements after it would move up.
         case dropped
         /// `a=`.
         case empty
@@ -74,15 +75,18 @@ extension URLEncodedFormEncoder {
     public enum LineBreaks: Sendable {
         /// As they are.
         case asGiven
-        /// Each CR, LF and CRLF as CRLF, as browsers send forms (WHATWG HTML, "convert to a list of name-value pairs").
+        /// Each CR, LF and CRLF becomes CRLF, as in forms from browsers (WHATWG HTML, "convert to a list of name-value
+        /// pairs").
         case normalized
     }
 
-    /// Which characters stand for themselves; all others, and the space where it is no `+`, are percent-encoded in UTF-8.
+    /// Which characters stand for themselves. All others are percent-encoded in UTF-8, including the space unless it is
+    /// written as `+`.
     public enum Characters: Sendable {
-        /// Letters, digits and `-._~` (RFC 3986, section 2.3), and `?` and `/`, which a query may hold (section 3.4).
+        /// Letters, digits and `-._~` (RFC 3986, section 2.3), and also `?` and `/`, which a query may hold (section
+        /// 3.4).
         case rfc3986
-        /// Letters, digits and `*-._`, as browsers send forms (WHATWG URL, section 5.2).
+        /// Letters, digits and `*-._`, as in forms from browsers (WHATWG URL, section 5.2).
         case whatwg
     }
 }

@@ -2,20 +2,20 @@
 struct FormWriter {
     private let options: URLEncodedFormEncoder
     private let escape: PercentEncoding
-    /// Whether the pairs are listed rather than written.
+    /// Whether the pairs are collected in a list and not written to the output.
     private let listsPairs: Bool
-    /// Whether names are made as text, by closures or for a list, rather than grow in their escaped form.
+    /// Whether names are built as text, for a closure or for a list of pairs. Otherwise they are built in escaped form.
     private let makesNames: Bool
     /// The bytes of the form.
     private(set) var output: [UInt8] = []
     private(set) var pairs: [(name: String, value: ParameterNode)] = []
-    /// The escaped name so far.
+    /// The escaped name built so far.
     private var prefix: [UInt8] = []
     private var path: [Segment] = []
 
     private enum Segment {
         case name(String)
-        /// An element of an array, and whether its number is written whatever the option says.
+        /// An element of an array. `isNumbered`: its number is written, even if the options do not ask for numbers.
         case element(Int, isNumbered: Bool)
     }
 
@@ -140,7 +140,7 @@ struct FormWriter {
             name, keys + [ParameterKey(name)], "holds characters in its name that nested members are written with")
     }
 
-    /// Checks an element of an array, which must not be lost.
+    /// Checks that an array element writes something, because an element must not be lost.
     private func check(_ element: ParameterNode) throws {
         guard writesNothing(element) else { return }
         let reason = element.isNil ? "is a nil in an array, and those are dropped" : "is an empty element of an array"
@@ -181,7 +181,7 @@ extension URLEncodedFormEncoder.Nesting {
         }
     }
 
-    /// Whether a decoder would take a part of a name for nesting.
+    /// Whether a decoder would read a part of a name as nesting.
     fileprivate func isStructured(_ name: String, isNested: Bool) -> Bool {
         switch self {
         case .brackets: name.isEmpty && isNested || name.utf8.contains(where: \.isBracket)

@@ -1,4 +1,4 @@
-/// The members of a form's value while they are read.
+/// Reads the members of a value in a form.
 struct KeyedForm<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: FormNodeDecoder
 
@@ -37,7 +37,7 @@ struct KeyedForm<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func node(_ key: Key) -> FormNode? {
-        // As it is first: the keys of a dictionary are data, and one may look like another that was converted.
+        // The unchanged name is tried first. The keys of a dictionary are data, and one may look like a converted name.
         decoder.node?.member(key.stringValue) ?? decoder.node?.member(decoder.options.naming.name(for: key.stringValue))
     }
 

@@ -1,4 +1,4 @@
-/// The members of a record while they are written.
+/// Writes the members of a record.
 struct KeyedParameters<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let slot: ParameterSlot
     let record: ParameterRecord
@@ -59,7 +59,7 @@ struct KeyedParameters<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private func set(_ placed: any PlacedParameter, _ key: Key) throws {
         if placed.placement == .ignored { return }
         let node = try placed.wrapped.map { try slot.node(of: $0, at: key) } ?? slot.absentNode(at: key)
-        // The variables of a template and the names of fields are not parameters that a convention names.
+        // Variables of a template and names of header fields are not converted by a naming convention.
         let isConverted = placed.placement == .query || placed.placement == .body
         let name = placed.name ?? (isConverted ? slot.convertedName(of: key) : key.stringValue)
         record.setPlaced(

@@ -1,8 +1,8 @@
 /// How the name of a property becomes the name of a parameter.
 ///
-/// A conversion is for names as they are declared. Names from `CodingKeys` and the keys of dictionaries stay unchanged.
+/// Only names as declared are converted. Names from `CodingKeys` and the keys of dictionaries stay unchanged.
 public struct ParameterNaming: Sendable {
-    /// `nil` leaves every name as it is, at no cost.
+    /// `nil` leaves every name unchanged and costs nothing.
     let convert: (@Sendable (String) -> String)?
 
     private init(convert: (@Sendable (String) -> String)?) {
@@ -17,15 +17,15 @@ public struct ParameterNaming: Sendable {
 
     /// Words in lower case, joined by a separator.
     ///
-    /// A word begins at a capital that follows a digit, or a letter that is no capital. Of several capitals before a small
-    /// letter, the last one begins a word. Capitals with a plural `s` are one word. So `userID`, `URLString`, `userIDs` and
-    /// `address2Line` become `user_id`, `url_string`, `user_ids` and `address2_line`. Letters are those of Unicode, in any
-    /// script.
+    /// A word begins at a capital after a digit or after a letter that is not a capital. If several capitals precede a
+    /// small letter, the last capital begins a word. Capitals with a plural `s` are one word. So `userID`, `URLString`,
+    /// `userIDs` and `address2Line` become `user_id`, `url_string`, `user_ids` and `address2_line`. Letters of any
+    /// script in Unicode count.
     public static func separated(by separator: String) -> ParameterNaming {
         ParameterNaming { name in words(of: name, joinedBy: separator) }
     }
 
-    /// A conversion of your own, called once for each name that is written.
+    /// Your own conversion, which is called once for each name that is written.
     public static func custom(_ convert: @escaping @Sendable (_ name: String) -> String) -> ParameterNaming {
         ParameterNaming(convert: convert)
     }

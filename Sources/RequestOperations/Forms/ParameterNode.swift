@@ -1,8 +1,8 @@
-/// What an `Encodable` value wrote, before it takes the form of a query, a body or a field.
+/// What an `Encodable` value wrote, before it becomes a query, a body or a header field.
 enum ParameterNode {
     /// An optional property without a value.
     case absent
-    /// A `nil` that was written as such.
+    /// A `nil` that was written explicitly.
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -36,24 +36,26 @@ final class ParameterList {
     var elements: [ParameterNode] = []
 }
 
-/// The members of a keyed container, in the order in which they were written; of one name there is one, the last.
+/// The members of a keyed container, in the order in which they were written. If a name is written twice, the last
+/// value is kept.
 final class ParameterRecord {
     struct Member {
         let name: String
         var value: ParameterNode
     }
 
-    /// A member that a property wrapper of an endpoint puts elsewhere: there may be several of one name.
+    /// A member that an endpoint's property wrapper puts elsewhere. Several may have the same name.
     struct PlacedMember {
         let placement: ParameterPlacement
-        /// The key under which it was written, which need not be its name.
+        /// The key under which the member was written. It may differ from the member's name.
         let key: String
         let member: Member
     }
 
     private(set) var members: [Member] = []
     private(set) var placedMembers: [PlacedMember] = []
-    /// The places of the names; only a record of many has it, since few are found faster by looking at each.
+    /// The index of each name. Only a record with many members has it, because a linear search is faster for few
+    /// members.
     private var places: [String: Int]?
 
     private static let manyMembers = 16
@@ -68,7 +70,7 @@ final class ParameterRecord {
         if members.count == Self.manyMembers { notePlaces() }
     }
 
-    /// Sets a member that goes elsewhere, in place of one that was written under the same key.
+    /// Sets a member that goes elsewhere. It replaces one with the same key and place.
     func setPlaced(_ member: PlacedMember) {
         placedMembers.removeAll { $0.key == member.key && $0.placement == member.placement }
         placedMembers.append(member)

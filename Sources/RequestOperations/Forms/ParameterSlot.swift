@@ -1,22 +1,24 @@
-/// The place of one value while it is encoded: what it wrote, and how it is reached.
+/// The place of one value during encoding: what the value wrote, and which keys lead to it.
 final class ParameterSlot {
     let parent: ParameterSlot?
     let key: (any CodingKey)?
     let settings: ParameterSettings
-    /// The names of the value that are converted: those of its stored properties, or of its case if it is an enumeration.
-    /// Any other was named by `CodingKeys`.
+    /// The names that are converted: those of the value's stored properties, or of its case if it is an enumeration.
+    /// `CodingKeys` named any other, so it stays unchanged.
     private var declaredNames: Set<String>
-    /// The keys that were written under converted names, by these: two of one name would be one parameter.
+    /// Maps each converted name to the key that was written under it. Two keys with the same name would become one
+    /// parameter.
     private var keysOfNames: [String: String] = [:]
-    /// Whether what the value writes as its only value is shown to the transform: not if the value came out of it.
+    /// Whether the transform is shown the single value that this value writes. It is not if the transform made this
+    /// value from a `nil` or from a value of another type.
     private var showsSingleValue = true
     /// What the value wrote.
     var node: ParameterNode? {
         didSet { if let receive, let node { receive(node) } }
     }
-    /// Whether the members of the value may be put elsewhere by property wrappers.
+    /// Whether property wrappers may put the members of the value elsewhere.
     let takesPlacements: Bool
-    /// Told of the node, if the value is written after the container around it has been given away.
+    /// Receives the node of a value that is written later, after the container around it was returned.
     private let receive: ((ParameterNode) -> Void)?
 
     init(
@@ -31,7 +33,7 @@ final class ParameterSlot {
         declaredNames = parent?.declaredNames ?? []
     }
 
-    /// The place of a container within the value, whose keys are the value's own.
+    /// The place of a container inside the value. Its keys belong to the value itself.
     func nested(at key: some CodingKey, receive: ((ParameterNode) -> Void)? = nil) -> ParameterSlot {
         ParameterSlot(parent: self, key: key, settings: settings, receive: receive)
     }
@@ -55,8 +57,8 @@ final class ParameterSlot {
 
     /// The name under which a key is written.
     ///
-    /// If another key has that name already, the encoding fails at its end. This function does not throw, since containers
-    /// that cannot throw call it.
+    /// If another key already has that name, the encoding fails at its end. This function does not throw, because
+    /// containers that cannot throw call it.
     func name(of key: some CodingKey) -> String {
         guard settings.naming.convert != nil else { return key.stringValue }
         let name = convertedName(of: key)
@@ -71,14 +73,14 @@ final class ParameterSlot {
         return name
     }
 
-    /// The name of a key without regard to others.
+    /// The name of a key. It does not check whether another key has the same name.
     func convertedName(of key: some CodingKey) -> String {
         let name = key.stringValue
         guard let convert = settings.naming.convert, declaredNames.contains(name) else { return name }
         return convert(name)
     }
 
-    /// What a value within this one writes.
+    /// The node that a value inside this one writes.
     func node<Value: Encodable>(of value: Value, at key: some CodingKey) throws -> ParameterNode {
         if Value.self == ParameterValue.self, let value = value as? ParameterValue {
             return try value.value.map { try node(of: $0, at: key) } ?? nullNode(at: key)
@@ -89,7 +91,7 @@ final class ParameterSlot {
         return try transformedNode(of: value, at: key)
     }
 
-    /// Shows a value to the transform, one that is optional as what it holds.
+    /// Shows a value to the transform. An optional is shown as the value that it holds.
     private func transformedNode(of value: any Encodable, at key: some CodingKey) throws -> ParameterNode {
         if let optional = value as? any OptionalParameter {
             return try optional.encodableValue.map { try transformedNode(of: $0, at: key) } ?? nullNode(at: key)
@@ -99,12 +101,12 @@ final class ParameterSlot {
         return try untransformedNode(of: transformed, at: key, showsSingleValue: isSame)
     }
 
-    /// What a property without a value writes.
+    /// The node of a property without a value.
     func absentNode(at key: some CodingKey) throws -> ParameterNode {
         try nodeOfNil(at: key) ?? .absent
     }
 
-    /// What a `nil` that is written as such writes.
+    /// The node of a `nil` that is written explicitly.
     func nullNode(at key: some CodingKey) throws -> ParameterNode {
         try nodeOfNil(at: key) ?? .null
     }
@@ -124,10 +126,10 @@ final class ParameterSlot {
         return slot.node ?? .absent
     }
 
-    /// Checks that nothing was written here yet: what a value writes is either one value, or members, or elements.
+    /// Checks that nothing was written here yet. A value may write either one value, or members, or elements.
     ///
-    /// Foundation's encoders trap on most other combinations. Here the encoding fails at its end, since functions that
-    /// cannot throw call this one. A property without a value counts as not written.
+    /// Foundation's encoders trap on most other combinations. Here the encoding fails at its end, because functions
+    /// that cannot throw call this one. A property without a value counts as not written.
     func checkIsUnwritten() {
         switch node {
         case nil, .absent: break
@@ -142,7 +144,7 @@ final class ParameterSlot {
         }
     }
 
-    /// Encodes the only value that the value of this place writes.
+    /// Encodes the single value that the value at this place writes.
     func fillWithSingle<Value: Encodable>(_ value: Value) throws {
         checkIsUnwritten()
         if showsSingleValue, settings.transform != nil, let parent, let key {
@@ -154,7 +156,7 @@ final class ParameterSlot {
         }
     }
 
-    /// Writes that the value of this place is none.
+    /// Writes a `nil` at this place.
     func fillWithNil() throws {
         checkIsUnwritten()
         guard showsSingleValue, settings.transform != nil, let parent, let key else {
@@ -165,13 +167,13 @@ final class ParameterSlot {
     }
 }
 
-/// What holds for a whole encoding.
+/// The settings and notes of a whole encoding.
 final class ParameterSettings {
     let naming: ParameterNaming
     let transform: ParameterTransform?
-    /// The names of the types of the keys that the outermost value was written with; noted for endpoints only.
+    /// The names of the key types that the outermost value was written with. They are noted only for endpoints.
     var typesOfKeys: [String] = []
-    /// What the outermost value, or one within it, wrote and cannot be written, such as two properties of one name; the first.
+    /// The first error that was noted, for example two properties with the same name.
     private(set) var contradiction: EncodingError?
     private var namesOfTypes: [ObjectIdentifier: Set<String>] = [:]
 
@@ -185,8 +187,8 @@ final class ParameterSettings {
         contradiction = contradiction ?? error
     }
 
-    /// The names that the type of a value declares: those of its stored properties and of those of its superclasses. For
-    /// an enumeration, they are the name of its case and those of the values that come with it.
+    /// The names that the type of a value declares: those of its stored properties, including the ones of its
+    /// superclasses. For an enumeration, they are the names of its present case and of the associated values.
     func declaredNames(of value: any Encodable) -> Set<String> {
         let type = ObjectIdentifier(Swift.type(of: value))
         if let known = namesOfTypes[type] { return known }
@@ -197,7 +199,7 @@ final class ParameterSettings {
             namesOfTypes[type] = names
             return names
         case .enum:
-            // Another value may be another case.
+            // Another value of this type may be another case, so the names are not kept.
             guard let label = mirror.children.first?.label else { return [String(describing: value)] }
             let labels = mirror.children.flatMap { Mirror(reflecting: $0.value).children.compactMap(\.label) }
             return Set(labels + [label])
@@ -212,16 +214,16 @@ final class ParameterSettings {
 enum StoredProperty {
     private static let lazyPrefix = "$__lazy_storage_$_"
 
-    /// Whether a label is of the storage of a lazy property, which is optional.
+    /// Whether a label names the storage of a lazy property. That storage is optional.
     static func isLazy(_ label: String) -> Bool { label.hasPrefix(lazyPrefix) }
 
-    /// The declared name for a label: the storage of a wrapped property has an underscore before it.
+    /// The declared name for a label. The storage of a wrapped property begins with an underscore.
     static func name(_ label: String) -> String {
         if label.hasPrefix(lazyPrefix) { return String(label.dropFirst(lazyPrefix.count)) }
         return label.hasPrefix("_") ? String(label.dropFirst()) : label
     }
 
-    /// The stored properties of a value that can be encoded, those of its superclasses too, by their declared names.
+    /// The encodable stored properties of a value by their declared names, including those of its superclasses.
     static func values(of value: Any) -> [String: any Encodable] {
         var values: [String: any Encodable] = [:]
         var mirror: Mirror? = Mirror(reflecting: value)
@@ -235,7 +237,8 @@ enum StoredProperty {
         return values
     }
 
-    /// The names of the stored properties of a value, those of its superclasses too, each as its label has it as well.
+    /// The names of the stored properties of a value, including those of its superclasses. Each name is also included
+    /// as its label has it.
     static func names(of value: Any) -> Set<String> {
         var names: Set<String> = []
         var mirror: Mirror? = Mirror(reflecting: value)
@@ -248,9 +251,9 @@ enum StoredProperty {
 }
 
 extension ParameterNode {
-    /// The values that are written as they are, whatever they would write themselves.
+    /// The types that are always written as they are. Their own `encode(to:)` is not called.
     init?<Value: Encodable>(scalar value: Value) {
-        // The types are compared before the value is cast: that costs a comparison of addresses, the cast far more.
+        // The types are compared before the cast. The comparison only compares addresses, but the cast costs far more.
         if Value.self == String.self, let text = value as? String {
             self = .text(text)
         } else if Value.self == Int.self, let number = value as? Int {

@@ -1,15 +1,15 @@
-/// Changes values before they are encoded: a date into a number of seconds, an amount into text.
+/// Changes values before they are encoded, for example a date into a number of seconds, or an amount into text.
 ///
-/// It is called for every value that is written, those of arrays and nested values too. It sees an optional value as what
-/// that holds, and `nil` for a property or an element without a value. Some values write themselves as another, such as an
-/// enumeration with raw values. The transform sees such a value as itself, and then as that other, if it left the first
-/// unchanged.
+/// It is called for every value that is written, including those in arrays and nested values. For an optional it gets
+/// the value inside, and for a property or an element without a value it gets `nil`. Some values write themselves as
+/// another value, such as an enumeration with raw values. The transform gets such a value first. If it returns that
+/// value unchanged, it then also gets the other value.
 ///
-/// What it returns is encoded in place of the value. The transform does not see that again, only its members. `nil` makes
-/// the value an absent one. An error that it throws is the error of the encoding.
+/// The result is encoded instead of the value. The transform does not get the result again, only its members. A result
+/// of `nil` makes the value absent. An error that it throws becomes the error of the encoding.
 ///
 /// - Parameters:
 ///   - value: The value, or `nil` for a property without one.
-///   - path: The keys that lead to it, outermost first. Those of an array's elements are numbers.
+///   - path: The keys that lead to it, outermost first. The keys of array elements are numbers.
 public typealias ParameterTransform =
     @Sendable (_ value: (any Encodable)?, _ path: [any CodingKey]) throws -> (any Encodable)?

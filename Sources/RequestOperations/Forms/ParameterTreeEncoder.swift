@@ -1,4 +1,4 @@
-/// Notes what a value writes, as a tree.
+/// Records what a value writes, as a tree.
 struct ParameterTreeEncoder: Encoder {
     let slot: ParameterSlot
 
@@ -12,7 +12,8 @@ struct ParameterTreeEncoder: Encoder {
         try tree(of: value, with: ParameterSettings(naming: naming, transform: transform), takesPlacements: false)
     }
 
-    /// The tree of an endpoint, or of what it sends, whose properties wrappers may place, and what was noted on the way.
+    /// The tree of an endpoint or of its request object, with the notes from the encoding. Property wrappers may move
+    /// their properties to other parts of the request.
     static func notedTree<Value: Encodable>(
         of value: Value, naming: ParameterNaming, transform: ParameterTransform?
     ) throws -> (ParameterNode, ParameterSettings) {
@@ -44,7 +45,8 @@ struct ParameterTreeEncoder: Encoder {
 }
 
 extension ParameterSlot {
-    /// The record that the value writes; the same for each container that it asks for, as a subclass and its superclass do.
+    /// The record that the value writes. A subclass and its superclass each ask for a container, and get the same
+    /// record.
     fileprivate func record() -> ParameterRecord {
         if case .record(let record) = node { return record }
         checkIsUnwritten()

@@ -4,16 +4,16 @@
 /// let parameters: [String: ParameterValue] = ["q": "swift", "page": 2, "since": ParameterValue(Date())]
 /// ```
 ///
-/// Written as a literal, or made of a value.
+/// Write it as a literal, or make it from a value.
 public struct ParameterValue: Encodable, Sendable {
     let value: (any Encodable & Sendable)?
 
-    /// Makes a value of any other.
+    /// Makes a parameter value from any other value.
     public init(_ value: some Encodable & Sendable) {
         self.value = value
     }
 
-    /// Encodes the value in its place; `nil` as null.
+    /// Encodes only the value inside; `nil` becomes null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value { try container.encode(value) } else { try container.encodeNil() }
@@ -21,7 +21,7 @@ public struct ParameterValue: Encodable, Sendable {
 }
 
 extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-    /// Makes text.
+    /// Makes a text.
     public init(stringLiteral value: String) {
         self.init(value)
     }
@@ -56,7 +56,7 @@ extension ParameterValue: ExpressibleByArrayLiteral {
 }
 
 extension ParameterValue: ExpressibleByDictionaryLiteral {
-    /// Makes nested parameters; of one name the last counts.
+    /// Makes nested parameters. If a name appears several times, the last value is used.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self.init(Dictionary(elements) { $1 })
     }

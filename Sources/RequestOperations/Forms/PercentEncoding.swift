@@ -1,11 +1,11 @@
 /// Percent-encodes text in UTF-8 (RFC 3986, section 2.1).
 package struct PercentEncoding {
-    /// For each byte whether it stands for itself.
+    /// For each byte, whether it stands for itself.
     private let standsForItself: [Bool]
     private let space: [UInt8]
-    /// Whether an escape in the text is one already.
+    /// Whether an escape that is already in the text is kept.
     private let keepsEscapes: Bool
-    /// Whether a CR or LF alone becomes both.
+    /// Whether a lone CR or LF becomes CRLF.
     private let normalizesLineBreaks: Bool
 
     private init(_ standsForItself: [Bool], space: [UInt8] = escapedSpace, keepsEscapes: Bool = false) {
@@ -15,7 +15,7 @@ package struct PercentEncoding {
         normalizesLineBreaks = false
     }
 
-    /// As a form encoder says.
+    /// The encoding that the options of a form encoder describe.
     init(_ options: URLEncodedFormEncoder) {
         standsForItself =
             switch options.characters {
@@ -37,9 +37,9 @@ package struct PercentEncoding {
 
     /// Only the unreserved characters stand for themselves (RFC 3986, section 2.3).
     static let unreserved = PercentEncoding(table("-._~"))
-    /// The reserved characters do too, and escapes.
+    /// The reserved characters stand for themselves too, and so do escapes.
     static let reserved = PercentEncoding(table("-._~:/?#[]@!$&'()*+,;="), keepsEscapes: true)
-    /// What user and password may hold (RFC 3986, section 3.2.1), and escapes.
+    /// What a user and a password may hold (RFC 3986, section 3.2.1), and escapes.
     package static let userInformation = PercentEncoding(table("-._~!$&'()*+,;=:"), keepsEscapes: true)
     /// What a path may hold (RFC 3986, section 3.3), and escapes.
     static let path = PercentEncoding(table("-._~!$&'()*+,;=:@/"), keepsEscapes: true)
@@ -57,7 +57,7 @@ package struct PercentEncoding {
     }
 
     func append(_ text: String, to output: inout [UInt8]) {
-        // Nothing is copied: the closure is called with the text's own bytes, but for one that comes from Objective-C.
+        // The text's own bytes are used without a copy, unless the text comes from Objective-C.
         let wasAppended: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, to: &output) }
         if wasAppended == nil { Array(text.utf8).withUnsafeBufferPointer { append($0, to: &output) } }
     }
@@ -101,7 +101,7 @@ package struct PercentEncoding {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether a CR without an LF after it, or an LF without a CR before it, stands at a place.
+    /// Whether the byte at a place is a CR without an LF after it, or an LF without a CR before it.
     fileprivate func isLoneLineBreak(at place: Int) -> Bool {
         switch self[place] {
         case UInt8(ascii: "\r"): place + 1 == count || self[place + 1] != UInt8(ascii: "\n")

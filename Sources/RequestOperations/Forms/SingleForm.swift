@@ -1,4 +1,4 @@
-/// The one value of a form's name while it is read.
+/// Reads the single value that a form has under a name.
 struct SingleForm: SingleValueDecodingContainer {
     let decoder: FormNodeDecoder
 

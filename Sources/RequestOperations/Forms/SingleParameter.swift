@@ -1,4 +1,4 @@
-/// The one value that a value writes in its own place.
+/// Writes the single value that a value encodes as.
 struct SingleParameter: SingleValueEncodingContainer {
     let slot: ParameterSlot
 

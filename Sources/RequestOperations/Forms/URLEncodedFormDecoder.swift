@@ -1,22 +1,21 @@
 /// Decodes values from queries and forms of the media type `application/x-www-form-urlencoded`.
 ///
-/// It gives back what a ``URLEncodedFormEncoder`` with the same options wrote. It understands arrays in each of their
-/// spellings.
+/// It restores what a ``URLEncodedFormEncoder`` with the same options wrote. It understands all spellings of arrays.
 ///
-/// Arrays and values without members write nothing when they are empty. So a missing value decodes as an empty array, or
-/// as a value without members, where the type asks for one. It decodes as `nil` where a property is optional. For anything
-/// else it is an error.
+/// Empty arrays and values without members write nothing. So a missing value decodes as an empty array, or as a value
+/// without members, if the type asks for one. For an optional property it decodes as `nil`. For any other type it is an
+/// error.
 ///
-/// Some values do not come back:
+/// Some values are not restored:
 ///
-/// - An optional array that was empty comes back as `nil`.
+/// - An optional array that was empty decodes as `nil`.
 /// - Empty arrays among the values of a dictionary are lost.
-/// - An optional text that equals the spelling of `nil` comes back as `nil`: `""` with ``Nils/empty``, `"null"` with
+/// - An optional text that equals the spelling of `nil` decodes as `nil`: `""` with ``Nils/empty``, `"null"` with
 ///   ``Nils/null``.
 public struct URLEncodedFormDecoder: Sendable {
     /// How the names of nested members are read.
     public enum Nesting: Sendable {
-        /// Not at all: a name is one, whatever it holds.
+        /// Not at all. The whole name is one name, even if it holds brackets or dots.
         case none
         /// `a[b]=1`.
         case brackets
@@ -34,7 +33,7 @@ public struct URLEncodedFormDecoder: Sendable {
         case millisecondsSince1970
         /// `2026-03-01T12:00:00Z` (RFC 3339).
         case iso8601
-        /// As a closure reads it.
+        /// As a closure reads them.
         case custom(@Sendable (String) throws -> Date)
     }
 
@@ -64,8 +63,9 @@ public struct URLEncodedFormDecoder: Sendable {
     public var data = DataValues.base64
     /// How `nil` is written. ``Nils/dropped`` by default.
     public var nils = Nils.dropped
-    /// How the encoder converted the names of properties. Not at all by default. A name is looked for as `CodingKeys` has it
-    /// first, then as it is converted.
+    /// How the encoder converted the names of properties. Not at all by default.
+    ///
+    /// The decoder first looks for the name as `CodingKeys` has it, then for the converted name.
     public var naming = ParameterNaming.asDeclared
 
     /// Makes a decoder with the defaults given at each property.
@@ -75,8 +75,8 @@ public struct URLEncodedFormDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - form: The form; no question mark before it.
-    /// - Throws: A `DecodingError`, or what the value itself throws.
+    ///   - form: The form, without a question mark before it.
+    /// - Throws: A `DecodingError`, or an error that the value itself throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from form: String) throws -> Value {
         try decode(type, parsing: form.utf8)
     }
@@ -86,7 +86,7 @@ public struct URLEncodedFormDecoder: Sendable {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - form: The form.
-    /// - Throws: A `DecodingError`, or what the value itself throws.
+    /// - Throws: A `DecodingError`, or an error that the value itself throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from form: Data) throws -> Value {
         try decode(type, parsing: form)
     }

@@ -8,14 +8,20 @@
 /// let query = try URLEncodedFormEncoder().encode(Search())  // tags=a&tags=b&text=red%20%26%20blue
 /// ```
 ///
-/// The outermost value must have members: a structure, a dictionary. What has no form is never left out: it is an
-/// `EncodingError`, which names the property by its path. That holds for a number or a date that is not finite, and for two
-/// names that are converted to one. It also holds for a `nil` or an empty array in an array, and for a value that asks for
-/// two kinds of containers. An array whose elements are arrays or have members is written with numbers, `a[0][b]=1`, unless
-/// its names are ``Arrays/custom(_:)``. Without numbers nobody could tell which member belongs to which element. An empty
-/// array, and a value without members, as a property writes nothing.
+/// The outermost value must have members: it is a structure or a dictionary, for example. A value that cannot be
+/// written is never left out silently. It is an `EncodingError` that names the property by its path. These are errors:
 ///
-/// ``URLEncodedFormDecoder`` with the same options gives the value back, but for line breaks that were normalized.
+/// - a number or a date that is not finite
+/// - two names that are converted to the same name
+/// - a `nil` in an array, if `nils` drops it
+/// - an empty array in an array
+/// - a value that asks for two kinds of containers
+///
+/// An array whose elements are arrays or have members is written with numbers: `a[0][b]=1`. Otherwise it would be
+/// unclear which member belongs to which element. Names that are ``Arrays/custom(_:)`` are an exception. A property
+/// writes nothing if it holds an empty array or a value without members.
+///
+/// ``URLEncodedFormDecoder`` with the same options restores the value, except for line breaks that were normalized.
 public struct URLEncodedFormEncoder: Sendable {
     /// How the elements of arrays are named. ``Arrays/none`` by default.
     public var arrays = Arrays.none
@@ -27,7 +33,7 @@ public struct URLEncodedFormEncoder: Sendable {
     public var dates = Dates.deferred
     /// How data is written. ``DataValues/base64`` by default.
     public var data = DataValues.base64
-    /// What becomes of `nil`. ``Nils/dropped`` by default.
+    /// How `nil` is written. ``Nils/dropped`` by default.
     public var nils = Nils.dropped
     /// How a space is written. ``Spaces/percent`` by default.
     public var spaces = Spaces.percent
@@ -35,21 +41,25 @@ public struct URLEncodedFormEncoder: Sendable {
     public var characters = Characters.rfc3986
     /// How line breaks in names and values are written. ``LineBreaks/asGiven`` by default.
     public var lineBreaks = LineBreaks.asGiven
-    /// Whether the members of each value are in the order of their names rather than in that of their encoding. `true` by
-    /// default; the elements of an array are always in their order.
+    /// Whether the members of each value are sorted by name. `true` by default.
+    ///
+    /// With `false`, they stay in the order in which they are encoded. The elements of an array always keep their
+    /// order.
     public var sortsKeys = true
     /// How the names of properties are converted. Not at all by default.
     public var naming = ParameterNaming.asDeclared
-    /// Changes values before they are encoded. `nil`, none, by default.
+    /// Changes values before they are encoded. `nil` by default: no change.
     public var transform: ParameterTransform?
-    /// Whether a name may hold the characters that the nesting is written with, such as `filter[name]`. `false` by default:
-    /// such a name is an error, as a decoder would take it for nested members.
+    /// Whether a name may hold characters that mark nesting, such as `filter[name]`. `false` by default.
+    ///
+    /// With `false` such a name is an error, because a decoder would read it as nested members.
     public var acceptsStructuredNames = false
 
     /// Makes an encoder with the defaults given at each property.
     public init() {}
 
-    /// An encoder that writes as browsers send forms: ``Characters/whatwg``, ``Spaces/plus`` and ``LineBreaks/normalized``.
+    /// An encoder that writes forms like browsers: ``Characters/whatwg``, ``Spaces/plus`` and
+    /// ``LineBreaks/normalized``.
     public static var whatwg: URLEncodedFormEncoder {
         var encoder = URLEncodedFormEncoder()
         encoder.characters = .whatwg
@@ -63,14 +73,15 @@ public struct URLEncodedFormEncoder: Sendable {
 
     /// Encodes a value as text in ASCII.
     ///
-    /// - Throws: An `EncodingError` that names the property, or what the value itself or the ``transform`` throws.
+    /// - Throws: An `EncodingError` that names the property, or an error that the value itself or the ``transform``
+    ///   throws.
     public func encode(_ value: some Encodable) throws -> String {
         String(decoding: try bytes(of: value), as: UTF8.self)
     }
 
     /// Encodes a value as the bytes of a body.
     ///
-    /// - Throws: As ``encode(_:)``.
+    /// - Throws: The same errors as ``encode(_:)``.
     public func encodeData(_ value: some Encodable) throws -> Data {
         Data(try bytes(of: value))
     }
@@ -90,8 +101,8 @@ public struct URLEncodedFormEncoder: Sendable {
         return writer.output
     }
 
-    /// The names of a record's values, not escaped, and the values, which have no members; those that are dropped are not
-    /// there.
+    /// The names of a record's values, not escaped, and the values, which have no members. Dropped values are not
+    /// included.
     func pairs(of record: ParameterRecord) throws -> [(name: String, value: ParameterNode)] {
         var writer = FormWriter(self, listsPairs: true)
         try writer.write(record)
@@ -100,7 +111,7 @@ public struct URLEncodedFormEncoder: Sendable {
 
     /// The text of a value without members.
     ///
-    /// - Parameter path: The names that lead to it, for an error.
+    /// - Parameter path: The names that lead to the value. An error uses them.
     func text(of node: ParameterNode, path: @autoclosure () -> [any CodingKey]) throws -> String {
         switch node {
         case .absent, .null: return nils.text
@@ -116,7 +127,7 @@ public struct URLEncodedFormEncoder: Sendable {
         case .text(let value): return value
         case .date(let value):
             guard let text = try dates.text(value) else {
-                // Not the date itself: Foundation traps when such a one is printed.
+                // The error must not hold the date itself, because Foundation traps when it prints such a date.
                 throw Self.invalid(
                     value.timeIntervalSinceReferenceDate, path(), "is a date that cannot be written")
             }
@@ -126,7 +137,7 @@ public struct URLEncodedFormEncoder: Sendable {
         }
     }
 
-    /// The error of a value that has no form, in a sentence that names it.
+    /// The error for a value that cannot be written, in a sentence that names it.
     static func invalid(_ value: Any, _ path: [any CodingKey], _ reason: String) -> EncodingError {
         let name = path.map(\.stringValue).joined(separator: ".")
         return .invalidValue(value, .init(codingPath: path, debugDescription: "'\(name)' \(reason)."))
@@ -143,7 +154,8 @@ extension URLEncodedFormEncoder.Booleans {
 }
 
 extension URLEncodedFormEncoder.Dates {
-    /// The text of a date; `nil` for one that is no moment, or has no year of four digits (RFC 3339, section 1).
+    /// The text of a date. `nil` if the date is not finite, or if RFC 3339 cannot write its year (section 1: four
+    /// digits).
     fileprivate func text(_ date: Date) throws -> String? {
         switch self {
         case .custom(let make): return try make(date)

@@ -1,4 +1,4 @@
-/// The elements of a form's array while they are read.
+/// Reads the elements of an array in a form.
 struct UnkeyedForm: UnkeyedDecodingContainer {
     let decoder: FormNodeDecoder
     let elements: [FormNode]

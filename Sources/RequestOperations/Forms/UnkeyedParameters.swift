@@ -1,4 +1,4 @@
-/// The elements of a list while they are written.
+/// Writes the elements of a list.
 struct UnkeyedParameters: UnkeyedEncodingContainer {
     let slot: ParameterSlot
     let list: ParameterList

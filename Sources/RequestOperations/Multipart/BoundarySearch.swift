@@ -1,10 +1,12 @@
-/// Searches bytes that come in pieces for a delimiter, one that lies across two of them too (Horspool's algorithm).
+/// Searches bytes that come in pieces for a delimiter (Horspool's algorithm). It also finds one that spans two pieces.
 struct BoundarySearch {
     private let delimiter: [UInt8]
-    /// How far the search may go on after a byte at the end of the window.
+    /// How far the search moves forward for each value of the last byte in the window.
     private let steps: [Int]
-    /// The last bytes of the pieces so far, fewer than the delimiter has. What comes before a content is a line break, which
-    /// a delimiter at its very beginning would take for its own.
+    /// The last bytes of the pieces so far, one byte fewer than the delimiter has.
+    ///
+    /// It begins with a line break, because a line break precedes the content. A delimiter at the very start of the
+    /// content could use that line break.
     private var tail: ArraySlice<UInt8>
 
     init(for delimiter: Data) {
@@ -19,7 +21,8 @@ struct BoundarySearch {
     mutating func finds(in piece: Data) -> Bool {
         piece.withUnsafeBytes { bytes in
             let reach = delimiter.count - 1
-            // With these types: those of `Sequence`, which the operators prefer, look at every byte.
+            // The types are written out because the operators prefer the methods of `Sequence`, which look at every
+            // byte.
             let first: Slice<UnsafeRawBufferPointer> = bytes.prefix(reach)
             let last: Slice<UnsafeRawBufferPointer> = bytes.suffix(reach)
             let beginning = tail + first

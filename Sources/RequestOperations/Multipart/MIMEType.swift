@@ -1,15 +1,15 @@
 /// The media types of files by their extensions.
 enum MIMEType {
-    /// The type of bytes about which nothing is known (RFC 2046, section 4.5.1).
+    /// The type of bytes of unknown content (RFC 2046, section 4.5.1).
     static let octets = "application/octet-stream"
 
-    /// The media type for the extension of a file's name, in any case; ``octets`` for one that is not known.
+    /// The media type for the extension of a file name, in any case. ``octets`` for an unknown extension.
     static func ofFile(named name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return octets }
         return ofExtension[name[name.index(after: dot)...].lowercased()] ?? octets
     }
 
-    // Those of the IANA's registry, and what is in common use beside it.
+    // The types of the IANA registry, and others in common use.
     private static let ofExtension: [String: String] = [
         "txt": "text/plain", "text": "text/plain", "log": "text/plain", "csv": "text/csv",
         "tsv": "text/tab-separated-values",

@@ -1,4 +1,4 @@
-/// A body of the media type `multipart/form-data` (RFC 7578), whose parts come from memory, from files and from streams.
+/// A body of the media type `multipart/form-data` (RFC 7578), with parts from memory, from files and from streams.
 ///
 /// ```swift
 /// var form = MultipartFormData()
@@ -10,15 +10,15 @@
 /// let task = TransportTask.upload(request, from: try form.body())
 /// ```
 ///
-/// The body is made while it is sent, and again for a retry. Files and streams are never in memory as a whole. The length
-/// is known beforehand if the lengths of all parts are.
+/// The body is made while it is sent, and again for a retry. Files and streams are never loaded into memory as a whole.
+/// The length is known in advance if the lengths of all parts are known.
 ///
-/// Names and file names are escaped as browsers do (WHATWG HTML, "multipart form data"). `"`, CR and LF become `%22`,
-/// `%0D` and `%0A`, so no name can add a field to its part. Two things differ from browsers. A CR or LF alone does not
-/// become both. A backslash at the end of a name becomes `%5C`, since many parsers would take it for an escape of the
+/// Names and file names are escaped as in browsers (WHATWG HTML, "multipart form data"). `"`, CR and LF become `%22`,
+/// `%0D` and `%0A`, so no name can add a field to its part. Two things differ from browsers. A lone CR or LF does not
+/// become CRLF. A backslash at the end of a name becomes `%5C`, because many parsers would read it as an escape of the
 /// quotation mark.
 public struct MultipartFormData: Sendable {
-    /// What separates the parts: no part may contain it after a line break.
+    /// The text that separates the parts. No part may contain it after a line break and `--`.
     public let boundary: String
 
     /// The parts in their order.
@@ -26,8 +26,8 @@ public struct MultipartFormData: Sendable {
 
     /// Makes a form without parts.
     ///
-    /// - Parameter boundary: The boundary: 1 to 70 letters, digits and `'()+_,-./:=?` (RFC 2046, section 5.1.1); anything
-    ///   else is a programmer's error. A random one by default. Sending fails if a part contains it.
+    /// - Parameter boundary: 1 to 70 letters, digits and `'()+_,-./:=?` (RFC 2046, section 5.1.1). Anything else is a
+    ///   programmer's error. A random boundary by default. Sending fails if a part contains it.
     public init(boundary: String? = nil) {
         if let boundary {
             let isValid = (1...70).contains(boundary.utf8.count) && boundary.utf8.allSatisfy(\.mayBeInBoundary)
@@ -48,7 +48,7 @@ public struct MultipartFormData: Sendable {
     public struct Part: Sendable {
         /// The name of the field.
         public let name: String
-        /// The name of the file, if the part is one.
+        /// The name of the file, if the part is a file.
         public let fileName: String?
         /// The media type; `nil` for a text without one.
         public let contentType: String?
@@ -58,10 +58,10 @@ public struct MultipartFormData: Sendable {
         /// Makes a part.
         ///
         /// - Parameters:
-        ///   - name: The name of the field, any text.
-        ///   - fileName: The name of the file, any text; `nil`, the default, for a plain value.
-        ///   - contentType: The media type; by default that of the file name's extension, or none without such a name. One
-        ///     with a line break or a NUL in it fails ``MultipartFormData/body()``.
+        ///   - name: The name of the field. It may be any text.
+        ///   - fileName: The name of the file, which may be any text. `nil`, the default, for a plain value.
+        ///   - contentType: The media type. By default that of the file name's extension, or none without a file name.
+        ///     A type with a line break or a NUL makes ``MultipartFormData/body()`` fail.
         ///   - content: The content.
         public init(name: String, fileName: String? = nil, contentType: String? = nil, content: RequestBody) {
             self.name = name
@@ -70,13 +70,13 @@ public struct MultipartFormData: Sendable {
             self.content = content
         }
 
-        /// A part of the content of a file, which is read while it is sent.
+        /// A part with the content of a file. The file is read while it is sent.
         ///
         /// - Parameters:
         ///   - file: The file.
         ///   - name: The name of the field.
-        ///   - fileName: The name that the server is told; that of the file by default.
-        ///   - contentType: The media type; by default that of the extension.
+        ///   - fileName: The name that is sent to the server. By default the name of the file.
+        ///   - contentType: The media type. By default that of the extension.
         public static func file(
             _ file: URL, name: String, fileName: String? = nil, contentType: String? = nil
         ) -> Part {
@@ -106,22 +106,26 @@ public struct MultipartFormData: Sendable {
         append(.file(file, name: name, fileName: fileName, contentType: contentType))
     }
 
-    /// Adds what a stream makes; see ``Part/init(name:fileName:contentType:content:)``. One without a length makes the whole
-    /// body one without a length.
+    /// Adds the content of a stream; see ``Part/init(name:fileName:contentType:content:)``.
+    ///
+    /// If a stream has no known length, the whole body has none.
     public mutating func append(
         _ stream: BodyStream, name: String, fileName: String? = nil, contentType: String? = nil
     ) {
         append(Part(name: name, fileName: fileName, contentType: contentType, content: .stream(stream)))
     }
 
-    /// The body of a request: bytes if all parts are in memory, else a stream.
+    /// The body of a request: bytes if all parts are in memory, otherwise a stream.
     ///
-    /// It can be sent again if all streams among the parts can.
+    /// The body can be sent again if all streams in it can be sent again. A fault in the content of a file or a stream
+    /// makes the transfer fail, with the same code as below.
     ///
-    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/unencodableBody``. The causes are a file whose size
-    ///   cannot be read, a media type with a line break, a part in memory that contains the boundary, a stream with a
-    ///   negative length, and lengths whose sum overflows. A fault in the content of a file or a stream fails the
-    ///   transfer, with the same code.
+    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/unencodableBody``. The causes are:
+    ///   - a file whose size cannot be read
+    ///   - a media type with a line break or a NUL
+    ///   - a part in memory that contains the boundary
+    ///   - a stream with a negative length
+    ///   - lengths whose sum overflows
     public func body() throws -> RequestBody {
         if let data = try dataInMemory() { return .data(data) }
         let pieces = try MultipartPieces(of: self)
@@ -129,7 +133,7 @@ public struct MultipartFormData: Sendable {
             BodyStream(length: pieces.length, isReopenable: pieces.isReplayable) { MultipartReader(pieces).reader })
     }
 
-    /// The bytes of the body, if all parts are in memory.
+    /// The bytes of the body if all parts are in memory, otherwise `nil`.
     func dataInMemory() throws -> Data? {
         guard parts.allSatisfy(\.content.isInMemory) else { return nil }
         return try MultipartPieces(of: self).pieces.reduce(into: Data()) { body, piece in

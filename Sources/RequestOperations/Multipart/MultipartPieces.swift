@@ -1,4 +1,4 @@
-/// What a multipart body consists of, in order: framing and contents.
+/// The pieces of a multipart body, in order: framing and contents.
 struct MultipartPieces: Sendable {
     enum Piece: Sendable {
         /// The lines before, between and after the parts.
@@ -7,9 +7,9 @@ struct MultipartPieces: Sendable {
     }
 
     let pieces: [Piece]
-    /// The boundary as it stands after a line break.
+    /// The boundary with the line break and the `--` before it.
     let delimiter: Data
-    /// The number of bytes; `nil` if that of a part is not known.
+    /// The number of bytes; `nil` if the size of a part is not known.
     let length: Int64?
     let isReplayable: Bool
 
@@ -50,14 +50,14 @@ struct MultipartPieces: Sendable {
         }
     }
 
-    /// The error of a part whose content would end it early.
+    /// The error for a part that contains the boundary, which would end the part early.
     static func containsBoundary(_ name: String, stage: RequestError.Stage) -> RequestError {
         RequestError(.unencodableBody, stage: stage, reason: "the part '\(name.inHeader)' contains the boundary")
     }
 }
 
 extension MultipartFormData.Part {
-    /// The part's fields, each with its line break.
+    /// The fields of the part, each with its line break.
     fileprivate var fields: String {
         get throws {
             var fields = "Content-Disposition: form-data; name=\"\(name.inHeader)\""
@@ -73,7 +73,7 @@ extension MultipartFormData.Part {
         }
     }
 
-    /// The number of bytes of the content; `nil` for a stream that does not tell.
+    /// The number of bytes in the content; `nil` for a stream of unknown length.
     fileprivate var size: Int64? {
         get throws {
             switch content {
@@ -99,10 +99,13 @@ extension MultipartFormData.Part {
 }
 
 extension String {
-    /// The text between the quotation marks of a part's field. Of scalars: CR and LF together are one `Character`.
+    /// The text as written between the quotation marks of a part's field.
     ///
-    /// Many parsers know escapes (RFC 822). For these a backslash at the end would escape the quotation mark, and the name
-    /// would go on after it. No escape of a backslash means the same to all parsers, but `%5C` is safe with each.
+    /// The text is read by scalars, because CR and LF together are one `Character`.
+    ///
+    /// Many parsers understand escapes (RFC 822). For them, a backslash at the end would escape the quotation mark, and
+    /// the name would continue. No escape of a backslash has the same meaning for all parsers, but `%5C` is safe for
+    /// each.
     var inHeader: String {
         let endsInBackslash = unicodeScalars.last == "\\"
         var escaped = String.UnicodeScalarView()

@@ -1,4 +1,4 @@
-/// Reads a multipart body from its beginning to its end, once.
+/// Reads a multipart body once, from beginning to end.
 // Unchecked: a reader of a body is asked for one piece at a time.
 final class MultipartReader: @unchecked Sendable {
     private let delimiter: Data
@@ -17,7 +17,7 @@ final class MultipartReader: @unchecked Sendable {
         self.pieces = pieces.pieces[...]
     }
 
-    /// The reader that a body stream gives away.
+    /// The reader that a body stream hands out.
     var reader: BodyStream.Reader {
         BodyStream.Reader { try await self.next() }
     }
@@ -31,7 +31,7 @@ final class MultipartReader: @unchecked Sendable {
             switch pieces.popFirst() {
             case nil: return nil
             case .framing(let data): return data
-            // What is in memory was searched before.
+            // Content in memory was already searched for the boundary.
             case .content(.none, _): continue
             case .content(.data(let data), _): return data
             case .content(.file(let file), let name): open(name, FileReader(file).reader)
@@ -53,7 +53,7 @@ final class MultipartReader: @unchecked Sendable {
     }
 }
 
-/// Reads a file piece by piece, on a thread of Dispatch since a file system may block.
+/// Reads a file in pieces on a thread of Dispatch, because a file system may block.
 // Unchecked: the handle is used on the serial queue only.
 private final class FileReader: @unchecked Sendable {
     private let file: URL

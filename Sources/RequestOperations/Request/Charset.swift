@@ -1,20 +1,21 @@
-/// A character encoding in which text is decoded strictly (RFC 9110, section 8.3.2).
+/// A character encoding that decodes text strictly (RFC 9110, section 8.3.2).
 struct Charset: Sendable, Hashable {
     private let encoding: String.Encoding
 
-    /// The charset of an encoding of Foundation's.
+    /// The charset for one of Foundation's encodings.
     init(_ encoding: String.Encoding) {
         self.encoding = encoding
     }
 
-    /// The charset of a name (IANA character sets, labels of the WHATWG Encoding standard); `nil` if it is not known. Case
-    /// and space around the name do not count, nor do apostrophes, which some servers take for quotation marks.
+    /// The charset with a name (IANA character sets, labels of the WHATWG Encoding standard); `nil` if it is unknown.
+    ///
+    /// Case and space around the name are ignored. So are apostrophes, which some servers use as quotation marks.
     init?(name: String) {
         guard let encoding = Self.encodings[Self.label(name)] else { return nil }
         self.encoding = encoding
     }
 
-    /// Whether two names mean the same charset.
+    /// Whether two names refer to the same charset.
     static func areSame(_ first: String, _ second: String) -> Bool {
         label(first) == label(second) || Charset(name: first).map { $0 == Charset(name: second) } ?? false
     }
@@ -27,8 +28,10 @@ struct Charset: Sendable, Hashable {
 
     private static let asciiSpace = CharacterSet(charactersIn: "\t\n\u{0C}\r ")
 
-    /// The text that bytes stand for, without a byte order mark; `nil` if they are not valid. Foundation drops an odd byte
-    /// at the end, guesses the byte order, and passes on some bytes that a code page leaves undefined.
+    /// The text of the bytes, without a byte order mark; `nil` if the bytes are not valid.
+    ///
+    /// Foundation alone is not strict. It drops an odd byte at the end, guesses the byte order, and accepts some bytes
+    /// that a code page leaves undefined.
     func text(of bytes: Data) -> String? {
         let mark = encoding.marks.first { bytes.starts(with: $0.bytes) }
         let content = bytes.dropFirst(mark?.bytes.count ?? 0)
@@ -39,8 +42,8 @@ struct Charset: Sendable, Hashable {
         return text
     }
 
-    /// Those that Foundation decodes rightly on every platform, held against the tables of Python: on Linux EUC-JP does not
-    /// come out at all. They are listed at `ResponseDecoder.string(default:)`.
+    /// The charsets that Foundation decodes correctly on every platform. They were compared with Python's tables. On
+    /// Linux, EUC-JP does not decode at all. They are listed at `ResponseDecoder.string(default:)`.
     private static let encodings: [String: String.Encoding] = {
         var encodings: [String: String.Encoding] = [
             "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "ansi_x3.4-1968": .ascii,
@@ -50,7 +53,8 @@ struct Charset: Sendable, Hashable {
             "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
             "koi8-r": .coreFoundation(0x0A02), "koi8-u": .coreFoundation(0x0A08), "ibm866": .coreFoundation(0x041B),
             "shift_jis": .shiftJIS, "iso-2022-jp": .iso2022JP,
-            // GB 18030 has all of the older ones, Big5-HKSCS all of Big5, and Windows' code page all of EUC-KR.
+            // GB 18030 contains all of the older charsets, Big5-HKSCS all of Big5, and the Windows code page all of
+            // EUC-KR.
             "gb18030": .coreFoundation(0x0632), "big5": .coreFoundation(0x0A06), "euc-kr": .coreFoundation(0x0422),
             "windows-874": .coreFoundation(0x041D),
         ]
@@ -62,7 +66,7 @@ struct Charset: Sendable, Hashable {
         }
         encodings["iso-8859-1"] = .isoLatin1
         encodings["iso-8859-2"] = .isoLatin2
-        // Other names of the same, as servers spell them.
+        // Other names for the same charsets, as servers spell them.
         for page in 1250...1258 { encodings["cp\(page)"] = encodings["windows-\(page)"] }
         for part in 1...16 {
             for name in ["iso_8859-\(part)", "iso8859-\(part)"] { encodings[name] = encodings["iso-8859-\(part)"] }
@@ -74,8 +78,8 @@ struct Charset: Sendable, Hashable {
         return encodings
     }()
 
-    /// The other labels of the WHATWG Encoding standard. Labels to which it gives another meaning than the IANA does, such
-    /// as `unicode` and `ucs-2`, are not known.
+    /// The other labels of the WHATWG Encoding standard. Labels that mean something else in the IANA registry, such as
+    /// `unicode` and `ucs-2`, are left out.
     private static let aliases: [String: [String]] = [
         "utf-8": ["unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8"],
         "us-ascii": ["iso-ir-6", "iso646-us", "csascii", "us"],
@@ -122,17 +126,19 @@ struct Charset: Sendable, Hashable {
 }
 
 extension String.Encoding {
-    /// The encoding of a number of Core Foundation's (`CFStringEncodings`), for which it has no function on Linux.
+    /// The encoding with a number of Core Foundation (`CFStringEncodings`). Core Foundation has no function for it on
+    /// Linux.
     fileprivate static func coreFoundation(_ number: UInt) -> String.Encoding {
         String.Encoding(rawValue: coreFoundationFlag | number)
     }
 
     private static let coreFoundationFlag: UInt = 0x8000_0000
 
-    /// Whether this is one of Core Foundation's that is not of ISO 8859 (`0x02…`), in which alone C1 has its place.
+    /// Whether this is a Core Foundation encoding outside of ISO 8859 (`0x02…`). Only ISO 8859 has C1 control
+    /// characters.
     fileprivate var isCodePage: Bool { rawValue & Self.coreFoundationFlag != 0 && rawValue & 0xFF00 != 0x0200 }
 
-    /// The byte order marks that text in this encoding may begin with, and the encoding of what follows.
+    /// The byte order marks that this encoding allows at the beginning, each with the encoding of the text after it.
     fileprivate var marks: [(bytes: [UInt8], encoding: String.Encoding)] {
         switch self {
         case .utf8: [([0xEF, 0xBB, 0xBF], .utf8)]
@@ -164,8 +170,8 @@ extension String.Encoding {
 }
 
 extension Unicode.Scalar {
-    /// Whether Foundation gives this for a byte that a code page leaves undefined: a control character of C1, or one of
-    /// Apple's for private use.
+    /// Whether Foundation gives this scalar for a byte that a code page leaves undefined. It is a C1 control character,
+    /// or one of Apple's private use characters.
     fileprivate var standsForUndefinedByte: Bool {
         (0x80...0x9F).contains(value) || (0xF8C0...0xF8FF).contains(value)
     }

@@ -1,17 +1,17 @@
 /// A media type or media range with its parameters (RFC 9110, sections 8.3.1 and 12.5.1).
 struct MediaType: Sendable, Hashable {
-    /// The type in lower case, `*` in a range over all types.
+    /// The type in lower case. `*` in a range of all types.
     let type: String
-    /// The subtype in lower case, `*` in a range over all subtypes.
+    /// The subtype in lower case. `*` in a range of all subtypes.
     let subtype: String
-    /// The parameters; names in lower case.
+    /// The parameters, by names in lower case.
     private(set) var parameters: [String: String]
 
-    /// Reads a type as browsers do (WHATWG MIME Sniffing, "parse a MIME type"), or gives `nil` for what is not one.
+    /// Reads a type as browsers do (WHATWG MIME Sniffing, "parse a MIME type"). `nil` if the text is not a type.
     ///
-    /// A parameter that is empty (`text/plain;`) or has no name is passed over. A value goes up to the next semicolon, and
-    /// the space before it is kept. A quoted value may lack its closing quotation mark. If a name comes several times, the
-    /// first counts.
+    /// A parameter that is empty (`text/plain;`) or has no name is skipped. A value goes up to the next semicolon.
+    /// Space before the value is kept, and space after it is dropped. The closing quotation mark of a quoted value may
+    /// be missing. If a name appears several times, the first value counts.
     init?(_ text: String) {
         var scanner = MediaTypeScanner(text)
         let type = scanner.take { $0 != "/" }
@@ -31,8 +31,8 @@ struct MediaType: Sendable, Hashable {
 
     /// Reads the value of a `Content-Type` that may have been sent several times (Fetch, "extract a MIME type").
     ///
-    /// An element of the list that is no type is left out. The last type counts, and takes the charset of an earlier one if it
-    /// has none. Different types or charsets give `nil`, where Fetch takes the last.
+    /// A list element that is not a type is skipped. The last type counts, and takes over the charset of an earlier one
+    /// if it has none. Different types or charsets give `nil`. In that case Fetch would take the last.
     static func ofField(_ field: String) -> MediaType? {
         let types = MediaTypeScanner(field).values().compactMap { MediaType($0) }.filter { $0.type != "*" }
         guard var type = types.last, types.allSatisfy({ $0.type == type.type && $0.subtype == type.subtype }) else {
@@ -45,14 +45,16 @@ struct MediaType: Sendable, Hashable {
         return type
     }
 
-    /// Whether a charset stands in the value of a `Content-Type`, outside of quoted strings, readable or not.
+    /// Whether the value of a `Content-Type` sets a charset outside of quoted strings, readable or not.
     static func mentionsCharset(in field: String) -> Bool {
         var scanner = MediaTypeScanner(field)
         return scanner.skipToCharset()
     }
 
-    /// Whether this range covers a type. `charset` values compare by the charset that they name, other parameters exactly; a
-    /// weight (`q`) is not compared.
+    /// Whether this range covers a type.
+    ///
+    /// Two `charset` values are equal if they name the same charset. Other parameters must be exactly equal. A weight
+    /// (`q`) is ignored.
     func includes(_ other: MediaType) -> Bool {
         guard type == "*" || type == other.type, subtype == "*" || subtype == other.subtype else { return false }
         return parameters.allSatisfy { name, value in
@@ -63,31 +65,31 @@ struct MediaType: Sendable, Hashable {
     }
 }
 
-/// Cuts the value of a `Content-Type` into its parts (WHATWG MIME Sniffing and Fetch).
+/// Splits the value of a `Content-Type` into its parts (WHATWG MIME Sniffing and Fetch).
 private struct MediaTypeScanner {
     private var rest: Substring.UnicodeScalarView
 
-    /// Begins behind the space at the beginning, and ends before that at the end.
+    /// Reads the text without the space at its beginning and end.
     init(_ text: String) {
         let scalars = text.unicodeScalars
         rest = Substring(Substring(scalars.drop(while: \.isHTTPSpace)).trimmingTrailingSpace).unicodeScalars
     }
 
-    /// Takes all before the first scalar that is not taken.
+    /// Takes the scalars up to the first that fails the test.
     mutating func take(while isTaken: (Unicode.Scalar) -> Bool) -> String {
         let taken = rest.prefix(while: isTaken)
         rest = rest[taken.endIndex...]
         return String(Substring(taken))
     }
 
-    /// Skips a delimiter, if it stands next.
+    /// Skips a delimiter if it comes next.
     mutating func skip(_ delimiter: Unicode.Scalar) -> Bool {
         guard rest.first == delimiter else { return false }
         rest.removeFirst()
         return true
     }
 
-    /// Takes a parameter, up to the semicolon after it; `nil` if it has no value.
+    /// Takes a parameter up to the next semicolon; `nil` if it has no value.
     mutating func parameter() -> (name: String, value: String)? {
         rest = rest.drop(while: \.isHTTPSpace)
         let name = take { $0 != ";" && $0 != "=" }
@@ -101,7 +103,7 @@ private struct MediaTypeScanner {
         return (name, value)
     }
 
-    /// The values of a list, which commas outside of quoted strings part (Fetch, "get, decode, and split").
+    /// The values of a list separated by commas outside of quoted strings (Fetch, "get, decode, and split").
     func values() -> [String] {
         var scanner = self
         var values: [String] = []
@@ -115,11 +117,13 @@ private struct MediaTypeScanner {
         }
     }
 
-    /// Skips all before a charset with a value, outside of quoted strings; `false` if there is none. A quotation mark that
-    /// is not closed begins no quoted string.
+    /// Skips everything before a charset with a value, outside of quoted strings; `false` if there is none.
+    ///
+    /// An unclosed quotation mark begins no quoted string.
     mutating func skipToCharset() -> Bool {
         var previous: Unicode.Scalar = ";"
-        // A search for the end of each mark would take time with the square of the field's length.
+        // After one unclosed mark, the search for closing marks stops. Otherwise the time could grow with the square of
+        // the field's length.
         var areClosed = true
         while let scalar = rest.first {
             if scalar == "\"", areClosed {
@@ -136,11 +140,11 @@ private struct MediaTypeScanner {
         return false
     }
 
-    /// Whether a charset with a value stands next. There may be space around the equals sign.
+    /// Whether a charset with a value comes next. Space around the equals sign is allowed.
     private var setsCharset: Bool {
         var rest = rest
         for letter in "charset".unicodeScalars {
-            // The bit makes a letter a small one.
+            // This bit makes an ASCII letter lower case.
             guard let scalar = rest.popFirst(), scalar.value | 0x20 == letter.value else { return false }
         }
         rest = rest.drop(while: \.isHTTPSpace)
@@ -148,7 +152,7 @@ private struct MediaTypeScanner {
         return value != ";" && value != ","
     }
 
-    /// Takes a quoted string, whose opening quotation mark stands next. One that does not end is all of the rest.
+    /// Takes a quoted string whose opening quotation mark comes next. If it is not closed, it is all of the rest.
     private mutating func quotedString() -> String {
         rest.removeFirst()
         var value = String.UnicodeScalarView()
@@ -161,7 +165,7 @@ private struct MediaTypeScanner {
 }
 
 extension StringProtocol {
-    /// The text without the space of HTTP at its end.
+    /// The text without HTTP whitespace at its end.
     fileprivate var trimmingTrailingSpace: String {
         guard let last = unicodeScalars.lastIndex(where: { !$0.isHTTPSpace }) else { return "" }
         return String(String.UnicodeScalarView(unicodeScalars[...last]))
@@ -172,7 +176,8 @@ extension StringProtocol {
 }
 
 extension Substring.UnicodeScalarView {
-    /// Takes a quoted string, whose opening quotation mark stands first (RFC 9110, section 5.6.4); `nil` if it does not end.
+    /// Takes a quoted string whose opening quotation mark comes first (RFC 9110, section 5.6.4); `nil` if it is not
+    /// closed.
     mutating func takeQuotedString() -> String? {
         removeFirst()
         var value = String.UnicodeScalarView()
@@ -192,18 +197,18 @@ extension Substring.UnicodeScalarView {
 }
 
 extension Unicode.Scalar {
-    /// Whether a token may contain it.
+    /// Whether a token may contain this scalar.
     var isTokenScalar: Bool { isASCII && UInt8(ascii: self).isTokenCharacter }
 
-    /// Whether it is space (WHATWG MIME Sniffing, "HTTP whitespace").
+    /// Whether the scalar is space (WHATWG MIME Sniffing, "HTTP whitespace").
     fileprivate var isHTTPSpace: Bool { self == " " || self == "\t" || self == "\n" || self == "\r" }
 
-    /// Whether it is part of a word: a letter, a digit, `_` or `-`.
+    /// Whether the scalar is part of a word: a letter, a digit, `_` or `-`.
     fileprivate var isOfWord: Bool {
         self == "_" || self == "-" || ("0"..."9").contains(self) || properties.isAlphabetic
     }
 
-    /// Whether the value of a parameter may contain it (WHATWG MIME Sniffing, "HTTP quoted-string token code point").
+    /// Whether a parameter value may contain this scalar (WHATWG MIME Sniffing, "HTTP quoted-string token code point").
     fileprivate var mayBeQuoted: Bool {
         self == "\t" || (0x20...0x7E).contains(value) || (0x80...0xFF).contains(value)
     }

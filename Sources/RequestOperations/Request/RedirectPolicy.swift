@@ -1,43 +1,47 @@
-/// How redirects are followed: plain data, one function above all transports.
+/// How redirects are followed. The policy is plain data, and one function applies it for all transports.
 ///
 /// The rules are those of RFC 9110, section 15.4:
 ///
 /// - 301 and 302 turn a POST into a GET.
-/// - 303 turns everything but HEAD into a GET.
+/// - 303 turns every method except HEAD into a GET.
 /// - 307 and 308 keep the method and send the body again from its source.
 ///
-/// A redirect without a readable `Location`, or with several different ones, is an ordinary response. The validation sees
-/// the last head only. A redirect to a request that this attempt has sent already is a ``RequestError/Code/redirectLoop``,
-/// unless it sets a cookie.
+/// A response without a readable `Location`, or with several different ones, is not followed. It is an ordinary
+/// response. The validation sees only the last head. A redirect to a request that this attempt has already sent fails
+/// as ``RequestError/Code/redirectLoop``, unless the response sets a cookie.
 ///
-/// User and password in a `Location` are never used. Those in the URL of the request go along within its origin only.
+/// A user and a password in a `Location` are never used. Those in the URL of the request are kept only within its
+/// origin.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// How many redirects one attempt follows; one more fails as ``RequestError/Code/tooManyRedirects``. 10 by default.
-    /// At 0 redirects are not followed: the redirecting response is an ordinary one.
+    /// The most redirects that one attempt follows. 10 by default.
+    ///
+    /// One more fails as ``RequestError/Code/tooManyRedirects``. At 0, redirects are not followed: the redirecting
+    /// response is an ordinary response.
     public var maximum: Int
 
-    /// Whether a redirect from https to http is followed; otherwise it fails as ``RequestError/Code/insecureRedirect``.
-    /// `false` by default.
+    /// Whether a redirect from https to http is followed. `false` by default.
+    ///
+    /// With `false`, such a redirect fails as ``RequestError/Code/insecureRedirect``.
     public var allowsInsecure: Bool
 
-    /// Further fields that are dropped when a redirect leads to another origin (scheme, host or port). None by default;
-    /// compared without regard to case.
+    /// Further header fields to drop when a redirect leads to another origin (scheme, host or port). None by default.
     ///
-    /// Every field whose value ``Redaction/default`` leaves out is always dropped then: `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, `X-API-Key`, `PRIVATE-TOKEN` and others like them. So are `Host` and `Origin`.
+    /// The names are compared without regard to case. Every field whose value ``Redaction/default`` leaves out is
+    /// dropped then too: `Authorization`, `Cookie`, `Proxy-Authorization`, `X-API-Key`, `PRIVATE-TOKEN` and others like
+    /// them. `Host` and `Origin` are also dropped.
     public var credentialFields: Set<String>
 
-    /// Makes a policy; each parameter has the default given at its property.
+    /// Makes a policy. Each parameter has the default of its property.
     public init(maximum: Int = 10, allowsInsecure: Bool = false, credentialFields: Set<String> = []) {
         self.maximum = maximum
         self.allowsInsecure = allowsInsecure
         self.credentialFields = credentialFields
     }
 
-    /// Follows no redirect.
+    /// Does not follow any redirects.
     public static let none = RedirectPolicy(maximum: 0)
 
-    /// Where a response redirects to, or `nil` if it is no redirect that this policy follows.
+    /// The target of a redirecting response; `nil` if this policy does not follow it.
     func target(of head: ResponseHead) -> URL? {
         guard maximum > 0, [301, 302, 303, 307, 308].contains(head.status),
             let location = head.location
@@ -50,8 +54,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - head: The redirecting response.
     ///   - target: Where it leads.
-    ///   - task: The task that it answers.
-    ///   - visited: The hops of this attempt, the first request included.
+    ///   - task: The task that received this response.
+    ///   - visited: The requests of this attempt so far, including the first.
     func next(after head: ResponseHead, to target: URL, task: TransportTask, visited: [Hop]) throws -> TransportTask {
         func refused(_ code: RequestError.Code, _ reason: String) -> RequestError {
             RequestError(code, stage: .transfer, head: head, reason: reason)
@@ -76,14 +80,15 @@ public struct RedirectPolicy: Sendable, Hashable {
             next.request.httpMethod = task.request.httpMethod == "HEAD" ? "HEAD" : "GET"
             next.dropBody()
         }
-        // With a cookie the same request may be answered in another way; the maximum ends it if it is not.
+        // With a new cookie, the server may answer the same request differently. If it does not, the maximum ends the
+        // chain.
         guard head.field("Set-Cookie") != nil || !visited.contains(Hop(next.request)) else {
             throw refused(.redirectLoop, "the redirects run in a circle")
         }
         return next
     }
 
-    /// A request at another URL, without the fields that belong to the origin if that is another.
+    /// A request at another URL. If the origin changes, fields that belong to the old origin are dropped.
     func request(_ request: URLRequest, at target: URL) -> URLRequest {
         var moved = request
         moved.url = target
@@ -102,7 +107,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         }
     }
 
-    /// One request of a chain of redirects, as the server sees it: without the fragment.
+    /// One request in a chain of redirects, without the fragment, as the server sees it.
     struct Hop: Hashable {
         let method: String
         let url: Substring?
@@ -115,7 +120,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension ResponseHead {
-    /// The value of the `Location`, if there is one only (or several that are the same).
+    /// The value of `Location`, if there is exactly one, or several equal ones.
     fileprivate var location: String? {
         let values = Set(fields.lazy.filter { $0.name.lowercased() == "location" }.map(\.value))
         return values.count == 1 ? values.first?.trimmingCharacters(in: .whitespaces) : nil
@@ -123,8 +128,10 @@ extension ResponseHead {
 }
 
 extension URL {
-    /// The target of a `Location` value. Without a fragment of its own it takes over that of the request (RFC 9110,
-    /// section 10.2.2). User and password are those of the request within its origin, else none.
+    /// The target of a `Location` value.
+    ///
+    /// A target without a fragment takes over that of the request (RFC 9110, section 10.2.2). Within the request's
+    /// origin, the target gets the user and password of the request. Elsewhere it gets none.
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let resolved = URL(reference: location, relativeTo: base)?.absoluteURL, resolved.host != nil,
             var target = URLComponents(url: resolved, resolvingAgainstBaseURL: true)

@@ -1,7 +1,7 @@
-/// Changes a request before it is sent: one closure, with ready-made ones.
+/// Changes a request before it is sent. It is one closure; several are ready-made.
 ///
-/// The adapters of a configuration run in their order at every attempt, each time from the original request. So a token is
-/// fresh, and an edit is never applied twice. An error that an adapter throws fails the attempt in the stage `process`.
+/// The adapters of a configuration run in order at every attempt, each time from the original request. So a token is
+/// fresh, and an edit is never applied twice. If an adapter throws, the attempt fails in the stage `process`.
 public struct RequestAdapter: Sendable {
     private enum Work {
         case field(name: String, value: String, isDefault: Bool)
@@ -9,27 +9,27 @@ public struct RequestAdapter: Sendable {
         case function(@Sendable (URLRequest, any IdempotencyKeySource) async throws -> URLRequest)
     }
 
-    /// Edits a request in place, and may ask for its key.
+    /// Edits a request in place, and may ask for an idempotency key.
     typealias Edit = @Sendable (inout URLRequest, any IdempotencyKeySource) throws -> Void
 
     private let work: Work
 
-    /// Whether a request that the adapter made may be sent a second time as it is.
+    /// Whether the request that the adapter made may be sent a second time unchanged.
     ///
-    /// That matters where a connection that was used again is lost before a byte of the response has come
-    /// (``TransportTask/mayBeSentAgain``). If one adapter of a configuration is not repeatable, the transport does not send such
-    /// a request again by itself. The attempt fails, and the next one runs the adapters anew.
+    /// This matters when a reused connection is lost before the first byte of the response
+    /// (``TransportTask/mayBeSentAgain``). If one adapter of a configuration is not repeatable, the transport does not
+    /// send such a request again by itself. The attempt fails, and the next attempt runs the adapters again.
     ///
-    /// `true` for adapters that give the same each time: fields, a base URL, an idempotency key. `false` for each that runs
-    /// a closure, such as ``bearerToken(_:)``. The closure may put in something that counts once: a one-time token, a
-    /// nonce, a time stamp. ``repeatable()`` declares that it does not.
+    /// It is `true` for adapters that always give the same result: fields, a base URL, an idempotency key. It is
+    /// `false` for adapters that run a closure, such as ``bearerToken(_:)``. The closure may insert a value that counts
+    /// only once: a one-time token, a nonce, a time stamp. ``repeatable()`` declares that it does not.
     public let isRepeatable: Bool
 
-    /// Makes an adapter from its one function, which returns the request to send in place of the one given.
+    /// Makes an adapter from one function. The function returns the request to send instead of the given one.
     ///
-    /// It is called once for each attempt, and again if the attempt waited for its slot longer than
-    /// ``RequestConfiguration/freshness``. It runs on the Task of the operation, without a slot, so it may send requests
-    /// itself.
+    /// It is called once for each attempt. It is called again if the attempt waited for its slot longer than
+    /// ``RequestConfiguration/freshness``. It runs on the Task of the operation, without a slot, so it may send
+    /// requests itself.
     public init(_ adapt: @escaping @Sendable (URLRequest) async throws -> URLRequest) {
         self.init(.function { request, _ in try await adapt(request) }, isRepeatable: false)
     }
@@ -43,15 +43,17 @@ public struct RequestAdapter: Sendable {
         self.init(.edit(edit), isRepeatable: isRepeatable)
     }
 
-    /// The adapter, declared to be repeatable: what it puts into a request may be sent twice. See ``isRepeatable``.
+    /// The adapter, declared repeatable: what it puts into a request may be sent twice. See ``isRepeatable``.
     public func repeatable() -> RequestAdapter {
         RequestAdapter(work, isRepeatable: true)
     }
 
-    /// Returns the request to send in place of the one given, as an operation does with each adapter of its configuration.
-    /// Here each call is another request.
+    /// Returns the request to send instead of the given one. An operation does the same with each adapter of its
+    /// configuration.
     ///
-    /// - Throws: What the function of the adapter throws.
+    /// Each call here counts as a separate request.
+    ///
+    /// - Throws: The error that the function of the adapter throws.
     public func adapt(_ request: URLRequest) async throws -> URLRequest {
         try await adapt(request, keys: NewIdempotencyKeys())
     }
@@ -63,9 +65,10 @@ public struct RequestAdapter: Sendable {
         return edited
     }
 
-    /// Runs the function of an adapter on an operation queue, for work that needs it: a serial queue, the main one.
+    /// Runs the function of the adapter on an operation queue. Use it for work that needs a serial queue or the main
+    /// queue.
     ///
-    /// - Parameter queue: The queue. If it drops or cancels the work, the request ends as cancelled.
+    /// - Parameter queue: The queue. If the queue drops or cancels the work, the request ends as cancelled.
     public func on(_ queue: OperationQueue) -> RequestAdapter {
         RequestAdapter(
             .function { request, keys in
@@ -78,19 +81,19 @@ public struct RequestAdapter: Sendable {
         RequestAdapter(isRepeatable: false, edit: { request, _ in try edit(&request) })
     }
 
-    /// Sets a field, in place of one of the same name.
+    /// Sets a header field. It replaces a field of the same name.
     public static func header(_ name: String, _ value: String) -> RequestAdapter {
         RequestAdapter(.field(name: name, value: value, isDefault: false), isRepeatable: true)
     }
 
-    /// Sets a field unless the request has one of the name.
+    /// Sets a header field unless the request already has a field of that name.
     public static func defaultHeader(_ name: String, _ value: String) -> RequestAdapter {
         RequestAdapter(.field(name: name, value: value, isDefault: true), isRepeatable: true)
     }
 
-    /// Sets `Authorization: Bearer …` (RFC 6750) with a token that the closure gives.
+    /// Sets `Authorization: Bearer …` (RFC 6750) with a token from a closure.
     ///
-    /// - Parameter token: Asked at every attempt; an error out of it fails the attempt.
+    /// - Parameter token: Gets the token. It is called at every attempt, and an error makes the attempt fail.
     public static func bearerToken(_ token: @escaping @Sendable () async throws -> String) -> RequestAdapter {
         RequestAdapter { request in
             var authorized = request
@@ -99,11 +102,11 @@ public struct RequestAdapter: Sendable {
         }
     }
 
-    /// Places a relative URL under a base; an absolute URL stays as it is.
+    /// Places a relative URL under a base URL. An absolute URL stays as it is.
     ///
-    /// Paths are joined: `/user/x` under `https://a.example/api` is `https://a.example/api/user/x`, as is `user/x`. The
-    /// request's query is kept; the base's comes before it. A relative URL that names a host (`//b.example/x`) fails as
-    /// ``RequestError/Code/badURL``: neither host can be what was meant.
+    /// Paths are joined: `/user/x` under `https://a.example/api` is `https://a.example/api/user/x`, and so is `user/x`.
+    /// The query of the request is kept; the query of the base comes before it. A relative URL that names a host
+    /// (`//b.example/x`) fails as ``RequestError/Code/badURL``, because it is unclear which host is meant.
     ///
     /// - Parameter base: An absolute URL.
     public static func baseURL(_ base: URL) -> RequestAdapter {
@@ -118,11 +121,11 @@ public struct RequestAdapter: Sendable {
 }
 
 extension RequestAdapter {
-    /// What an adapter can do to a request.
+    /// The kinds of changes that an adapter can make to a request.
     enum Reach: Int, Comparable {
         /// It sets a field.
         case fields
-        /// It edits the request in place, and never suspends: so it uses no queue either.
+        /// It edits the request in place and never suspends, so it uses no queue either.
         case request
         case anything
 
@@ -137,7 +140,7 @@ extension RequestAdapter {
         }
     }
 
-    /// Edits a request, as an adapter whose reach is not ``Reach/anything`` does.
+    /// Edits a request. The reach of the adapter must not be ``Reach/anything``.
     func edit(_ request: inout URLRequest, keys: any IdempotencyKeySource) throws {
         switch work {
         case .field: setField(of: &request)
@@ -146,7 +149,7 @@ extension RequestAdapter {
         }
     }
 
-    /// Sets the field, as an adapter whose reach is ``Reach/fields`` does.
+    /// Sets the field. The reach of the adapter must be ``Reach/fields``.
     func setField(of request: inout URLRequest) {
         guard case .field(let name, let value, let isDefault) = work else {
             preconditionFailure("An adapter that sets no field sets none.")

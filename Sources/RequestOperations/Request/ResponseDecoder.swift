@@ -1,18 +1,20 @@
-/// Makes the value of a request from its response: one closure, with ready-made ones.
+/// Makes the value of a request from its response. It is one closure; several are ready-made.
 ///
-/// Runs once for each accepted response, on the Task of the operation, without a slot. An empty body is a success for the
-/// types that have an empty form (``EmptyRepresentable``) and fails as ``RequestError/Code/emptyBody`` for others,
-/// whatever the status. The ready-made ones, but for ``ResponseDecoder/void``, take the body from memory: one that went to a
-/// file or a consumer fails as ``RequestError/Code/undecodable``.
+/// It runs once for each accepted response, on the Task of the operation, without a slot. An empty body is a success
+/// for types with an empty form (``EmptyRepresentable``). For other types it fails as ``RequestError/Code/emptyBody``,
+/// with any status. All ready-made decoders except ``ResponseDecoder/void`` take the body from memory. A body that went
+/// to a file or a consumer fails as ``RequestError/Code/undecodable``.
 public struct ResponseDecoder<Value: Sendable>: Sendable {
-    /// Makes the value. An error that is not a ``RequestError`` becomes the cause of one with the code
+    /// Makes the value.
+    ///
+    /// An error that is not a ``RequestError`` becomes the cause of one with the code
     /// ``RequestError/Code/undecodable``. That error keeps the head and the first 4 KiB of the body.
     public let decode: @Sendable (TransportResponse) async throws -> Value
 
-    /// The function, if it never suspends, and so uses no queue either.
+    /// The function, if it never suspends. It then uses no queue either.
     let synchronous: (@Sendable (TransportResponse) throws -> Value)?
 
-    /// Makes a decoder from its one function.
+    /// Makes a decoder from one function.
     public init(_ decode: @escaping @Sendable (TransportResponse) async throws -> Value) {
         self.decode = decode
         synchronous = nil
@@ -23,9 +25,10 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
         synchronous = decode
     }
 
-    /// Runs the function of a decoder on an operation queue, for work that needs it: a serial queue, the main one.
+    /// Runs the function of the decoder on an operation queue. Use it for work that needs a serial queue or the main
+    /// queue.
     ///
-    /// - Parameter queue: The queue. If it drops or cancels the work, the request ends as cancelled.
+    /// - Parameter queue: The queue. If the queue drops or cancels the work, the request ends as cancelled.
     public func on(_ queue: OperationQueue) -> ResponseDecoder {
         ResponseDecoder { [decode] response in
             try await queue.run { try await decode(response) }
@@ -39,7 +42,7 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
         ResponseDecoder<Mapped> { [decode] response in try await transform(decode(response)) }
     }
 
-    /// A decoder that gives `nil` for an empty body and leaves any other to this one.
+    /// A decoder that gives `nil` for an empty body. This decoder handles all other bodies.
     public func optional() -> ResponseDecoder<Value?> {
         ResponseDecoder<Value?> { [decode] response in
             response.hasNoBody ? nil : try await decode(response)
@@ -48,35 +51,37 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
 }
 
 extension ResponseDecoder where Value == Data {
-    /// The body as it arrived; empty for an empty one.
+    /// The body as it arrived; empty data for an empty body.
     public static let data = ResponseDecoder(synchronous: { try $0.bodyInMemory })
 }
 
 extension ResponseDecoder where Value == Void {
-    /// Takes no notice of the body.
+    /// Ignores the body.
     public static let void = ResponseDecoder(synchronous: { _ in })
 }
 
 extension ResponseDecoder where Value == String {
-    /// The body as text in the charset that the response declares; `""` for an empty one.
+    /// The body as text in the charset that the response declares. It is `""` for an empty body.
     public static let string = string(default: .utf8)
 
     /// The body as text.
     ///
-    /// A byte that is not valid in the charset, or an unknown charset, fails as ``RequestError/Code/undecodable``. Text is
-    /// never replaced or guessed. A byte order mark is not part of the text. UTF-16 and UTF-32 without one are big-endian
-    /// (RFC 2781, section 4.3).
+    /// A byte that is not valid in the charset, or an unknown charset, fails as ``RequestError/Code/undecodable``. Text
+    /// is never replaced or guessed. A byte order mark is not part of the text. UTF-16 and UTF-32 without a mark are
+    /// big-endian (RFC 2781, section 4.3).
     ///
-    /// The `Content-Type` is read as browsers do (WHATWG MIME Sniffing). A missing quotation mark, spaces and apostrophes
-    /// around a charset do no harm. A charset that cannot be read in its field fails as ``RequestError/Code/undecodable`` too.
+    /// The `Content-Type` is read as browsers do (WHATWG MIME Sniffing). A missing quotation mark is allowed, and so
+    /// are spaces and apostrophes around a charset. A charset that cannot be read in its field also fails as
+    /// ``RequestError/Code/undecodable``.
     ///
-    /// These charsets are known, by their names and the labels of the WHATWG Encoding standard (such as `latin1`,
-    /// `iso_8859-1`, `utf8`). Each name has its own meaning: `iso-8859-1` is not `windows-1252` here.
+    /// These charsets are known, by their names and by the labels of the WHATWG Encoding standard (such as `latin1`,
+    /// `iso_8859-1`, `utf8`). Each name has its own meaning: here `iso-8859-1` is not `windows-1252`.
     ///
     /// - `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `utf-32`, `utf-32le`, `utf-32be`, `us-ascii`
-    /// - `iso-8859-1` to `iso-8859-16`; there is no 12th
+    /// - `iso-8859-1` to `iso-8859-16`; there is no `iso-8859-12`
     /// - `windows-1250` to `windows-1258`, `windows-874` (`tis-620`), `koi8-r`, `koi8-u`, `ibm866` (`cp866`)
-    /// - `shift_jis` (`windows-31j`), `iso-2022-jp`, `gb2312`, `gbk` and `gb18030`, `big5` and `big5-hkscs`, `euc-kr` (`cp949`)
+    /// - `shift_jis` (`windows-31j`), `iso-2022-jp`, `gb2312`, `gbk` and `gb18030`, `big5` and `big5-hkscs`, `euc-kr`
+    ///   (`cp949`)
     ///
     /// - Parameter encoding: The encoding for a response that declares no charset. UTF-8 if not given.
     public static func string(default encoding: String.Encoding) -> ResponseDecoder {
@@ -98,7 +103,7 @@ extension ResponseDecoder where Value: Decodable {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - makeDecoder: Makes the decoder of each response. A `JSONDecoder` with its defaults if not given.
+    ///   - makeDecoder: Makes the decoder for each response. A `JSONDecoder` with its defaults if not given.
     public static func json(
         _ type: Value.Type = Value.self, decoder makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> ResponseDecoder {
@@ -111,7 +116,7 @@ extension ResponseDecoder where Value: Decodable {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - makeDecoder: Makes the decoder of each response. A `PropertyListDecoder` with its defaults if not given.
+    ///   - makeDecoder: Makes the decoder for each response. A `PropertyListDecoder` with its defaults if not given.
     public static func propertyList(
         _ type: Value.Type = Value.self,
         decoder makeDecoder: @escaping @Sendable () -> PropertyListDecoder = { PropertyListDecoder() }
@@ -131,7 +136,7 @@ extension ResponseDecoder where Value: Decodable {
     }
 }
 
-/// A type that has a value for a response without content, such as one of status 204.
+/// A type that has a value for a response without content, such as a response with the status 204.
 public protocol EmptyRepresentable {
     /// The value of an empty body.
     static var emptyValue: Self { get }
@@ -153,12 +158,12 @@ extension Optional: EmptyRepresentable {
 }
 
 extension TransportResponse {
-    /// Whether there is no body at all, neither here nor elsewhere.
+    /// Whether there is no body at all, neither in memory nor elsewhere.
     fileprivate var hasNoBody: Bool { body.isEmpty && bodySize == 0 }
 
-    /// The body. A decoder of this package makes its value from it.
+    /// The body, from which a decoder of this package makes its value.
     ///
-    /// - Throws: ``RequestError/Code/undecodable`` for a body that went elsewhere. Empty data in its place would be wrong.
+    /// - Throws: ``RequestError/Code/undecodable`` for a body that is not in memory. Empty data instead would be wrong.
     var bodyInMemory: Data {
         get throws {
             guard !body.isEmpty || bodySize == 0 else {
@@ -170,13 +175,13 @@ extension TransportResponse {
 }
 
 extension ResponseHead {
-    /// The media type that the response declares; `nil` for none, and for what cannot be read.
+    /// The media type that the response declares; `nil` if it declares none, or one that cannot be read.
     var mediaType: MediaType? { field("Content-Type").flatMap(MediaType.ofField) }
 
-    /// The charset that the response declares; `nil` for none.
+    /// The charset that the response declares; `nil` if it declares none.
     ///
-    /// - Throws: ``RequestError/Code/undecodable`` for one that is not known, and for one in a field that cannot be read: to
-    ///   assume another would give wrong text.
+    /// - Throws: ``RequestError/Code/undecodable`` for an unknown charset, or for one in a field that cannot be read. A
+    ///   guessed charset would give wrong text.
     var declaredCharset: Charset? {
         get throws {
             guard let field = field("Content-Type") else { return nil }

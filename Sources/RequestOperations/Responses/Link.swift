@@ -1,20 +1,21 @@
 /// A link in the `Link` field of a response (RFC 8288).
 public struct Link: Sendable, Hashable {
-    /// Where the link leads, absolute.
+    /// The absolute URL that the link leads to.
     public let target: URL
 
-    /// The types of the relation, such as `next`, in lower case; a link with several stands here once. Empty if the server
-    /// named none.
+    /// The types of the relation in lower case, such as `next`. A link with several relations is listed once, with all
+    /// of them. The list is empty if the server named none.
     public let relations: [String]
 
-    /// The other parameters, by names in lower case: `title`, `type`, `hreflang` and others. Of several of one name the
-    /// first counts. One that ends with `*` is decoded (RFC 8187) and stands under the name without it too, in place of
-    /// the plain one.
+    /// The other parameters, such as `title`, `type` and `hreflang`, by names in lower case.
+    ///
+    /// If a name appears several times, the first value counts. If a name ends with `*`, the decoded value (RFC 8187)
+    /// is also stored under the name without `*`. It replaces the plain value there.
     public let parameters: [String: String]
 }
 
 extension Link: CustomStringConvertible, CustomReflectable {
-    /// The target, without its query, and the relations.
+    /// The target without its query, and the relations.
     public var description: String {
         "<\(Redaction.location(of: target))>; rel=\"\(relations.joined(separator: " "))\""
     }
@@ -24,8 +25,10 @@ extension Link: CustomStringConvertible, CustomReflectable {
 }
 
 extension ResponseHead {
-    /// The links of the response, in their order: those of its own resource, so none with an `anchor`. Targets are resolved
-    /// against ``url``. A link that cannot be read ends the list of its field, as what follows could be a part of it.
+    /// The links of the response that belong to its own resource, in their order. Links with an `anchor` are left out.
+    ///
+    /// Targets are resolved against ``url``. A link that cannot be read ends the list of its field, because what
+    /// follows may be a part of it.
     public var links: [Link] {
         fields.filter { $0.name.lowercased() == "link" }.flatMap { LinkParser($0.value, base: url).links() }
     }
@@ -52,14 +55,15 @@ struct LinkParser {
         var parser = self
         var links: [Link] = []
         while true {
-            // Empty elements of a list count for nothing (RFC 9110, section 5.6.1).
+            // Empty elements of a list are ignored (RFC 9110, section 5.6.1).
             parser.skip { $0.isSpace || $0 == "," }
             guard parser.take("<"), let link = parser.link() else { return links }
             if let link = link.value { links.append(link) }
         }
     }
 
-    /// Reads a link after its `<`: `nil` if it cannot be read, and a link without a value if it is of no use here.
+    /// Reads a link after its `<`. It returns `nil` if the link cannot be read, and no value if the link is of no use
+    /// here.
     private mutating func link() -> (value: Link?, Void)? {
         let reference = prefix { $0 != ">" }
         guard take(">") else { return nil }
@@ -112,7 +116,8 @@ extension Unicode.Scalar {
 }
 
 extension Link {
-    /// A link of a reference and its parameters; `nil` if it is of another resource or leads to no URL.
+    /// Makes a link from a reference and its parameters. `nil` if it belongs to another resource or does not lead to a
+    /// URL.
     fileprivate init?(_ reference: String, _ parameters: [String: String], base: URL) {
         guard parameters["anchor"] == nil,
             let target = reference.isEmpty ? base : URL(reference: reference, relativeTo: base)?.absoluteURL

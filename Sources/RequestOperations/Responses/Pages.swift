@@ -1,5 +1,5 @@
-/// The pages of a resource, one after another. Each is a request whose response names the next by a link with the relation
-/// `next` (RFC 8288).
+/// The pages of a resource, one after another. Each response names the next page by a link with the relation `next`
+/// (RFC 8288).
 ///
 /// ```swift
 /// for try await issues in queue.pages(of: URLRequest(url: url), decoder: .json([Issue].self)) {
@@ -7,17 +7,17 @@
 /// }
 /// ```
 ///
-/// `pages(of:)` of a queue makes it. A page is requested when the iteration asks for it, as an operation of its own with
-/// its own retries. The next page is requested with the method and the fields of the first. Each iteration begins with the
-/// first page.
+/// `pages(of:)` of a queue makes this sequence. A page is requested when the iteration asks for it, as a separate
+/// operation with its own retries. The next page is requested with the method and the fields of the first. Each
+/// iteration begins with the first page.
 ///
-/// A next page at another origin would get the credentials of this one. So it ends the sequence with
-/// ``RequestError/Code/insecureRedirect``. A page that was requested before ends it with
+/// A next page at another origin would receive the credentials of this one. So it ends the sequence with
+/// ``RequestError/Code/insecureRedirect``. A page that was requested before ends the sequence with
 /// ``RequestError/Code/redirectLoop``.
 ///
-/// If redirects led the page itself to another origin, the next page may be there too. It is requested without the fields
-/// that a redirect drops (``RedirectPolicy/credentialFields``). At another host it is requested only if the configuration
-/// has no adapters, since these could add credentials.
+/// If redirects led the page itself to another origin, the next page may be at that origin too. It is requested without
+/// the fields that a redirect drops (``RedirectPolicy/credentialFields``). If the host differs too, it is requested
+/// only if the configuration has no adapters, because adapters could add credentials.
 public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     /// The value of a page.
     public typealias Element = Value
@@ -27,7 +27,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     private let configuration: RequestConfiguration
     private let makeOperation: @Sendable (URLRequest) -> URLRequestOperation<Page>
 
-    /// A page and the head that it came with.
+    /// A page and the head of its response.
     struct Page: Sendable {
         let head: ResponseHead
         let value: Value
@@ -68,7 +68,7 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
 
         /// Requests the next page; `nil` if the last response named none. Cancelling the Task cancels the request.
         ///
-        /// - Throws: What the operation of the page fails with. The sequence is then at its end.
+        /// - Throws: The error that the operation of the page fails with. After that, the sequence is at its end.
         public mutating func next() async throws -> Value? {
             switch next {
             case .end: return nil
@@ -121,7 +121,7 @@ extension Pages: CustomStringConvertible, CustomReflectable {
 }
 
 extension Pages.Iterator: CustomStringConvertible, CustomReflectable {
-    /// As that of the pages.
+    /// The same as the description of the pages.
     public var description: String { pages.description }
 
     /// No children, so that `dump` does not show the next request.
@@ -146,7 +146,7 @@ extension OperationQueue {
     /// The pages of the resource that an endpoint describes.
     ///
     /// - Parameters:
-    ///   - endpoint: The request of the first page; it cannot be one whose body is streamed.
+    ///   - endpoint: The request of the first page. Its body cannot be a stream.
     ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
     ///   - configuration: How the requests are made. ``RequestConfiguration/default`` if not given.
     /// - Throws: See ``Endpoint/urlRequest(relativeTo:)``.

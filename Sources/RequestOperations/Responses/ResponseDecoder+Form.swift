@@ -10,9 +10,11 @@ extension ResponseDecoder where Value: Decodable {
         ResponseDecoder { try decoder.decode(type, from: $0.bodyInMemory) }
     }
 
-    /// A value by the media type that the response declares: JSON, `+json` types included, a property list
-    /// (`application/x-plist`) or a form; any other, or none, fails as
-    /// ``RequestError/Code/unacceptableContentType``. An empty body is left to JSON's decoder.
+    /// A value from a body whose media type the response declares.
+    ///
+    /// The types are JSON, including `+json` types, property lists (`application/x-plist`) and forms. A response with
+    /// another type, or none, fails as ``RequestError/Code/unacceptableContentType``. An empty body without a type goes
+    /// to the JSON decoder.
     ///
     /// - Parameter type: The type of the value.
     public static func byContentType(_ type: Value.Type = Value.self) -> ResponseDecoder {
@@ -24,15 +26,17 @@ extension ResponseDecoder where Value: Decodable {
 }
 
 extension ResponseDecoder {
-    /// The value of the decoder for the media type that the response declares.
+    /// The value of the decoder that matches the media type of the response.
     ///
-    /// An empty response need not declare a type. Without a type, the decoder with the first range by name decodes it.
+    /// An empty response need not declare a type. If it has none, `otherwise` decodes it if given. If not, the decoder
+    /// with the most precise range decodes it. Among equally precise ranges, the first in alphabetical order counts.
     ///
     /// - Parameters:
-    ///   - decoders: Decoders by media ranges: `application/json`, `text/*`, `*/*`, or `application/*+json` for every type
-    ///     with that suffix. A range that names the type precisely comes first, then one with a suffix, then one over a
-    ///     type, and `*/*` is last. A range that cannot be read is a programmer's error.
-    ///   - otherwise: For all others. If not given, they fail as ``RequestError/Code/unacceptableContentType``.
+    ///   - decoders: Decoders by media ranges: `application/json`, `text/*`, `*/*`, or `application/*+json` for every
+    ///     type with that suffix. A range that names the type exactly is tried first, then one with a suffix, then one
+    ///     for all subtypes. `*/*` is last. A range that cannot be read is a programmer's error.
+    ///   - otherwise: The decoder for all other responses. If not given, they fail as
+    ///     ``RequestError/Code/unacceptableContentType``.
     public static func byContentType(
         _ decoders: [String: ResponseDecoder], otherwise: ResponseDecoder? = nil
     ) -> ResponseDecoder {
@@ -54,11 +58,11 @@ extension ResponseDecoder {
     }
 }
 
-/// A media range for which there is a decoder.
+/// A media range that has a decoder.
 private struct MediaChoice: Sendable {
     let range: String
     private let type: MediaType
-    /// What a subtype ends with, `+json`, if the range is over a suffix.
+    /// The end of a subtype, such as `+json`, if the range covers a suffix.
     private let suffix: String?
 
     init(_ range: String) {
@@ -68,7 +72,7 @@ private struct MediaChoice: Sendable {
         suffix = type.subtype.hasPrefix("*+") ? String(type.subtype.dropFirst()) : nil
     }
 
-    /// The more precise, the lower.
+    /// Lower values are more precise.
     var rank: Int {
         if suffix != nil { return 1 }
         if type.type == "*" { return 3 }

@@ -6,10 +6,10 @@ struct XMLProlog {
         self.document = document
     }
 
-    /// Whether the encoding stands before the first character.
+    /// Whether a byte order mark before the first character names the encoding.
     var hasByteOrderMark: Bool { encodingOfMark != nil }
 
-    /// Whether the document type has declarations in the document.
+    /// Whether the document type has declarations inside the document.
     var hasInternalSubset: Bool {
         var rest = text[...]
         while true {
@@ -24,7 +24,8 @@ struct XMLProlog {
         }
     }
 
-    /// The document without its declaration, in which it names its encoding; for one in UTF-8 without a mark.
+    /// The document without its XML declaration, which may name another encoding. The document must be UTF-8 without a
+    /// byte order mark.
     var withoutDeclaration: Data {
         let bytes = [UInt8](document)
         guard bytes.starts(with: "<?xml".utf8), bytes.count > 5, [0x20, 0x09, 0x0D, 0x0A].contains(bytes[5]) else {
@@ -33,7 +34,7 @@ struct XMLProlog {
         return Data(Self.after("?>", in: bytes[...]))
     }
 
-    /// Whether a bracket comes before the end of a document type, outside of its literals.
+    /// Whether a bracket outside of literals comes before the end of a document type.
     private static func opensSubset(_ documentType: ArraySlice<UInt8>) -> Bool {
         var literal: UInt8?
         for byte in documentType {
@@ -58,8 +59,8 @@ struct XMLProlog {
         return rest.suffix(0)
     }
 
-    /// The bytes of the document as ASCII has them. In encodings other than UTF-16 and UTF-32 the bytes that matter here
-    /// are ASCII already.
+    /// The document as ASCII bytes. In encodings other than UTF-16 and UTF-32, the bytes that matter here are already
+    /// ASCII.
     private var text: [UInt8] {
         guard let encoding = encodingOfMark ?? encodingOfZeros else { return [UInt8](document) }
         return Charset(encoding).text(of: document).map { [UInt8]($0.utf8) } ?? [UInt8](document)
@@ -71,7 +72,7 @@ struct XMLProlog {
         return document.starts(with: [0xFE, 0xFF]) || document.starts(with: [0xFF, 0xFE]) ? .utf16 : nil
     }
 
-    /// The encoding of a document without a mark, whose first character is `<` (XML 1.0, appendix F.1).
+    /// The encoding of a document without a byte order mark, if its first character is `<` (XML 1.0, appendix F.1).
     private var encodingOfZeros: String.Encoding? {
         if document.starts(with: [0, 0, 0, 0x3C]) { return .utf32BigEndian }
         if document.starts(with: [0x3C, 0, 0, 0]) { return .utf32LittleEndian }

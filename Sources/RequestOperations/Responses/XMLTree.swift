@@ -1,4 +1,4 @@
-/// An element of an XML document, with all that is in it.
+/// An element of an XML document, with everything in it.
 ///
 /// ```swift
 /// let operation = URLRequestOperation(request, decoder: .xml)
@@ -6,32 +6,32 @@
 /// let titles = feed.children("entry").compactMap { $0.child("title")?.text }
 /// ```
 public struct XMLTree: Sendable, Hashable {
-    /// The name as it is written, with its prefix: `atom:link`.
+    /// The name as written, with its prefix: `atom:link`.
     public let name: String
-    /// The attributes by their names as they are written.
+    /// The attributes by their names as written.
     public let attributes: [String: String]
-    /// What is in the element, in order.
+    /// The content of the element, in order.
     public let content: [Content]
 
     /// A piece of an element's content.
     public enum Content: Sendable, Hashable {
         /// An element.
         case element(XMLTree)
-        /// Text, CDATA sections included; two such pieces never follow each other.
+        /// Text, including CDATA sections. Two texts never follow each other.
         case text(String)
     }
 
-    /// The elements in it.
+    /// The elements directly in this element.
     public var children: [XMLTree] {
         content.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }
 
-    /// The elements in it that have a name, as it is written.
+    /// The elements directly in this element with a name, as written.
     public func children(_ name: String) -> [XMLTree] {
         children.filter { $0.name == name }
     }
 
-    /// The first element in it that has a name, as it is written.
+    /// The first element directly in this element with a name, as written.
     public func child(_ name: String) -> XMLTree? {
         children.first { $0.name == name }
     }
@@ -41,7 +41,7 @@ public struct XMLTree: Sendable, Hashable {
         attributes[name]
     }
 
-    /// All text in it and in the elements within, in order, as it is written: space is kept.
+    /// All text in this element and in the elements inside it, in order. Space is kept as written.
     public var text: String {
         content.map { piece in
             switch piece {
@@ -56,23 +56,23 @@ public struct XMLTree: Sendable, Hashable {
 extension XMLTree {
     /// Reads a document.
     ///
-    /// External entities are never loaded, and a document that declares entities of its own is refused, as the parser would
-    /// leave them out. An element may have at most 256 around it. Prefixes need not be declared: names stay as they are
-    /// written.
+    /// External entities are never loaded. A document that declares its own entities is rejected, because the parser
+    /// would leave them out. An element may be nested in at most 256 others. Prefixes need not be declared: names stay
+    /// as written.
     ///
-    /// - Throws: What Foundation's parser reports, an `NSError`, or an ``XMLTree/Unreadable``.
+    /// - Throws: An `NSError` from Foundation's parser, or an ``XMLTree/Unreadable``.
     public init(parsing document: Data) throws {
         guard !XMLProlog(document).hasInternalSubset else { throw Unreadable.internalSubset }
         self = try XMLTreeBuilder().tree(of: document)
     }
 
-    /// Why a document could not be read, where the parser says nothing else.
+    /// Why a document could not be read when the parser gives no reason.
     public enum Unreadable: Error, Sendable {
-        /// Elements stand in one another more than 256 deep.
+        /// Elements are nested more than 256 deep.
         case tooDeep
-        /// There is no whole element.
+        /// There is no complete element.
         case incomplete
-        /// The document type has declarations in the document (XML 1.0, section 2.8).
+        /// The document type has declarations inside the document (XML 1.0, section 2.8).
         case internalSubset
     }
 }
@@ -80,8 +80,8 @@ extension XMLTree {
 extension ResponseDecoder where Value == XMLTree {
     /// The outermost element of an XML document. An empty body fails as ``RequestError/Code/emptyBody``.
     ///
-    /// A byte order mark tells the encoding, else the charset that the response declares, else the document itself (RFC
-    /// 7303, section 3).
+    /// A byte order mark decides the encoding, otherwise the charset that the response declares, otherwise the document
+    /// itself (RFC 7303, section 3).
     public static let xml = ResponseDecoder { response in
         let body = try response.bodyInMemory
         guard !body.isEmpty else {
@@ -92,7 +92,8 @@ extension ResponseDecoder where Value == XMLTree {
 }
 
 extension TransportResponse {
-    /// A document in UTF-8, if the response declares its charset: in its own declaration it may have another.
+    /// The document in UTF-8, if the response declares its charset. Its own declaration may name another charset, so
+    /// that is removed.
     fileprivate func declaredText(of document: Data) throws -> Data {
         guard let charset = try head.declaredCharset else { return document }
         guard let text = charset.text(of: document) else {

@@ -1,4 +1,4 @@
-/// The credentials of a ``RefreshingCredential`` and its one renewal, as a pure state machine.
+/// The credentials of a ``RefreshingCredential`` and its single renewal, as a pure state machine.
 struct CredentialHistory<Credential: Sendable>: Sendable {
     struct Known: Sendable {
         let generation: Int
@@ -7,31 +7,32 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
 
     enum Step: Sendable {
         case use(Credential)
-        /// The answer given will come.
+        /// The caller waits for the given answer.
         case wait
-        /// As `wait`. The one that asked also begins the renewal with this number, of the credential that counts now.
+        /// Like `wait`, but the caller also starts the renewal with this number, of the present credential.
         case refresh(Int, of: Credential?)
     }
 
     private enum Phase: Sendable {
         case settled
-        /// The renewal of a number is under way.
+        /// The renewal with this number is running.
         case refreshing(Int)
     }
 
-    /// How many are known: a request that was under way during so many renewals is not recognised any more.
+    /// How many credentials are kept. A request that was running during that many renewals is no longer recognized.
     private static var limit: Int { 4 }
 
     private let maximumRefreshes: Int
     private let window: Duration
-    /// The last credentials, the newest at the end.
+    /// The latest credentials, with the newest at the end.
     private(set) var known: [Known] = []
     private(set) var current: Known?
     private var nextGeneration = 0
     private var phase = Phase.settled
-    /// Those that wait for the renewal. They stand beside the phase: if a case held them, each change would copy them.
+    /// The callers that wait for the renewal. They are stored beside the phase, because a case with them would copy
+    /// them at each change.
     private var waiters: [ObjectIdentifier: Answer<Credential>] = [:]
-    /// When the renewals of the window began.
+    /// The start times of the renewals in the window.
     private var begun: [Duration] = []
 
     init(_ credential: Credential?, maximumRefreshes: Int, window: Duration) {
@@ -40,19 +41,19 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
         set(credential)
     }
 
-    /// How many wait for the renewal.
+    /// How many callers wait for the renewal.
     var waiterCount: Int { waiters.count }
 
     var isRefreshing: Bool {
         if case .settled = phase { false } else { true }
     }
 
-    /// What somebody does for whom a credential was refused.
+    /// Decides what a caller does whose credential was rejected.
     ///
     /// - Parameters:
-    ///   - generation: The generation of what was refused; `nil` for none.
-    ///   - now: The time.
-    ///   - answer: Is kept, to be given the next credential, unless there is one already.
+    ///   - generation: The generation of the rejected credential; `nil` if there was none.
+    ///   - now: The present time.
+    ///   - answer: Receives the next credential. It is not stored if a newer credential already exists.
     /// - Throws: ``TooManyRefreshes``.
     mutating func step(
         after generation: Int?, at now: Duration, _ answer: Answer<Credential>
@@ -71,20 +72,21 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
         return .refresh(nextGeneration, of: current?.credential)
     }
 
-    /// One that got an answer in another way waits no longer.
+    /// Removes a waiting caller that was answered in another way.
     mutating func leave(_ answer: Answer<Credential>) {
         waiters[ObjectIdentifier(answer)] = nil
     }
 
-    /// A renewal has ended; returns who waits for it. Nobody does if the credential was replaced meanwhile, or the time of the
-    /// renewal was over.
+    /// Ends a renewal and returns the callers that wait for it. It returns none if the credential was replaced
+    /// meanwhile, or if the renewal ran out of time.
     mutating func endRefresh(_ number: Int, with result: Result<Credential, any Error>) -> [Answer<Credential>] {
         guard case .refreshing(number) = phase else { return [] }
         if case .success(let credential) = result { set(credential) }
         return settle()
     }
 
-    /// The credential is another one, whatever a renewal gives; returns who waits for that.
+    /// Replaces the credential, and returns the callers that wait for a running renewal. The result of that renewal is
+    /// ignored.
     mutating func replace(with credential: Credential?) -> [Answer<Credential>] {
         set(credential)
         return settle()
@@ -104,7 +106,7 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
     }
 }
 
-/// A credential was renewed so many times in its window that another renewal would hardly help.
+/// The credential was renewed so often within the window that another renewal is unlikely to help.
 struct TooManyRefreshes: Error {
     let count: Int
     let window: Duration

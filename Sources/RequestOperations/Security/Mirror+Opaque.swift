@@ -1,7 +1,8 @@
 extension Mirror {
-    /// A mirror without children, for a value whose description says all that may be shown: `dump` shows that line alone.
+    /// A mirror without children, for a value whose description shows all that may be shown.
     ///
-    /// Subclasses inherit it, and their own properties are not shown either.
+    /// `dump` then shows only that description. Subclasses inherit the mirror, so their properties are not shown
+    /// either.
     init<Subject>(opaque subject: Subject) {
         self.init(subject, children: [:], ancestorRepresentation: .suppressed)
     }

@@ -1,21 +1,22 @@
-/// What is left out where a request is shown to people: in `curlCommand` and in descriptions.
+/// What is left out when a request is shown to people: in `curlCommand` and in descriptions.
 ///
-/// Its value is replaced by `redacted`, so that it can be seen that something was there. Names compare without regard to
-/// case and to marks such as `-` and `_`, however they were set: `accessToken` and `access_token` are the same.
+/// A hidden value is replaced by `redacted`, so you can see that there was a value. Names are compared without regard
+/// to case and to marks such as `-` and `_`: `accessToken` and `access_token` are the same.
 public struct Redaction: Sendable {
-    /// The names of fields whose values are left out.
+    /// The names of header fields whose values are hidden.
     public var fields: Set<String> {
         didSet { fieldKeys = Set(fields.map(Self.key)) }
     }
 
-    /// The names of parameters whose values are left out, in queries, fragments, forms and members of JSON.
+    /// The names of parameters whose values are hidden, in queries, fragments, forms and JSON members.
     public var parameters: Set<String> {
         didSet { parameterKeys = Set(parameters.map(Self.key)) }
     }
 
-    /// Words, and words that follow each other, that hide the value of every field and parameter with them in its name:
-    /// `password` hides `newPassword` and `password_confirmation`, and `private key` hides `ssh_private_key`. A word of five
-    /// letters or more also counts at the end of another, as in `userpassword`.
+    /// Words, or sequences of words, that hide a value. They hide every field and parameter whose name contains them.
+    ///
+    /// For example, `password` hides `newPassword` and `password_confirmation`, and `private key` hides
+    /// `ssh_private_key`. A word of five or more letters also counts at the end of another word, as in `userpassword`.
     public var words: Set<String> {
         didSet { wordKeys = Set(words.map(Self.key)) }
     }
@@ -24,7 +25,7 @@ public struct Redaction: Sendable {
     private var parameterKeys: Set<String>
     private var wordKeys: Set<String>
 
-    /// Makes a redaction of the names given, and of nothing else. Users and passwords in URLs are always left out.
+    /// Makes a redaction of only the given names. Users and passwords in URLs are always hidden.
     public init(fields: Set<String> = [], parameters: Set<String> = [], words: Set<String> = []) {
         self.fields = fields
         self.parameters = parameters
@@ -34,7 +35,7 @@ public struct Redaction: Sendable {
         wordKeys = Set(words.map(Self.key))
     }
 
-    /// What commonly bears a credential.
+    /// Hides the fields and parameters that commonly hold credentials.
     public static let `default` = Redaction(
         fields: ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-API-Key", "API-Key"],
         parameters: [
@@ -48,7 +49,7 @@ public struct Redaction: Sendable {
             "encryption key", "master key", "auth code", "authorization code", "session key", "auth key",
         ])
 
-    /// What stands in place of a value.
+    /// The text that replaces a hidden value.
     static let mark = "redacted"
 
     func hides(field name: String) -> Bool {
@@ -56,12 +57,12 @@ public struct Redaction: Sendable {
     }
 
     func hides(parameter name: String) -> Bool {
-        // Of nested names each part counts: user[password].
+        // Each part of a nested name counts, as in `user[password]`.
         name.unicodeScalars.split { ".[]".unicodeScalars.contains($0) }
             .contains { parameterKeys.contains(Self.key(String($0))) } || hidesWord(of: name)
     }
 
-    /// Whether words of a name that follow each other are among those that no name may have.
+    /// Whether a word or a sequence of words in a name is one of the hidden ones.
     private func hidesWord(of name: String) -> Bool {
         guard !wordKeys.isEmpty else { return false }
         let words = ParameterNaming.snakeCase.name(for: name).unicodeScalars
@@ -72,7 +73,8 @@ public struct Redaction: Sendable {
                 run += word
                 if wordKeys.contains(run) { return true }
             }
-            // The end of a name without marks is a word where it is long enough to be no accident.
+            // A name without separators may end with a hidden word. The word counts if it is long enough not to match
+            // by accident.
             if wordKeys.contains(where: { $0.utf8.count >= Self.shortestEnd && words[first].hasSuffix($0) }) {
                 return true
             }
@@ -91,9 +93,10 @@ public struct Redaction: Sendable {
 
     // MARK: Descriptions
 
-    /// Scheme, host, port and path of a URL: what a description shows of it. A query or a fragment can be a credential as a
-    /// whole, whatever its names are, as in a signed URL. A URL with a scheme and no authority, such as `data:`, shows only its
-    /// scheme.
+    /// The scheme, host, port and path of a URL, which is all that a description shows.
+    ///
+    /// A query or a fragment can be a credential as a whole, under any name, as in a signed URL. A URL with a scheme
+    /// but no authority, such as `data:`, shows only its scheme.
     static func location(of url: URL?) -> String {
         guard let url else { return "no URL" }
         return URLReference(url.absoluteString).location(withUserAs: "")
@@ -104,32 +107,32 @@ public struct Redaction: Sendable {
         "\(request.httpMethod ?? "GET") \(location(of: request.url))"
     }
 
-    /// A message of a library, which may quote a URL or a proxy: without users, passwords, queries and fragments.
+    /// A library's message, without users, passwords, queries and fragments. It may quote a URL or a proxy.
     static func message(_ message: String) -> String {
         // Most messages have neither a user nor a URL.
         guard message.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "/") }) else {
             return message
         }
-        // Two steps, since a proxy that cannot be parsed is quoted whole, as its user wrote it.
+        // Two steps are needed. A proxy that cannot be parsed is quoted whole, as the user wrote it.
         return shorteningURLs(in: hidingUsers(inQuotesOf: message))
     }
 
-    /// A message in which no text between apostrophes has an `@`.
+    /// A message in which no text between apostrophes contains an `@`.
     private static func hidingUsers(inQuotesOf message: String) -> String {
         var parts = message.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         var place = 1
-        // What stands behind the last apostrophe is not quoted.
+        // Text after the last apostrophe is not quoted.
         while place < parts.count - 1 {
             let isHidden = parts[place].utf8.contains(UInt8(ascii: "@"))
             if isHidden { parts[place] = mark }
-            // An apostrophe that ends a hidden text begins no other.
+            // The apostrophe that ends a hidden text does not begin another text.
             place += isHidden ? 2 : 1
         }
         return parts.joined(separator: "'")
     }
 
-    /// A message with the ``location(of:)`` of each URL in its place.
+    /// A message in which each URL is replaced by its ``location(of:)``.
     private static func shorteningURLs(in message: String) -> String {
         var shown = ""
         var rest = message.utf8[...]
@@ -142,7 +145,7 @@ public struct Redaction: Sendable {
         return shown
     }
 
-    /// A word with the location of the URL that it ends with, if it has one.
+    /// A word whose URL, if it ends with one, is replaced by its location.
     private static func shorteningURL(in word: Substring.UTF8View) -> String {
         let colon = word.indices.first {
             word[$0] == UInt8(ascii: ":") && word[$0...].starts(with: "://".utf8)
@@ -159,8 +162,9 @@ public struct Redaction: Sendable {
 
     // MARK: Parts of requests
 
-    /// A URL without what is left out, as text; of one with a scheme and no authority the scheme. A fragment may hold the
-    /// answer of an authorization server (RFC 6749, section 4.2.2), a form as a query is.
+    /// A URL as text, without what is left out. A URL with a scheme but no authority shows only its scheme.
+    ///
+    /// A fragment may hold the answer of an authorization server (RFC 6749, section 4.2.2). It is a form, like a query.
     func text(of url: URL) -> String {
         let reference = URLReference(url.absoluteString)
         var location = reference.location(withUserAs: Self.mark + "@")
@@ -170,7 +174,8 @@ public struct Redaction: Sendable {
         return location
     }
 
-    /// A form without what is left out. Cut between bytes: a sign with a combining mark after it is another `Character`.
+    /// A form without what is left out. It is split between bytes, because a sign plus a combining mark is a different
+    /// `Character`.
     func form(_ form: String) -> String {
         form.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
             .map { pair in
@@ -184,7 +189,8 @@ public struct Redaction: Sendable {
             .joined(separator: "&")
     }
 
-    /// The JSON of a body without what is left out; `nil` if it is none. It stays as it is if nothing is left out.
+    /// The JSON of a body without what is left out. `nil` if the body is not JSON. If nothing is left out, it is
+    /// unchanged.
     func json(_ body: Data) -> Data? {
         guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else { return nil }
         var hasHidden = false
@@ -213,7 +219,7 @@ public struct Redaction: Sendable {
 }
 
 extension UInt8 {
-    /// Whether a URL in a sentence ends before it: space, quotation marks and angle brackets.
+    /// Whether a URL in a sentence ends before this byte: at space, a quotation mark or an angle bracket.
     fileprivate var endsURL: Bool {
         switch Unicode.Scalar(self) {
         case " ", "\t", "\r", "\n", "'", "\"", "<", ">": true

@@ -1,4 +1,4 @@
-/// A credential that is renewed when a server refuses it: once for all requests that were refused, which are then sent
+/// A credential that is renewed when a server rejects it. One renewal serves all rejected requests, which are then sent
 /// again.
 ///
 /// ```swift
@@ -10,28 +10,30 @@
 /// configuration.authenticate(with: session)
 /// ```
 ///
-/// Each request carries the credential that counts when it is processed. During a renewal requests wait, without a slot.
+/// Each request carries the credential that is present when the request is processed. During a renewal, requests wait
+/// without a slot.
 ///
-/// A request that fails with 401 (RFC 9110, section 15.5.2) is sent again with the new credential, whatever the retry
-/// policy says. The server did nothing, so the method does not matter. But the body has to be replayable. After a redirect
-/// the server did something, and the 401 answers what followed. Then only an idempotent request is sent again, or one with
-/// an `Idempotency-Key`.
+/// A request that fails with 401 (RFC 9110, section 15.5.2) is sent again with the new credential. The retry policy
+/// cannot prevent this. The server did nothing, so the method does not matter. But the body must be replayable. After a
+/// redirect, the server did something, and the 401 answers the request that followed. In that case only an idempotent
+/// request is sent again, or one with an `Idempotency-Key`.
 ///
-/// These requests cause no renewal:
+/// These requests do not start a renewal:
 ///
-/// - one that carried an older credential than the present one
-/// - one that carried none of this object's credentials
-/// - one whose 401 came, by way of a redirect, from another scheme, host or port than it was sent to
+/// - a request that carried an older credential than the present one
+/// - a request that carried none of this object's credentials
+/// - a request whose 401 came, after a redirect, from another scheme, host or port than the request was sent to
 ///
-/// Two guards prevent endless renewals. A request has at most ``maximumAttempts`` attempts, and the credential is renewed
-/// at most so many times in a span of time. Beyond that, the 401 is the failure. A third guard is the time limit: a
-/// renewal that hangs does not hold up all requests.
+/// Two limits prevent endless renewals. A request has at most ``maximumAttempts`` attempts. The credential is renewed
+/// only a limited number of times in a span of time. Beyond that, the 401 is the failure. A third limit is the time of
+/// a renewal: one that hangs does not hold up all requests.
 ///
-/// This object ignores a request that the refresh closure makes, whatever its configuration. Such a request must not need
-/// a place in a queue that the waiting requests fill.
+/// This object ignores every request that the refresh closure makes, with any configuration. Such a request must not
+/// need a place in a queue that the waiting requests fill.
 public final class RefreshingCredential<Credential: Sendable>: Sendable {
-    /// How many attempts a refused request may have made, to be sent once more: 4 by default. The policy's retries count
-    /// among them.
+    /// The most attempts that a request may make when it is rejected. 4 by default.
+    ///
+    /// A rejected request that has made this many is not sent again. The retries of the retry policy count as attempts.
     public let maximumAttempts: Int
 
     private let state: Locked<CredentialHistory<Credential>>
@@ -44,22 +46,23 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     /// Makes a credential.
     ///
     /// - Parameters:
-    ///   - credential: What is known at first. With `nil`, the first request has it refreshed.
+    ///   - credential: The credential known at first. With `nil`, the first request starts a renewal.
     ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
-    ///   - maximumRefreshes: How many times it is renewed at most in the time of `window`. 5 by default.
-    ///   - window: 30 s by default.
-    ///   - refreshTimeLimit: The longest time of one renewal. After it, those that wait fail as
-    ///     ``RequestError/Code/timedOut``. The Task of the renewal is cancelled, its later result is dropped, and the next
-    ///     request begins another renewal. 30 s by default; `nil` is none.
+    ///   - maximumRefreshes: The most renewals within the time of `window`. 5 by default.
+    ///   - window: The time in which renewals are counted. 30 s by default.
+    ///   - refreshTimeLimit: The longest time of one renewal. After it, the waiting requests fail as
+    ///     ``RequestError/Code/timedOut``. The Task of the renewal is cancelled, its later result is dropped, and the
+    ///     next request begins another renewal. 30 s by default; `nil` means no limit.
     ///   - clock: Measures the window and the time limit. The continuous clock by default.
-    ///   - apply: Puts a credential into the fields or the URL of a request. It must give the same for the same input,
-    ///     since it also tells which credential a refused request carried. Applied to a request that has the credential
-    ///     already, it must change nothing. (So it sets a field, and does not append to one.)
-    ///   - refresh: Gets a new credential from the refused one, if there was one. It runs in a detached Task, and is not
-    ///     cancelled with the requests that wait for it. It never runs twice at the same time, except after
+    ///   - apply: Puts a credential into the fields or the URL of a request. It must give the same result for the same
+    ///     input, because it also tells which credential a rejected request carried. If a request already has the
+    ///     credential, it must change nothing. So it sets a field, and does not append to one.
+    ///   - refresh: Gets a new credential from the rejected one, if there was one. It runs in a detached Task, and is
+    ///     not cancelled with the requests that wait for it. It never runs twice at the same time, except after
     ///     ``replace(with:)`` or the time limit. If it throws, the waiting requests fail with its error; a
     ///     `CancellationError` cancels them.
-    ///   - isExpired: Whether a credential need not be tried any more. Called for each attempt. Never by default.
+    ///   - isExpired: Whether the credential need not be tried any more. It is called for each attempt. By default a
+    ///     credential never expires.
     public init(
         _ credential: Credential?, maximumAttempts: Int = 4, maximumRefreshes: Int = 5,
         per window: Duration = .seconds(30), refreshTimeLimit: Duration? = .seconds(30),
@@ -77,19 +80,19 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         self.isExpired = isExpired
     }
 
-    /// What requests carry now; `nil` before the first renewal, and after ``replace(with:)`` with `nil`.
+    /// The credential that requests carry now. `nil` before the first renewal, and after ``replace(with:)`` with `nil`.
     public var credential: Credential? { state.withLock { $0.current?.credential } }
 
-    /// Sets another credential, as after a login or a logout.
+    /// Sets another credential, for example after a login or a logout.
     ///
-    /// A renewal that is under way does not change it any more. Requests that wait for that, before they are sent or after a
-    /// 401, go on with the new one; with `nil` they are cancelled.
+    /// A running renewal does not change it any more. Requests that wait for that renewal, before they are sent or
+    /// after a 401, continue with the new credential. With `nil` they are cancelled.
     public func replace(with credential: Credential?) {
         let result = credential.map(Result.success) ?? .failure(CancellationError() as any Error)
         for answer in state.withLock({ $0.replace(with: credential) }) { answer.resume(with: result) }
     }
 
-    /// Puts the credential into requests; waits while it is renewed.
+    /// Puts the credential into requests. It waits while the credential is renewed.
     public var adapter: RequestAdapter {
         RequestAdapter { [self] request in
             guard !CredentialRefresh.isRunning(for: self) else { return request }
@@ -100,12 +103,12 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Has requests that were refused sent again, when the credential was renewed.
+    /// Sends rejected requests again after the credential was renewed.
     public var decider: RetryDecider {
         RetryDecider { [self] failure, decision in
             guard failure.head?.status == 401, failure.bodyIsReplayable, failure.attempt < maximumAttempts,
                 !CredentialRefresh.isRunning(for: self),
-                // Another host was not shown the credential: redirects drop it on the way there.
+                // The credential was not shown to another host: redirects drop it before they go there.
                 let head = failure.head, Origin(head.url) == Origin(failure.request.url),
                 !failure.wasRedirected || RetryPolicy.isIdempotent(failure.request),
                 let refused = generation(in: failure.request)
@@ -129,26 +132,26 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         do {
             return try await credential(after: present?.generation)
         } catch let error as TooManyRefreshes {
-            // It may be good enough for the server.
+            // The server may still accept it.
             guard let present else { throw error.asRequestError }
             return present.credential
         }
     }
 
-    /// Which credential a request carries, if it is one of this object's.
+    /// The generation of the credential that a request carries, if it is one of this object's credentials.
     private func generation(in request: URLRequest) -> Int? {
         state.withLock { $0.known }.last { known in
             var authorized = request
             apply(known.credential, &authorized)
-            // Requests that differ in a field are equal to Foundation on Linux.
+            // On Linux, Foundation treats requests that differ in a field as equal.
             return authorized.url == request.url && authorized.allHTTPHeaderFields == request.allHTTPHeaderFields
         }?.generation
     }
 
-    /// The credential that comes after one: the present one, or the next.
+    /// The credential after a given generation: the present one, or the next one.
     private func credential(after generation: Int?) async throws -> Credential {
         let answer = Answer<Credential>()
-        // Before the lock: the clock may be code of others.
+        // The clock is read before the lock is taken, because it may run foreign code.
         let now = clock.now
         let step = try state.withLock { try $0.step(after: generation, at: now, answer) }
         switch step {
@@ -165,7 +168,8 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     }
 
     private func startRefresh(_ number: Int, of old: Credential?) {
-        // Read here: a detached Task inherits nothing, and its requests must not wait for those that wait for it.
+        // This is read here because a detached Task inherits nothing. Its requests must not wait for callers that wait
+        // for it.
         let running = CredentialRefresh.running.union([ObjectIdentifier(self)])
         let task = Task.detached { [self] in
             let result = await CredentialRefresh.$running.withValue(running) {
@@ -175,7 +179,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         }
         guard let refreshTimeLimit else { return }
         let alarm = clock.alarm(after: refreshTimeLimit) { [weak self] in
-            // Off the queue of the deadlines: cancelling runs the handlers of user code.
+            // This leaves the queue of the deadlines, because cancelling runs cancellation handlers of user code.
             DispatchQueue.global().async { [weak self] in
                 self?.endRefresh(number, with: .failure(Self.timedOut(after: refreshTimeLimit)))
                 task.cancel()
@@ -197,14 +201,15 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
 }
 
 extension RequestConfiguration {
-    /// Has requests carry a credential, and those that are refused for it sent again when it was renewed.
+    /// Adds a credential to all requests. Requests that the server rejects because of it are sent again after a
+    /// renewal.
     public mutating func authenticate<Credential>(with credential: RefreshingCredential<Credential>) {
         adapters.append(credential.adapter)
         retryDeciders.append(credential.decider)
     }
 }
 
-/// The credentials that are being renewed by the current Task, whose own requests go without.
+/// The credentials that the current Task is renewing. Requests of that Task are sent without them.
 private enum CredentialRefresh {
     @TaskLocal static var running: Set<ObjectIdentifier> = []
 

@@ -1,33 +1,34 @@
-/// Which servers are trusted, and how this side identifies itself to them.
+/// Which servers are trusted, and how this program identifies itself to them.
 ///
-/// A policy is for one task (``TransportTask/trust``), for all requests of a configuration
+/// You can set a policy for one task (``TransportTask/trust``), for all requests of a configuration
 /// (``RequestConfiguration/trust``), or for a whole transport (`CurlTransport.Configuration.trust`). The first of these
-/// that is set counts. It holds for every hop of a request. So a server that a redirect leads to sees the client
-/// certificate, if it asks for one.
+/// that is set counts. It applies to every hop of a request. So a server that a redirect leads to also sees the client
+/// certificate if it asks for one.
 ///
 /// ```swift
 /// var trust = TrustPolicy.system
 /// trust.pinnedKeys = ["sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="]
 /// ```
 public struct TrustPolicy: Sendable, Hashable {
-    /// Which certificates are accepted as the roots of a server's chain. ``Roots/system`` by default.
+    /// The certificates that are accepted as roots of a server's chain. ``Roots/system`` by default.
     public var roots: Roots
 
-    /// The public keys that are allowed: the key of the server must be one of them. Each is `sha256//` and the Base64 of
-    /// the SHA-256 of the key's `SubjectPublicKeyInfo` in DER. The check is in addition to that of the certificate.
-    /// Another key fails as ``RequestError/Code/pinningFailed``. Empty by default, which allows every key. A text of another form
-    /// is a programmer's error. Ask ``isPin(_:)`` about one that comes from outside.
+    /// The allowed public keys: the key of the server must be one of them. Empty by default, which allows every key.
+    ///
+    /// Each key is `sha256//` and the Base64 of the SHA-256 of the key's `SubjectPublicKeyInfo` in DER. The certificate
+    /// is checked as well. Another key fails as ``RequestError/Code/pinningFailed``. A text in another form is a
+    /// programmer's error. Call ``isPin(_:)`` to check a text that comes from outside.
     public var pinnedKeys: [String] {
         didSet { Self.check(pinnedKeys) }
     }
 
-    /// The certificate and key that are shown to a server that asks for one; `nil`, none, by default.
+    /// The certificate and key to show to a server that asks for one. `nil` by default: no certificate.
     public var clientCertificate: ClientCertificate?
 
-    /// The lowest version of TLS that is spoken. ``TLSVersion/tls12`` by default.
+    /// The lowest accepted version of TLS. ``TLSVersion/tls12`` by default.
     public var minimumTLSVersion: TLSVersion
 
-    /// Makes a policy; each parameter has the default given at its property.
+    /// Makes a policy. Each parameter has the default of its property.
     public init(
         roots: Roots = .system, pinnedKeys: [String] = [], clientCertificate: ClientCertificate? = nil,
         minimumTLSVersion: TLSVersion = .tls12
@@ -42,7 +43,7 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Whether a text has the form of ``pinnedKeys``: `sha256//` and the Base64 of 32 bytes.
     public static func isPin(_ text: String) -> Bool {
         let mark = "sha256//"
-        // libcurl takes other texts for the names of files.
+        // libcurl reads other texts as file names.
         return text.hasPrefix(mark) && Data(base64Encoded: String(text.dropFirst(mark.count)))?.count == 32
     }
 
@@ -53,31 +54,34 @@ public struct TrustPolicy: Sendable, Hashable {
     /// The system's roots, no pinning, no client certificate, TLS 1.2 or later.
     public static let system = TrustPolicy()
 
-    /// Which certificates are accepted as the roots of a chain.
+    /// The certificates that are accepted as roots of a chain.
     public enum Roots: Sendable, Hashable {
-        /// The roots of the system. Once read, they may be used for ten minutes. Whether they are a file or a folder is
-        /// found out once.
+        /// The roots of the system. They may be used for ten minutes after they are read. Whether they are a file or a
+        /// folder is determined only once.
         ///
-        /// The environment may name others in their place, as for curl: a file of PEM certificates in `CURL_CA_BUNDLE`, or else
-        /// such a file in `SSL_CERT_FILE`, a folder with names that OpenSSL finds in `SSL_CERT_DIR`, or both. What they name is all
-        /// that is trusted. ``CurlTransport`` reads these variables once, with its first request.
+        /// As with curl, environment variables can replace them. `CURL_CA_BUNDLE` names a file of PEM certificates.
+        /// Otherwise `SSL_CERT_FILE` names such a file, `SSL_CERT_DIR` names a folder with names that OpenSSL finds, or
+        /// both are set. Only the named certificates are trusted then. ``CurlTransport`` reads these variables once,
+        /// with its first request.
         case system
-        /// Those in a file of PEM certificates, and no others. What has been read of it may be used for ten minutes.
+        /// The certificates in a file of PEM certificates, and no others. They may be used for ten minutes after they
+        /// are read.
         case file(URL)
         /// These PEM certificates, and no others.
         case pem(Data)
-        /// None is needed. Certificates and host names are **not checked**. Anybody between this program and the server
-        /// can read and change everything. Use it for tests on your own machine. Pinned keys are still checked.
+        /// No root is needed, and certificates and host names are **not checked**. Anybody between this program and the
+        /// server can read and change everything. Use this case for tests on your own machine. Pinned keys are still
+        /// checked.
         case insecureTrustingEveryServer
     }
 
     /// A certificate with its private key.
     public struct ClientCertificate: Sendable, Hashable {
-        /// The certificate, in PEM, with the chain up to the root if the server needs it.
+        /// The certificate in PEM, and the chain up to the root if the server needs it.
         public var certificate: Data
         /// The private key, in PEM.
         public var key: Data
-        /// The pass phrase of the key; `nil`, none, by default.
+        /// The passphrase of the key. `nil` by default: no passphrase.
         public var passphrase: String?
 
         /// Makes an identity from PEM texts.
@@ -95,7 +99,7 @@ public struct TrustPolicy: Sendable, Hashable {
         /// TLS 1.3 (RFC 8446).
         case tls13 = 13
 
-        /// Whether the first is the older.
+        /// Whether the first version is older.
         public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
     }
 }
@@ -124,7 +128,8 @@ extension TrustPolicy.Roots: CustomStringConvertible {
 }
 
 extension TrustPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// That it is a client certificate, without the key and without the passphrase.
+    /// The words `client certificate`, and whether there is a passphrase, but neither the key nor the passphrase
+    /// itself.
     public var description: String { "client certificate" + (passphrase == nil ? "" : " with a passphrase") }
 
     /// No children, so that `dump` shows neither the key nor the passphrase.
