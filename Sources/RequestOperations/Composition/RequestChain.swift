@@ -1,5 +1,5 @@
 extension AsynchronousOperation {
-    /// A chain of this operation and one that is made from its value.
+    /// Makes a chain of this operation and one that is made from its value.
     ///
     /// ```swift
     /// let profile = URLRequestOperation(login, decoder: .json(Session.self)).then { session in
@@ -8,9 +8,9 @@ extension AsynchronousOperation {
     /// queue.addOperation(profile)
     /// ```
     ///
-    /// Add the chain to a queue and not its links; see ``RequestChain``.
+    /// Add the chain to a queue, not its links; see ``RequestChain``.
     ///
-    /// - Parameter makeNext: Makes the next operation; called once, when this one has succeeded.
+    /// - Parameter makeNext: Makes the next operation. It is called once, when this one has succeeded.
     public final func then<Next: Sendable>(
         _ makeNext: @escaping @Sendable (Success) async throws -> AsynchronousOperation<Next>
     ) -> RequestChain<Next> {
@@ -18,37 +18,40 @@ extension AsynchronousOperation {
     }
 }
 
-/// Two operations, of which the second is made from the value of the first, as one operation.
+/// Two operations that run as one. The second is made from the value of the first.
 ///
-/// Made by ``AsynchronousOperation/then(_:)``. A chain is an operation, so either link can be a chain again, to any depth:
-/// they are run one after another, and none is kept when the next one has taken its value.
+/// ``AsynchronousOperation/then(_:)`` makes a chain. A chain is an operation, so each link can be a chain too, to any
+/// depth. The links run one after another. A link is released when the next one has its value.
 ///
-/// - The chain starts its links itself, on a queue of its own, each as soon as the dependencies of the link have finished.
-///   The place that the chain has in your queue is theirs: what a link runs on that queue, a stage say, runs at once.
-///   A first link that runs or has finished already is not started again: its value is taken. One that still waits in a
-///   queue of yours is started by the chain; it stays in your queue until its turn comes there, and is found to be done.
-/// - On Linux a link is added to a queue before its chain is, or not at all: Foundation's queue cannot take in an operation that
-///   finishes meanwhile. An operation of another kind that depends on a first link starts when the link's own queue has come to
-///   that; if ``AsynchronousOperation/isReady`` of a link was read that no queue has, it never does. Let it depend on the chain.
-/// - A link that fails fails the chain with its error, and the next one is not made. So does an error out of the closure.
-/// - Cancelling the chain cancels the link that runs, or was made and was about to; nothing is made or run afterwards. A
-///   link that was cancelled cancels the chain.
-/// - The task-local values of the place where the chain was made hold in the closure, and for the operation made in it.
-// Unchecked as its superclass is: all state of this class is in `links`.
+/// - The chain starts its links itself, on its own queue, each as soon as the link's dependencies have finished. The
+///   links use the place that the chain has in your queue. So an operation that a link runs on that queue, for example
+///   in a stage, runs at once. A first link that already runs or has finished is not started again; the chain takes its
+///   value. A first link that still waits in a queue of yours is started by the chain. It stays in your queue until its
+///   turn, and the queue then finds it finished.
+/// - On Linux, add a link to a queue before you add its chain, or not at all. Foundation's queue cannot take in an
+///   operation that finishes meanwhile. If an operation of another kind depends on a first link, it starts when the
+///   link's own queue has reached the link. It never starts if no queue has the link and
+///   ``AsynchronousOperation/isReady`` of the link was read. Let that operation depend on the chain instead.
+/// - A link that fails makes the chain fail with its error, and the next link is not made. An error thrown by the
+///   closure does the same.
+/// - Cancelling the chain cancels the link that runs, or that was made and was about to run. Nothing is made or run
+///   afterwards. A link that was cancelled cancels the chain.
+/// - The closure, and the operation made in it, see the task-local values of the place where the chain was made.
+// Unchecked like its superclass. All state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let links: Locked<Links>
 
     private enum Links {
         case waits(first: any ChainLink, makeNext: @Sendable () async throws -> AsynchronousOperation<Value>)
-        /// The first link runs; after that only what the function `run` holds is alive.
+        /// The first link runs. From now on, only the function `run` keeps it alive.
         case runs
     }
 
     /// Makes a chain.
     ///
-    /// - Parameters:
     ///   - first: The first link.
-    ///   - makeNext: Makes the second from the value of the first; called once, when that has succeeded.
+    ///   - makeNext: Makes the second link from the value of the first. It is called once, when the first has
+    ///     succeeded.
     public init<First: Sendable>(
         _ first: AsynchronousOperation<First>,
         then makeNext: @escaping @Sendable (First) async throws -> AsynchronousOperation<Value>
@@ -61,7 +64,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         releaseChain(of: takeLinks())
     }
 
-    /// The work of the chain. Called by the superclass; not to be called or overridden.
+    /// The work of the chain. The superclass calls this; do not call or override it.
     public final override func run() async throws -> Value {
         let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
         let next = try await next(by: starter)
@@ -69,7 +72,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         return try await next.value
     }
 
-    /// Runs the first link and makes the next; the first is not held any more when this returns.
+    /// Runs the first link and makes the next one. When this returns, the first link is no longer held.
     private func next(by starter: LinkStarter) async throws -> AsynchronousOperation<Value> {
         let links = links.withLock { links in
             defer { links = .runs }
@@ -83,22 +86,23 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         return try await makeNext()
     }
 
-    /// Runs the first link of a chain, of which again a chain may be the first link, and so on: from the innermost outwards,
-    /// so that each finds its own first link finished. Were each to run the one inside it, ten thousand would run at once.
+    /// Runs the first link of a chain. If that is a chain too, its own first link runs before it, and so on, from the
+    /// innermost outwards. So each chain finds its first link finished. If each chain ran the one inside it, ten
+    /// thousand could run at once.
     private static func runWithInnerLinks(_ first: any ChainLink, by starter: LinkStarter) async {
         var links = [first]
         while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
         while let link = links.popLast() { await link.runAsLink(by: starter) }
     }
 
-    /// The first link, if it would be run now were the chain started.
+    /// The first link, if the chain would run it when started now.
     fileprivate var unstartedFirst: (any ChainLink)? {
         guard !isCancelled, hasFinishedDependencies, case .waits(let first, _) = links.withLock({ $0 })
         else { return nil }
         return first
     }
 
-    /// Its links do.
+    /// None, because the links of the chain take the places.
     final override var placeDemand: PlaceDemand { .none }
 
     override func takeDependencies() -> [Operation] {
@@ -115,21 +119,21 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     }
 }
 
-/// A chain, whatever its value.
+/// A chain with any type of value.
 private protocol Chain: ChainLink {
     var unstartedFirst: (any ChainLink)? { get }
 }
 
 extension RequestChain: Chain {}
 
-/// What starts the links of one chain.
+/// Starts the links of one chain.
 final class LinkStarter: Sendable {
-    /// Where they are started.
+    /// The queue on which the links are started.
     let queue = DispatchQueue(label: "RequestOperations.RequestChain")
-    /// The queue in which the chain has a place, which is that of its links, too: what they run on that queue would wait
-    /// for the chain otherwise, and the chain for it.
+    /// The queue in which the chain has a place. The links use that place too. Otherwise an operation that a link runs
+    /// on that queue would wait for the chain, and the chain for it.
     let operationQueue: OperationQueue?
-    /// Who may have lent the chain a place of that queue.
+    /// The holder that may have lent the chain a place of that queue.
     let placeHolder: (any PlaceHolder)?
 
     init(for operationQueue: OperationQueue?, lentBy placeHolder: (any PlaceHolder)? = nil) {
@@ -138,7 +142,7 @@ final class LinkStarter: Sendable {
     }
 }
 
-/// A link of a chain, whatever its value.
+/// A link of a chain with any type of value.
 private protocol ChainLink: FinishAnnouncing, Sendable {
     func startWhenReady(by starter: LinkStarter)
 }
@@ -146,20 +150,20 @@ private protocol ChainLink: FinishAnnouncing, Sendable {
 extension AsynchronousOperation: ChainLink {}
 
 extension ChainLink {
-    /// Starts the link when it is ready, and returns when it has finished; cancels it when the Task is cancelled.
+    /// Starts the link when it is ready, and returns when it has finished. Cancels the link when the Task is cancelled.
     ///
-    /// It is started even if the Task was cancelled before: then it finishes without being run, and nobody waits for it for
-    /// ever.
+    /// The link is started even if the Task was already cancelled. It then finishes without running, so that nothing
+    /// waits for it forever.
     fileprivate func runAsLink(by starter: LinkStarter) async {
         let finish = Answer<Void>()
         if Task.isCancelled { cancel() }
         startWhenReady(by: starter)
         subscribeToFinish { finish.resume(with: .success(())) }
         await withTaskCancellationHandler {
-            // The answer is never an error.
+            // The result is never an error.
             _ = try? await finish.value
         } onCancel: {
-            // Chains inside chains that all run are not cancelled by recursion.
+            // We cancel a chain asynchronously. So nested chains that all run are not cancelled by deep recursion.
             if self is any Chain { starter.queue.async { self.cancel() } } else { cancel() }
         }
     }

@@ -1,8 +1,8 @@
-/// The retry budgets of all hosts: a bucket, or a quota of tokens, for each host and each ``RetryBudget``.
+/// The retry budgets of all hosts. There is a bucket, or a quota of tokens, for each host and each ``RetryBudget``.
 final class BudgetTable: Sendable {
-    /// What came of asking for a retry.
+    /// The answer to a request for a retry.
     enum Withdrawal {
-        /// It may go after this time.
+        /// The retry may be sent after this time.
         case granted(after: Duration, RetryDraw)
         case refused
     }
@@ -11,7 +11,7 @@ final class BudgetTable: Sendable {
         var buckets: [RetryBucket.Terms: OriginTable<RetryBucket>] = [:]
         var quotas: [RetryBudget.Costs: OriginTable<RetryQuota>] = [:]
 
-        /// Changes a bucket.
+        /// Changes the bucket of an origin.
         mutating func bucket<Result>(
             _ origin: Origin, _ terms: RetryBucket.Terms, at now: Int64, _ change: (inout RetryBucket) -> Result
         ) -> Result {
@@ -19,7 +19,7 @@ final class BudgetTable: Sendable {
                 origin, at: now, initially: RetryBucket(terms, at: now), isIdle: { $0.isIdle(at: now) }, by: change)
         }
 
-        /// Changes a quota.
+        /// Changes the quota of an origin.
         mutating func quota<Result>(
             _ origin: Origin, _ costs: RetryBudget.Costs, at now: Int64, _ change: (inout RetryQuota) -> Result
         ) -> Result {
@@ -45,7 +45,7 @@ final class BudgetTable: Sendable {
 
     private var now: Int64 { clock.now.nanoseconds }
 
-    /// Counts a request, once when it is about to be sent for the first time.
+    /// Counts a request. It is called once, when the request is about to be sent for the first time.
     func countRequest(to origin: Origin, under budget: RetryBudget) {
         guard case .bucket(let terms, _) = budget.terms else { return }
         let now = now
@@ -58,17 +58,16 @@ final class BudgetTable: Sendable {
         let now = now
         state.withLock { state in
             state.quotas[costs]?.sweep(at: now) { $0.isFull(at: now) }
-            // A quota that was never drawn upon is full.
+            // A quota that is not in the table has never been used, so it is full.
             _ = state.quotas[costs]?.change(origin) { $0.refund(costs.refund, at: now) }
         }
     }
 
     /// Asks for a retry whose wait is over.
     ///
-    /// - Parameters:
-    ///   - error: Why the last attempt failed.
+    ///   - error: The error of the last attempt.
     ///   - status: The status of its response, if there was one.
-    ///   - left: The retry must begin within this time.
+    ///   - left: The time within which the retry must begin.
     func withdraw(
         to origin: Origin, under budget: RetryBudget, after error: any Error, status: Int?, within left: Duration
     ) -> Withdrawal {
@@ -89,7 +88,7 @@ final class BudgetTable: Sendable {
         }
     }
 
-    /// Asks for a hedge, for which there has to be room now, whatever the mode.
+    /// Asks for a hedge. There must be room now, in any mode of the budget.
     func withdrawHedge(to origin: Origin, under budget: RetryBudget) -> Withdrawal {
         let now = now
         switch budget.terms {
@@ -101,7 +100,7 @@ final class BudgetTable: Sendable {
         }
     }
 
-    /// Takes what a retry takes that goes in any case.
+    /// Takes a token for a retry that is sent in any case. Returns `nil` if the budget is a quota.
     func withdrawAnyway(to origin: Origin, under budget: RetryBudget) -> RetryDraw? {
         guard case .bucket(let terms, _) = budget.terms else { return nil }
         let now = now
@@ -115,9 +114,9 @@ final class BudgetTable: Sendable {
             ? .granted(after: .zero, RetryDraw(.quota(costs, tokens: cost), of: origin, from: self)) : .refused
     }
 
-    /// Whether a retry that would begin after a wait would be refused, as far as that is known now.
+    /// Whether a retry that begins after a wait would be refused, as far as we know now.
     ///
-    /// - Parameter left: The time after the wait in which it must begin.
+    /// - Parameter left: How much time is left after the wait for the retry to begin.
     func isExhausted(
         for origin: Origin, under budget: RetryBudget, after error: any Error, status: Int?, within left: Duration
     ) -> Bool {
@@ -156,7 +155,8 @@ final class BudgetTable: Sendable {
     }
 }
 
-/// What a retry took of a budget. Few requests take anything, and all have room for it; so it is a reference.
+/// What a retry took from a budget. It is a reference, because few requests take anything but all of them have room for
+/// it.
 final class RetryDraw: Sendable {
     fileprivate enum Kind: Sendable {
         case bucket(RetryBucket.Terms)
@@ -171,12 +171,12 @@ final class RetryDraw: Sendable {
         (self.kind, self.origin, self.table) = (kind, origin, table)
     }
 
-    /// Gives it back: the retry is not made.
+    /// Gives the tokens back, because the retry is not made.
     func takeBack() {
         table.takeBack(kind, of: origin)
     }
 
-    /// The retry succeeded, and that brings back the tokens of a quota.
+    /// Records that the retry succeeded. This brings back the tokens of a quota.
     func succeeded() {
         if case .quota = kind { takeBack() }
     }

@@ -1,11 +1,13 @@
-/// The right to make one attempt to a host with a ``CircuitBreaker``. It tells the outcome, once.
+/// The right to make one attempt to a host with a ``CircuitBreaker``. It reports the outcome once.
 final class CircuitPermit: Sendable {
     private enum State {
-        /// Nothing was told.
+        /// Nothing has been reported.
         case open
-        /// A probe's success is being told. What became of the rest meanwhile follows.
+        /// The success of a probe is being reported. The value is the outcome of the rest of the response, if that is
+        /// known meanwhile.
         case answering(CircuitState.Outcome?)
-        /// A probe's success was told when its host answered; a failure of the rest counts in the era after it.
+        /// The success of a probe was reported when its host answered. A failure of the rest counts in the era after
+        /// it.
         case answered(next: Int)
         case settled
     }
@@ -27,7 +29,8 @@ final class CircuitPermit: Sendable {
 
     var origin: Origin { key.origin }
 
-    /// The host answered as it should. Of a probe that is enough: a long body must not keep others away from the host.
+    /// Records that the host answered as it should. For a probe that is enough, so that a long body does not keep
+    /// others away from the host.
     func answered() {
         guard isProbe else { return }
         let isFirst = state.withLock { state in
@@ -44,7 +47,7 @@ final class CircuitPermit: Sendable {
         if let meanwhile { settle(meanwhile) }
     }
 
-    /// Tells the outcome, unless that was done.
+    /// Reports the outcome, unless one has been reported.
     func settle(_ outcome: CircuitState.Outcome) {
         let former = state.withLock { state in
             defer {

@@ -1,4 +1,4 @@
-/// The circuit breaker of one origin: a pure value. Times are nanoseconds since some beginning.
+/// The circuit breaker of one origin. A pure value. Times are in nanoseconds since a fixed start.
 struct CircuitState: Sendable {
     struct Terms: Sendable, Hashable {
         let failureRatio: Double
@@ -10,23 +10,23 @@ struct CircuitState: Sendable {
     }
 
     enum Admission: Equatable {
-        /// The attempt may be made; with the number of the state that it belongs to.
+        /// The attempt may be made. The era is the number of the state that it belongs to.
         case admitted(era: Int)
-        /// It may not; after this time it can be asked again.
+        /// The attempt may not be made. It can be tried again after this time, in nanoseconds.
         case refused(for: Int64)
     }
 
     enum Outcome {
         case succeeded
         case failed
-        /// Nothing was learnt: the attempt was cancelled.
+        /// The attempt was cancelled, so nothing is known about the host.
         case cancelled
     }
 
     private enum Phase {
         case closed(Samples)
         case open(until: Int64)
-        /// With the time at which a probe was let pass last.
+        /// `latest` is the time at which the last probe was admitted.
         case halfOpen(underWay: Int, succeeded: Int, latest: Int64)
     }
 
@@ -62,14 +62,15 @@ struct CircuitState: Sendable {
 
     private let terms: Terms
     private var phase = Phase.closed(Samples())
-    /// The number of this state: outcomes of attempts that were admitted in an earlier one say nothing about it.
+    /// The number of this state. Outcomes of attempts that were admitted in an earlier state say nothing about this
+    /// one.
     private(set) var era = 0
 
     init(_ terms: Terms) {
         self.terms = terms
     }
 
-    /// The state at a time: one that is forgotten is closed.
+    /// The state at a time. A forgotten circuit counts as closed.
     func state(at now: Int64) -> CircuitBreaker.State { isForgotten(at: now) ? .closed : state }
 
     var state: CircuitBreaker.State {
@@ -80,23 +81,23 @@ struct CircuitState: Sendable {
         }
     }
 
-    /// Whether this says no more than one that is newly made.
+    /// Whether this circuit is equivalent to a new one.
     func isIdle(at now: Int64) -> Bool {
         if case .closed(let samples) = phase { samples.isOver(at: now / terms.slice) } else { isForgotten(at: now) }
     }
 
-    /// Whether nobody asked since the circuit's open time ended, or since its last probe, for ``HostMemory/longestRest``. Then
-    /// it counts as closed.
+    /// Whether no attempt has asked for ``HostMemory/longestRest``. The time counts from the end of the open time, or
+    /// from the last probe. A forgotten circuit counts as closed.
     private func isForgotten(at now: Int64) -> Bool {
         switch phase {
         case .closed: false
-        // The first attempt after the end makes it half open.
+        // The first attempt after this time makes the circuit half open.
         case .open(let end): now - HostMemory.longestRest >= end
         case .halfOpen(_, _, let latest): now - HostMemory.longestRest >= latest
         }
     }
 
-    /// How long an attempt would be refused; zero if it would not, or if nobody knows.
+    /// How long an attempt would be refused. Zero if it would pass, or if the time is not known.
     func timeLeft(at now: Int64) -> Int64 {
         if case .open(let end) = phase { max(end - now, 0) } else { 0 }
     }
@@ -122,7 +123,7 @@ struct CircuitState: Sendable {
         guard era == self.era else { return }
         switch (phase, outcome) {
         case (.closed, .cancelled), (.open, _):
-            // Nobody is admitted while it is open.
+            // No attempt is admitted while the circuit is open.
             break
         case (.closed(var samples), _):
             samples.count(outcome == .failed, in: now / terms.slice)

@@ -6,19 +6,20 @@ final class CircuitTable: Sendable {
         let terms: CircuitState.Terms
     }
 
-    /// A circuit that is watched.
+    /// A circuit that has at least one stream of its states.
     private struct Watched {
         let broadcast: Broadcast<CircuitBreaker.State>
-        /// The state that it was told last.
+        /// The state that was last reported to the streams.
         var told: CircuitBreaker.State
-        /// How many streams there are, or are about to be.
+        /// How many streams exist or are about to exist.
         var streams = 0
     }
 
     private struct Circuits {
         var tables: [CircuitState.Terms: OriginTable<CircuitState>] = [:]
         var watched: [Key: Watched] = [:]
-        /// The number of the last news, over all circuits: one that is idle is dropped, and its eras with it.
+        /// The number of the last change over all circuits. It does not belong to a single circuit, because an idle
+        /// circuit is dropped together with its eras.
         var lastNews = 0
 
         func state(of key: Key, at now: Int64) -> CircuitBreaker.State {
@@ -46,7 +47,7 @@ final class CircuitTable: Sendable {
         return circuits.withLock { $0.state(of: key, at: now) }
     }
 
-    /// The state of a circuit, now and whenever it changes.
+    /// A stream of the states of a circuit: the present one and each change.
     func states(of key: Key) -> AsyncStream<CircuitBreaker.State> {
         let now = now
         let broadcast = circuits.withLock { circuits in
@@ -62,7 +63,7 @@ final class CircuitTable: Sendable {
     }
 
     private func streamEnded(of key: Key) {
-        // What it holds is freed outside of the lock.
+        // We free its contents outside of the lock.
         let unused: Watched? = circuits.withLock { circuits in
             circuits.watched[key]?.streams -= 1
             return circuits.watched[key]?.streams == 0 ? circuits.watched.removeValue(forKey: key) : nil
@@ -70,7 +71,7 @@ final class CircuitTable: Sendable {
         withExtendedLifetime(unused) {}
     }
 
-    /// How long attempts to a host are surely refused.
+    /// How long attempts to a host are certainly refused.
     func timeLeft(for key: Key) -> Duration {
         let now = now
         return .nanoseconds(circuits.withLock { $0.tables[key.terms]?[key.origin]?.timeLeft(at: now) } ?? 0)
@@ -89,7 +90,8 @@ final class CircuitTable: Sendable {
         }
     }
 
-    /// Settles the outcome of an attempt of an era; returns the era that it leads to, which for one of a former era is none.
+    /// Settles the outcome of an attempt of an era. Returns the era after it. For an outcome of a past era, that is the
+    /// same era.
     @discardableResult
     func settle(_ outcome: CircuitState.Outcome, of key: Key, era: Int) -> Int {
         change(key) { circuit, now in
@@ -99,7 +101,7 @@ final class CircuitTable: Sendable {
         }
     }
 
-    /// Changes a circuit and tells who watches it.
+    /// Changes a circuit and informs its streams.
     private func change<Result>(_ key: Key, _ change: (inout CircuitState, Int64) -> Result) -> Result {
         let now = now
         let (result, news) = circuits.withLock { circuits in
@@ -107,7 +109,7 @@ final class CircuitTable: Sendable {
             let (result, state) = circuits.tables[key.terms, default: OriginTable()].change(
                 key.origin, at: now,
                 initially: {
-                    // A circuit that was open may have been forgotten.
+                    // A circuit that was open may have been forgotten, so a new one counts as a change.
                     isNews = true
                     return CircuitState(key.terms)
                 }(), isIdle: { $0.isIdle(at: now) },

@@ -1,7 +1,8 @@
-/// How long something is kept for a host that nobody uses any more, where time alone does not end it. Times are nanoseconds.
+/// How long the tables keep data about a host that is no longer used. Times are in nanoseconds.
 enum HostMemory {
-    /// After so long without a use it is forgotten: half a day. A host that fails once a day begins afresh each time.
+    /// Data that is not used for this time is forgotten: half a day. So a host that fails once a day starts afresh each
+    /// time.
     static let longestRest: Int64 = 12 * sweepInterval
-    /// So often a table that is used looks for what can be forgotten: once an hour. So nothing is left after a day.
+    /// How often a table in use looks for data to forget: once an hour. So nothing is left after a day.
     static let sweepInterval: Int64 = 3_600_000_000_000
 }

@@ -1,29 +1,31 @@
-/// Whether the successes of one host release those that wait for it. A pure value; times count from some beginning.
+/// Decides whether the successes of one host release requests that wait for it. A pure value. Times count from a fixed
+/// start.
 ///
-/// A host that failed and recovered answers what is released. A host that only comes and goes does not. So releases that fail
-/// cost trust, and without trust none follows for a pause. Each time that happens again soon, the pause is twice as long.
+/// A host that has really recovered answers the released requests. A host that comes and goes does not. So each failed
+/// release costs trust. Without trust, no release follows for a pause. If that soon happens again, the pause doubles
+/// each time.
 struct HostRecoveries: Sendable {
     private enum Phase {
-        /// Successes release, since some time.
+        /// Successes release requests, since this time.
         case open(trust: Int, since: Duration)
-        /// They do not, until some time.
+        /// Successes release no requests until this time.
         case closed(until: Duration)
     }
 
     private var phase = Phase.open(trust: Self.trustAtFirst, since: .zero)
-    /// The last pause; zero if there was none for long.
+    /// The last pause. Zero if there was none, or if it was long ago.
     private var pause = Duration.zero
 
-    /// Enough for one release that fails, not for two in a row.
+    /// This is enough for one failed release, but not for two in a row.
     private static let trustAtFirst = 4
-    /// A long recovery survives four failures in a row.
+    /// A long recovery can survive four failures in a row.
     private static let mostTrust = 16
-    /// What a failure costs, in successes: of five releases one may fail.
+    /// What a failure costs, in successes. One of five releases may fail.
     private static let costOfFailure = 4
-    /// How much longer than the first one a pause becomes at most.
+    /// The longest pause, as a multiple of the first one.
     private static let mostPauses = 20
 
-    /// Whether a success releases others now.
+    /// Whether a success releases requests now.
     mutating func releases(at now: Duration) -> Bool {
         guard case .closed(let end) = phase else { return true }
         guard now >= end else { return false }
@@ -35,13 +37,13 @@ struct HostRecoveries: Sendable {
         return true
     }
 
-    /// A request that was released succeeded.
+    /// Records that a released request succeeded.
     mutating func succeeded() {
         guard case .open(let trust, let since) = phase else { return }
         phase = .open(trust: min(trust + 1, Self.mostTrust), since: since)
     }
 
-    /// A request that was released failed, by a fault of the host.
+    /// Records that a released request failed by a fault of the host.
     ///
     /// - Parameter first: The length of a first pause.
     mutating func failed(at now: Duration, pause first: Duration) {
@@ -54,7 +56,7 @@ struct HostRecoveries: Sendable {
         phase = .closed(until: now + pause)
     }
 
-    /// Whether the pauses so far say nothing any more: the last one was over for as long as it was.
+    /// Whether the earlier pauses no longer matter, because the last one ended at least its own length ago.
     func isIdle(at now: Duration) -> Bool {
         switch phase {
         case .open(_, let since): pause == .zero || now - since >= pause

@@ -1,9 +1,10 @@
-/// What is known of hosts: retry budgets, circuits, what they asked for by `Retry-After`, and recoveries. Each is kept by scheme,
-/// host and port.
+/// Remembers what is known about hosts: retry budgets, circuits, `Retry-After` times and recoveries.
 ///
-/// The settings are in the ``RetryPolicy``; here is the state that they need. ``shared`` is that of every
-/// ``RequestConfiguration`` which is given no other one. Nothing else is shared by the requests of a process. A test makes its
-/// own:
+/// All of it is kept separately for each scheme, host and port.
+///
+/// The settings are in the ``RetryPolicy``; the registry holds the state that they need. Every ``RequestConfiguration``
+/// uses ``shared`` unless you give it another registry. The requests of a process share nothing else. A test can use
+/// its own registry:
 ///
 /// ```swift
 /// let hosts = HostRegistry()
@@ -13,29 +14,30 @@
 ///
 /// ## Retry-After
 ///
-/// A response with the status 503 and a usable `Retry-After` is noted for its host, if 503 is one of the
-/// ``RetryPolicy/statuses``. With 503 the field says how long the service is unavailable (RFC 9110, section 10.2.3). A 429 is
-/// about one client (RFC 6585, section 4): it is noted only if the policy of the request that got it sets
-/// ``RetryPolicy/sharesTooManyRequests``. With every other status, such as 408, 413 or 500, the field is about the one request,
-/// and delays only that.
+/// A response with status 503 and a usable `Retry-After` is recorded for its host, if 503 is one of the
+/// ``RetryPolicy/statuses``. With 503 the field says how long the service is unavailable (RFC 9110, section 10.2.3). A
+/// 429 concerns one client (RFC 6585, section 4). It is recorded only if the policy of the request that received it
+/// sets ``RetryPolicy/sharesTooManyRequests``. With every other status, such as 408, 413 or 500, the field concerns
+/// only that one request and delays only it.
 ///
-/// Until that time is over, no other request sends an attempt there, unless its policy has ``RetryPolicy/sharesRetryAfter`` set to
-/// `false`. They wait without a slot, each for up to a tenth longer but at most three seconds. A request that stands in a line
-/// already asks again when it gets its slot. If the host is to be left alone, it gives the slot back, waits, and lines up again at
-/// its old place.
+/// Until that time is over, no other request sends an attempt to the host. The exception is a request whose policy sets
+/// ``RetryPolicy/sharesRetryAfter`` to `false`. The others wait without a slot. Each waits up to a tenth longer, but at
+/// most three seconds longer. A request that is already in line for a slot checks again when it gets the slot. If the
+/// host is to be left alone, the request gives the slot back, waits, and returns to its old place in the line.
 ///
-/// A retry for which that is longer than its ``RetryPolicy/maximumRetryAfter``, or than its deadline or elapsed limit leaves,
-/// fails at once as ``RequestError/Code/retryAfterTooLong``. A request of which nothing was sent yet is only delayed: it fails so
-/// only if its own deadline comes first. ``URLRequestOperation/retryNow()`` ends a wait here as any other. So does a redirect: a
-/// request that another host sends on to this one is under way already, and goes on.
+/// A retry fails at once with ``RequestError/Code/retryAfterTooLong`` if that time is longer than its
+/// ``RetryPolicy/maximumRetryAfter``. It also fails so if the time goes beyond its deadline or elapsed limit. A request
+/// of which nothing was sent yet is only delayed. It fails with that code only if its own deadline comes first.
+/// ``URLRequestOperation/retryNow()`` ends this wait like any other. A redirect to this host does not wait: its request
+/// is already under way.
 ///
 /// ## Memory
 ///
-/// Entries that say nothing any more go away, at the latest a day after the last use of their host.
+/// Entries that no longer matter are removed, at most a day after the last use of their host.
 ///
-/// It can be used from any thread.
+/// You can use a registry from any thread.
 public final class HostRegistry: Sendable {
-    /// The registry of every configuration that is given no other: one for the process, in real time.
+    /// The registry of every configuration that has no other one. There is one for the process, in real time.
     public static let shared = HostRegistry()
 
     let clock: RequestClock
@@ -46,7 +48,8 @@ public final class HostRegistry: Sendable {
 
     /// Makes an empty registry.
     ///
-    /// - Parameter clock: Its clock: that of the configurations which use it. The continuous one by default.
+    /// - Parameter clock: The clock of the registry. It must be that of the configurations that use the registry. The
+    ///   continuous clock by default.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
         self.init(RequestClock(clock))
     }
@@ -59,55 +62,59 @@ public final class HostRegistry: Sendable {
         recoveries = RecoveryLines(clock)
     }
 
-    /// How many retries to a URL's host could go at once. For a budget of tokens it is their number. What other threads take
-    /// meanwhile may have made it less.
+    /// How many retries to a URL's host could be sent at once. For a budget of tokens it is the number of tokens.
     ///
-    /// - Parameter budget: The setting. That of a ``RetryPolicy`` by default.
+    /// Other threads may take some meanwhile, so the real number can be smaller.
+    ///
+    /// - Parameter budget: The setting of the budget. By default that of a ``RetryPolicy``.
     public func retriesLeft(to url: URL, under budget: RetryBudget = RetryBudget()) -> Int {
         budgets.balance(of: Origin(url), under: budget)
     }
 
-    /// The state of the circuit to a URL's host. An open circuit becomes half open with the first attempt after its time, not by
-    /// itself.
+    /// The state of the circuit to a URL's host.
     ///
-    /// - Parameter breaker: The setting. One with its defaults by default.
+    /// An open circuit does not become half open by itself. It does so with the first attempt after its open time.
+    ///
+    /// - Parameter breaker: The setting of the breaker. By default one with its defaults.
     public func circuitState(of url: URL, under breaker: CircuitBreaker = CircuitBreaker()) -> CircuitBreaker.State {
         circuits.state(of: CircuitTable.Key(origin: Origin(url), terms: breaker.terms))
     }
 
-    /// The state of the circuit to a URL's host, now and whenever it changes.
+    /// A stream of the states of the circuit to a URL's host: the present one and each change.
     ///
-    /// The stream never ends by itself. Of states that were not taken in time only the last is kept.
+    /// The stream never ends by itself. If you do not read states in time, only the last one is kept.
     ///
-    /// - Parameter breaker: The setting. One with its defaults by default.
+    /// - Parameter breaker: The setting of the breaker. By default one with its defaults.
     public func circuitStates(
         of url: URL, under breaker: CircuitBreaker = CircuitBreaker()
     ) -> AsyncStream<CircuitBreaker.State> {
         circuits.states(of: CircuitTable.Key(origin: Origin(url), terms: breaker.terms))
     }
 
-    /// How long a URL's host is still to be left alone; zero if it is not.
+    /// How long a URL's host must still be left alone. Zero if it need not be.
     public func timeLeftAlone(_ url: URL) -> Duration {
         silences.timeLeft(for: Origin(url))
     }
 
-    // MARK: For requests that are no operations
+    // MARK: For requests without an operation
 
-    /// Counts a request that is made without an operation. To be called once for each, when it is about to be sent for the first
-    /// time; operations count themselves.
+    /// Counts a request that is made without an operation.
     ///
-    /// - Parameter budget: The setting. That of a ``RetryPolicy`` by default.
+    /// Call it once for each such request, when it is about to be sent for the first time. Operations count themselves.
+    ///
+    /// - Parameter budget: The setting of the budget. By default that of a ``RetryPolicy``.
     public func countRequest(to url: URL, under budget: RetryBudget = RetryBudget()) {
         budgets.countRequest(to: Origin(url), under: budget)
     }
 
-    /// Takes a token for a retry that is made without an operation. To be called when its backoff is over; operations take theirs
-    /// themselves.
+    /// Takes a token for a retry that is made without an operation.
+    ///
+    /// Call it when the backoff of the retry is over. Operations take their tokens themselves.
     ///
     /// - Parameters:
-    ///   - budget: The setting. That of a ``RetryPolicy`` by default.
+    ///   - budget: The setting of the budget. By default that of a ``RetryPolicy``.
     ///   - limit: The longest further wait. 300 s by default.
-    /// - Returns: How long the retry still has to wait; `nil` if there is no token in that time.
+    /// - Returns: How long the retry still has to wait. `nil` if there is no token within the limit.
     public func drawRetry(
         to url: URL, under budget: RetryBudget = RetryBudget(), within limit: Duration = .seconds(300)
     ) -> Duration? {

@@ -1,4 +1,4 @@
-/// Scheme, host and port (RFC 6454): what credentials belong to, and connections, limits and what is known of a host are kept by.
+/// Scheme, host and port (RFC 6454). Credentials, connections, limits and the data about hosts are kept by origin.
 struct Origin: Hashable, Sendable {
     let scheme: String
     let host: String
@@ -10,6 +10,6 @@ struct Origin: Hashable, Sendable {
         port = url?.port ?? Self.defaultPort(isSecure: scheme == "https")
     }
 
-    /// The port of a URL that names none (RFC 9110, sections 4.2.1 and 4.2.2).
+    /// The port of a URL that does not name one (RFC 9110, sections 4.2.1 and 4.2.2).
     static func defaultPort(isSecure: Bool) -> Int { isSecure ? 443 : 80 }
 }

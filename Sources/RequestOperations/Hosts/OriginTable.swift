@@ -1,12 +1,12 @@
-/// What is kept for each origin.
+/// A table with one entry for each origin.
 ///
-/// Idle entries go away in two cases. One is that another entry needs their room. The other is time: the table looks at all
-/// of its entries when it is used again an hour after it last did.
+/// Idle entries are dropped in two cases. One is that a new entry needs their room. The other is time: at its first use
+/// after an hour, the table checks all of its entries.
 struct OriginTable<Entry> {
     private var entries: [Origin: Entry] = [:]
-    /// With so many entries the idle ones are dropped before another one is made.
+    /// With this many entries, the table drops the idle ones before it makes another.
     private var roomFor = 64
-    /// When the idle ones were looked for last.
+    /// When the table last looked for idle entries.
     private var lastSweep = Int64.min
 
     var count: Int { entries.count }
@@ -19,13 +19,13 @@ struct OriginTable<Entry> {
         return change(&entries.values[index])
     }
 
-    /// Changes the entry of an origin.
+    /// Changes the entry of an origin. If there is none, it makes one.
     ///
     /// - Parameters:
     ///   - origin: The origin.
-    ///   - now: The time, in nanoseconds since some beginning.
-    ///   - initial: The entry to make, if there is none.
-    ///   - isIdle: Whether an entry says no more than one that is newly made, so that it may be dropped.
+    ///   - now: The time, in nanoseconds since a fixed start.
+    ///   - initial: The entry to make if there is none.
+    ///   - isIdle: Whether an entry is equivalent to a new one, so that it may be dropped.
     ///   - change: The change.
     mutating func change<Result>(
         _ origin: Origin, at now: Int64, initially initial: @autoclosure () -> Entry, isIdle: (Entry) -> Bool,
@@ -36,14 +36,16 @@ struct OriginTable<Entry> {
         return change(&entries[origin, default: initial()])
     }
 
-    /// Drops the idle entries, unless that was done in the last hour. Each use of the table is to call it, or a change that does.
+    /// Drops the idle entries, unless that was done in the last hour. Each use of the table must call this, or a change
+    /// that calls it.
     mutating func sweep(at now: Int64, isIdle: (Entry) -> Bool) {
         guard now - HostMemory.sweepInterval >= lastSweep else { return }
         lastSweep = now
         if !entries.isEmpty { drop(isIdle) }
     }
 
-    /// Drops entries. The room then is twice what is left, so that each entry is looked at a bounded number of times.
+    /// Drops idle entries. It then sets the room to twice what is left, so that each entry is checked a bounded number
+    /// of times.
     private mutating func drop(_ isIdle: (Entry) -> Bool) {
         entries = entries.filter { !isIdle($0.value) }
         roomFor = max(64, 2 * entries.count)

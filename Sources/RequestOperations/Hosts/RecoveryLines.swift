@@ -1,9 +1,11 @@
-/// Those that wait for their hosts to recover: a line for each scheme, host and port, in the order in which they came.
+/// The requests that wait for their hosts to recover. There is a line for each scheme, host and port, in order of
+/// arrival.
 ///
-/// Successes clock a line, as acknowledgements clock TCP's slow start (RFC 5681, section 3.1): each releases two of those that
-/// wait. So two go after the first success, then four, then eight. A host that fails again gives no successes, so the line stops.
+/// Successes advance a line, as acknowledgements advance TCP's slow start (RFC 5681, section 3.1). Each success
+/// releases two waiting requests. So two start after the first success, then four, then eight. A host that fails again
+/// gives no successes, so its line stops.
 final class RecoveryLines: Sendable {
-    /// Ends the wait of one that is released; whether it was under way still.
+    /// Ends the wait of a released request. Returns whether the wait was still under way.
     typealias Waiter = @Sendable (Release) -> Bool
 
     struct Ticket: Sendable {
@@ -11,15 +13,16 @@ final class RecoveryLines: Sendable {
         fileprivate let id: UInt64
     }
 
-    /// Those that wait for one host, and those that went.
+    /// The requests that wait for one host, and the released ones that have not reported their outcome.
     private struct HostLine {
         var waiters: [UInt64: Waiter] = [:]
-        /// In their order. Those that left stay until they come up or are the most.
+        /// The ids in order of arrival. Ids of requests that left stay until they come up, or until they are the
+        /// majority.
         var order = Line<UInt64>()
         var orderCount = 0
-        /// How many were released and have told no outcome yet.
+        /// How many requests were released and have not reported an outcome.
         var underWay = 0
-        /// The longest that any of them names.
+        /// The longest pause that any of the waiting requests has asked for.
         var pause = Duration.zero
 
         mutating func add(_ waiter: @escaping Waiter, _ id: UInt64) {
@@ -54,7 +57,7 @@ final class RecoveryLines: Sendable {
         var known = OriginTable<HostRecoveries>()
 
         mutating func change<Result>(_ origin: Origin, _ change: (inout HostLine) -> Result) -> Result {
-            // Taken out, so that it is not copied.
+            // We take the line out of the table, so that the change does not copy it.
             var line = lines.removeValue(forKey: origin) ?? HostLine()
             let before = line.waiters.count
             defer {
@@ -68,27 +71,27 @@ final class RecoveryLines: Sendable {
     private let clock: RequestClock
     private let state = Locked(State())
 
-    /// How many a success releases.
+    /// How many requests one success releases.
     private static let releasedBySuccess = 2
 
-    /// Makes lines in which nobody waits.
+    /// Makes empty lines.
     init(_ clock: RequestClock) {
         self.clock = clock
     }
 
-    /// Of how many hosts recoveries are known.
+    /// For how many hosts the table keeps recoveries.
     var knownCount: Int { state.withLock { $0.known.count } }
 
-    /// How many wait for a host, and how many were released and have told no outcome.
+    /// How many requests wait for a host, and how many were released and have not reported an outcome.
     func counts(of origin: Origin) -> (waiting: Int, underWay: Int) {
         state.withLock { state in
             state.lines[origin].map { ($0.waiters.count, $0.underWay) } ?? (0, 0)
         }
     }
 
-    /// Adds one that waits for a host, until ``remove(_:)``.
+    /// Adds a request that waits for a host, until ``remove(_:)``.
     ///
-    /// - Parameter pause: For how long nobody is released at first, after releases were in vain.
+    /// - Parameter pause: The length of the first pause after releases failed.
     func add(_ origin: Origin, pause: Duration, _ waiter: @escaping Waiter) -> Ticket {
         forget()
         return state.withLock { state in
@@ -103,17 +106,17 @@ final class RecoveryLines: Sendable {
     }
 
     func remove(_ ticket: Ticket) {
-        // What the entry holds is freed outside of the lock.
+        // We free the contents of the entry outside of the lock.
         let waiter = state.withLock { $0.change(ticket.origin) { $0.remove(ticket.id) } }
         withExtendedLifetime(waiter) {}
     }
 
-    /// Enters the line of a host when a time has passed.
+    /// Adds a request to the line of a host after a delay.
     ///
     /// - Parameters:
-    ///   - pause: For how long nobody is released at first, after releases were in vain.
-    ///   - tries: Whether one of the line may go then without a success.
-    /// - Returns: Leaves the line, or enters none; called once.
+    ///   - pause: The length of the first pause after releases failed.
+    ///   - tries: Whether one request of the line may then start without a success.
+    /// - Returns: A closure that removes the request from the line, or keeps it from joining. It is called once.
     func enter(
         _ origin: Origin, pause: Duration, after delay: Duration, on clock: RequestClock, tries: Bool = false,
         _ wake: @escaping @Sendable (Release?) -> Bool
@@ -136,24 +139,26 @@ final class RecoveryLines: Sendable {
         }
     }
 
-    /// A request succeeded, wherever. Whether anybody waits, so that ``succeeded(_:)`` is to be called.
+    /// Records that a request to any host succeeded. Returns whether any request waits, so that ``succeeded(_:)`` must
+    /// be called.
     func awaitsSuccess() -> Bool {
         forget()
         return state.withLock { $0.waitingCount > 0 }
     }
 
-    /// A request to a host succeeded.
+    /// Records that a request to a host succeeded.
     func succeeded(_ origin: Origin) {
         guard awaitsSuccess() else { return }
         release(Self.releasedBySuccess, from: origin)
     }
 
-    /// Without a success, but for another sign: releases one, unless as many as a success releases are under way.
+    /// Releases one request because of a sign other than a success. It does nothing while as many are under way as one
+    /// success releases.
     func tryOne(_ origin: Origin) {
         release(1, from: origin, whileFewerThan: Self.releasedBySuccess)
     }
 
-    /// What came of a release.
+    /// Records the outcome of a release.
     func settle(_ outcome: Release.Outcome, of origin: Origin, pause: Duration) {
         state.withLock { $0.change(origin) { $0.underWay -= 1 } }
         switch outcome {
@@ -166,9 +171,9 @@ final class RecoveryLines: Sendable {
         }
     }
 
-    /// Forgets recoveries that say nothing any more, unless that was done in the last hour.
+    /// Forgets recoveries that no longer matter, unless that was done in the last hour.
     private func forget() {
-        // Mostly nothing is known, and then the time need not be read.
+        // Usually nothing is known, and then we need not read the time.
         guard knownCount > 0 else { return }
         let now = clock.now
         state.withLock { $0.known.sweep(at: now.nanoseconds) { $0.isIdle(at: now) } }
@@ -183,7 +188,7 @@ final class RecoveryLines: Sendable {
         }
     }
 
-    /// - Parameter limit: Releases none while so many are under way.
+    /// - Parameter limit: While this many are under way, none is released.
     private func release(_ count: Int, from origin: Origin, whileFewerThan limit: Int = .max) {
         guard state.withLock({ $0.lines[origin]?.waiters.isEmpty == false }), mayRelease(from: origin) else { return }
         var left = count
@@ -200,7 +205,7 @@ final class RecoveryLines: Sendable {
             if waiter(release) {
                 left -= 1
             } else {
-                // Its wait has just ended otherwise.
+                // The wait of this request has just ended in another way.
                 release.settle(.untold)
             }
         }

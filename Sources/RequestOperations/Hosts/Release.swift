@@ -1,15 +1,15 @@
-/// The right of a request that waited for its host to go before its time. Its next attempt tells the outcome, once.
+/// The right of a request to end its wait for its host early. Its next attempt reports the outcome once.
 ///
-/// It is let go of without an outcome where no attempt followed, since the request was cancelled. Then the next one goes in its
-/// place.
+/// If no attempt follows because the request was cancelled, the release is dropped without an outcome. Then the next
+/// request in the line takes its place.
 final class Release: Sendable {
     enum Outcome {
         case succeeded
-        /// It failed, by a fault of the host.
+        /// The attempt failed by a fault of the host.
         case failed
-        /// Nothing was learnt of the host, or that it works: the next one goes in its place.
+        /// The attempt showed nothing about the host, or showed that it works. The next request takes its place.
         case passesOn
-        /// Nobody will tell what came of it, and nobody goes in its place.
+        /// No outcome will be reported, and no request takes its place.
         case untold
     }
 
@@ -26,7 +26,7 @@ final class Release: Sendable {
 
     deinit { settle(.passesOn) }
 
-    /// Tells the outcome, unless that was done.
+    /// Reports the outcome, unless one has been reported.
     func settle(_ outcome: Outcome) {
         let wasSettled = isSettled.withLock { isSettled in
             defer { isSettled = true }
@@ -37,7 +37,7 @@ final class Release: Sendable {
 }
 
 extension RequestProgress {
-    /// Gives up what the recovery of the host gave, to tell the outcome outside of any lock.
+    /// Removes the release from the progress and returns it, so that its outcome can be reported outside of any lock.
     mutating func takeRelease() -> Release? {
         defer { release = nil }
         return release

@@ -1,11 +1,11 @@
-/// Former names, for programs that use them.
+/// Former names, kept for programs that still use them.
 
 extension RetryBudget {
     /// The budget with its defaults.
     @available(*, deprecated, message: "Use RetryBudget(): the buckets are in RequestConfiguration.hosts.")
     public static let shared = RetryBudget()
 
-    /// How many retries to a URL's host could go at once, by ``HostRegistry/shared``.
+    /// How many retries to a URL's host could be sent at once, by ``HostRegistry/shared``.
     @available(*, deprecated, message: "Use HostRegistry.retriesLeft(to:under:).")
     public func balance(of url: URL) -> Int {
         HostRegistry.shared.retriesLeft(to: url, under: self)
@@ -32,10 +32,10 @@ extension CircuitBreaker {
     }
 }
 
-/// The former place of what hosts asked for by `Retry-After`; see ``HostRegistry``.
+/// The former type for the `Retry-After` times of hosts; see ``HostRegistry``.
 @available(*, deprecated, renamed: "HostRegistry")
 public final class RetryAfterTable: Sendable {
-    /// That of ``HostRegistry/shared``.
+    /// The table of ``HostRegistry/shared``.
     public static let shared = RetryAfterTable(.shared)
 
     private let hosts: HostRegistry
@@ -44,19 +44,19 @@ public final class RetryAfterTable: Sendable {
         self.hosts = hosts
     }
 
-    /// Makes a table that nothing fills: set ``RequestConfiguration/hosts``.
+    /// Makes a table that no request fills. Set ``RequestConfiguration/hosts`` instead.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
         self.init(HostRegistry(clock: clock))
     }
 
-    /// How long a URL's host is still to be left alone.
+    /// How long a URL's host must still be left alone.
     public func timeLeft(for url: URL) -> Duration {
         hosts.timeLeftAlone(url)
     }
 }
 
 extension RetryPolicy {
-    /// Whether the `Retry-After` of a host holds for other requests.
+    /// Whether the `Retry-After` of a host also applies to other requests.
     @available(*, deprecated, message: "Use sharesRetryAfter, and set RequestConfiguration.hosts.")
     public var retryAfterTable: RetryAfterTable? {
         get { sharesRetryAfter ? .shared : nil }

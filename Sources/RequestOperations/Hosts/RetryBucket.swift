@@ -1,32 +1,32 @@
-/// The retry budget of one host: a token bucket. A pure value; times are nanoseconds since some beginning.
+/// The retry budget of one host, as a token bucket. A pure value. Times are in nanoseconds since a fixed start.
 ///
-/// Time and requests fill it, and each retry takes one token. A retry that finds none may take one that is still to come, and
-/// then waits for it. So those that wait follow each other evenly.
+/// Time and requests add tokens, and each retry takes one. A retry that finds none may take a future token and then
+/// waits for it. So waiting retries follow each other at even intervals.
 struct RetryBucket: Sendable {
-    /// What a bucket allows.
+    /// The settings of a bucket.
     struct Terms: Sendable, Hashable {
-        /// The retries for each request.
+        /// The tokens that each request adds.
         let ratio: Double
-        /// The retries for each second.
+        /// The tokens that each second adds.
         let perSecond: Double
-        /// The retries of a new bucket.
+        /// The tokens of a new bucket.
         let reserve: Double
-        /// After so long without a use a bucket counts as new.
+        /// After this time without use, a bucket counts as new.
         let window: Int64
 
-        /// The retries that it holds at most.
+        /// The most tokens that the bucket holds.
         var capacity: Double { max(reserve, 10) }
     }
 
     enum Outcome: Equatable {
         case granted
-        /// After this time, in nanoseconds.
+        /// The retry may be sent after this time, in nanoseconds.
         case postponed(Int64)
         case refused
     }
 
     private let terms: Terms
-    /// Below zero by those who wait for one.
+    /// Negative when waiting retries have taken future tokens.
     private var tokens: Double
     private var updated: Int64
 
@@ -43,7 +43,7 @@ struct RetryBucket: Sendable {
 
     /// Takes a token.
     ///
-    /// - Parameter limit: The longest wait for one. `nil` takes only what is there.
+    /// - Parameter limit: The longest wait for a token. With `nil`, only a token that is there now is taken.
     mutating func withdraw(at now: Int64, waitingFor limit: Int64?) -> Outcome {
         advance(to: now)
         let wait = timeToNext
@@ -52,7 +52,7 @@ struct RetryBucket: Sendable {
         return wait == 0 ? .granted : .postponed(wait)
     }
 
-    /// Takes a token for a retry that goes in any case.
+    /// Takes a token for a retry that is sent in any case.
     mutating func withdrawAnyway(at now: Int64) {
         advance(to: now)
         tokens -= 1
@@ -71,19 +71,19 @@ struct RetryBucket: Sendable {
         return advanced.timeToNext
     }
 
-    /// How many retries can go at once.
+    /// How many retries can be sent at once.
     func balance(at now: Int64) -> Int {
         var advanced = self
         advanced.advance(to: now)
         return max(Int(advanced.tokens + Self.tolerance), 0)
     }
 
-    /// Whether it says no more than one that is newly made.
+    /// Whether the bucket is equivalent to a new one.
     func isIdle(at now: Int64) -> Bool {
         now - updated >= terms.window && balance(at: now) >= Int(terms.reserve)
     }
 
-    /// A share of a request is not exact.
+    /// Sums of fractions of a token are not exact.
     private static let tolerance = 1e-9
 
     private var timeToNext: Int64 {
@@ -93,7 +93,7 @@ struct RetryBucket: Sendable {
     }
 
     private mutating func advance(to now: Int64) {
-        // The time was read before the lock was taken, so it may lie a little back.
+        // The caller reads the time before it takes the lock, so the time may be slightly in the past.
         guard now > updated else { return }
         add(terms.perSecond * Double(now - updated) / 1e9)
         updated = now

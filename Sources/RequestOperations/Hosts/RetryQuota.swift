@@ -1,8 +1,8 @@
-/// The budget of one origin as a quota of tokens: each retry costs some, and a success brings them back. A pure value; times
-/// are nanoseconds since some beginning.
+/// The retry budget of one origin, as a quota of tokens. Each retry costs tokens, and a success brings them back. A
+/// pure value. Times are in nanoseconds since a fixed start.
 ///
-/// Time brings no tokens back, with one exception: a quota that rested for ``HostMemory/longestRest`` is full again. So it need
-/// not be kept for ever.
+/// Time alone brings no tokens back, with one exception. A quota that was not used for ``HostMemory/longestRest`` is
+/// full again, so it need not be kept forever.
 struct RetryQuota: Sendable {
     private let capacity: Int
     private var tokens: Int
@@ -14,7 +14,7 @@ struct RetryQuota: Sendable {
         tokens = capacity
     }
 
-    /// Takes tokens, unless there are fewer.
+    /// Takes tokens. Returns `false`, and takes none, if there are too few.
     mutating func withdraw(_ cost: Int, at now: Int64) -> Bool {
         tokens = tokens(at: now)
         lastUse = now
@@ -25,7 +25,7 @@ struct RetryQuota: Sendable {
 
     mutating func refund(_ count: Int, at now: Int64) {
         tokens = tokens(at: now)
-        // What is missing bounds the sum, which else could overflow.
+        // We add at most the missing tokens, because the sum could overflow otherwise.
         tokens += min(count, capacity - tokens)
         lastUse = now
     }
@@ -35,6 +35,6 @@ struct RetryQuota: Sendable {
         now - HostMemory.longestRest >= lastUse ? capacity : tokens
     }
 
-    /// Whether it is as one that is newly made.
+    /// Whether the quota is full, like a new one.
     func isFull(at now: Int64) -> Bool { tokens(at: now) == capacity }
 }

@@ -1,19 +1,21 @@
-/// Until when hosts asked to be left alone: what the `Retry-After` of a response told one request, the others keep to as well.
+/// When each host may be used again after it asked to be left alone. The `Retry-After` that one request received binds
+/// the others too.
 ///
-/// A longer wait takes the place of a shorter one. A success changes nothing, since it may answer what was sent before the host
-/// asked. What is longer than the ``RetryPolicy/maximumRetryAfter`` of the request that was told is forgotten after that time, or
-/// when another response asks for less. So no response locks a host for a year: the next request asks the host again.
+/// A longer wait replaces a shorter one. A success changes nothing, because it may answer a request that was sent
+/// before the host asked. If the time is longer than the ``RetryPolicy/maximumRetryAfter`` of the request that was
+/// told, we forget it after that maximum. We also do so when another response asks for less. So no response blocks a
+/// host for a year: the next request asks the host again.
 final class SilenceTable: Sendable {
     /// What a host asked for, in nanoseconds on the clock.
     private struct Silence {
         var end: Int64 = 0
-        /// The end, or when it is forgotten before that.
+        /// The end, or the earlier time at which this is forgotten.
         var keptUntil: Int64 = 0
     }
 
     private struct State {
         var silences = OriginTable<Silence>()
-        /// None is kept for longer.
+        /// No entry is kept after this time.
         var latestEnd: Int64 = 0
     }
 
@@ -26,15 +28,16 @@ final class SilenceTable: Sendable {
 
     private var now: Int64 { clock.now.nanoseconds }
 
-    /// How many hosts something is kept for.
+    /// How many hosts have an entry.
     var count: Int { state.withLock { $0.silences.count } }
 
-    /// Whether any host may have asked to be left alone. Mostly none has, and then nobody has to look for its own.
+    /// Whether any host may have asked to be left alone. Usually none has, and then no request needs to look up its
+    /// host.
     var isInUse: Bool { state.withLock { $0.latestEnd > 0 } }
 
-    /// Notes what a response asked for.
+    /// Records what a response asked for.
     ///
-    /// - Parameter longest: After this time it is forgotten.
+    /// - Parameter longest: After this time the entry is forgotten.
     func note(_ asked: Duration, for origin: Origin, keeping longest: Duration = .seconds(Int64.max)) {
         guard asked > .zero, longest > .zero else { return }
         let now = now
@@ -46,21 +49,22 @@ final class SilenceTable: Sendable {
         state.withLock { state in
             state.latestEnd = max(state.latestEnd, keptUntil)
             state.silences.change(origin, at: now, initially: Silence(), isIdle: { $0.keptUntil <= now }) { silence in
-                // What is forgotten does not make a new one longer.
+                // A forgotten entry does not lengthen a new one.
                 if silence.keptUntil <= now { silence = Silence() }
                 if silence.end <= end {
                     silence = Silence(end: end, keptUntil: max(silence.keptUntil, keptUntil))
                 } else if silence.end > silence.keptUntil {
-                    // It would have been forgotten; this is the host's last word.
+                    // The old time would have been forgotten before its end. So the host's latest answer replaces it.
                     silence = Silence(end: end, keptUntil: keptUntil)
                 }
             }
         }
     }
 
-    /// How long a host is to be left alone.
+    /// How long a host must still be left alone.
     ///
-    /// - Parameter wasSent: Whether the request that asks was sent before. One that was not waits no longer than this remembers.
+    /// - Parameter wasSent: Whether the asking request has been sent before. If not, it waits only as long as the entry
+    ///   is kept.
     func timeLeft(for origin: Origin, afterSending wasSent: Bool = true) -> Duration {
         guard isInUse else { return .zero }
         let now = now
@@ -68,7 +72,7 @@ final class SilenceTable: Sendable {
         return .nanoseconds(max((wasSent ? silence.end : silence.keptUntil) - now, 0))
     }
 
-    /// When a host is not to be left alone any longer, on the clock of this table; in the past, or zero, if it is not now.
+    /// When a host may be used again, on the clock of this table. The time is past, or zero, if it may be used now.
     func end(for origin: Origin) -> Duration {
         guard isInUse else { return .zero }
         return silence(of: origin, at: now).map { .nanoseconds($0.end) } ?? .zero
@@ -77,7 +81,7 @@ final class SilenceTable: Sendable {
     private func silence(of origin: Origin, at now: Int64) -> Silence? {
         state.withLock { state in
             if state.latestEnd <= now {
-                // Then there is nothing to be kept of any host.
+                // No entry of any host needs to be kept any longer.
                 state.latestEnd = 0
                 state.silences = OriginTable()
             }
@@ -86,10 +90,12 @@ final class SilenceTable: Sendable {
         }
     }
 
-    /// How long a request waits that was not told itself, where the host is to be left alone for so long: up to a tenth longer, but
-    /// at most three seconds. So those who wait do not come all at once.
+    /// How long a request waits if only another request was told that the host is to be left alone.
     ///
-    /// - Parameter limit: The time in which the attempt must begin. Where there is time for the wait, there is for the spread.
+    /// It waits up to a tenth longer, but at most three seconds longer, so that the waiting requests do not all come at
+    /// once.
+    ///
+    /// - Parameter limit: The time in which the attempt must begin. The spread never uses up this time.
     static func spread(
         _ left: Duration, within limit: Duration = .seconds(Int64.max), using random: RandomSource
     ) -> Duration {

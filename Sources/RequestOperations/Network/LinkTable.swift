@@ -1,8 +1,8 @@
-/// The links of a machine with Linux, their addresses and default routes, as its kernel told of them: a pure value.
+/// The links of a Linux machine, their addresses and default routes, as reported by the kernel. A pure value.
 ///
-/// The kernel does not tell of everything. A link that is switched off or loses its last address loses its routes of IPv4
-/// without a word, while one that loses its carrier keeps them; a route that replaces another says nothing of that. So this
-/// does not guess: whoever hears that something has changed asks for everything again.
+/// The kernel does not report everything. A link that is switched off or loses its last address loses its IPv4 routes
+/// without a message. A link that loses its carrier keeps its routes. The message of a new route does not say that it
+/// replaces another. So this table does not guess: when it reports a change, the caller asks for everything again.
 struct LinkTable {
     private struct Link: Equatable {
         let isUsable: Bool
@@ -13,10 +13,10 @@ struct LinkTable {
     private var addresses: Set<RouteMessage.Address> = []
     private var defaultRoutes: Set<RouteMessage.Route> = []
 
-    /// Takes a message in.
+    /// Applies a message to the table.
     ///
-    /// - Parameter interface: Says which kind of interface a link is.
-    /// - Returns: Whether something has changed, so that more may have that the kernel does not tell of.
+    /// - Parameter interface: Returns the kind of interface of a link.
+    /// - Returns: Whether something has changed. Then other things may have changed that the kernel does not report.
     @discardableResult
     mutating func apply(
         _ message: RouteMessage, interface: (RouteMessage.Link) -> Reachability.Interface
@@ -36,7 +36,7 @@ struct LinkTable {
         case .defaultRoute(let route):
             return defaultRoutes.insert(route).inserted
         case .defaultRouteRemoved(let route):
-            // There may be others that differ from this one in what is not kept.
+            // There may be other routes that differ from this one only in fields that we do not keep.
             defaultRoutes.remove(route)
             return true
         case .end, .refused, .overrun, .interrupted:
@@ -44,11 +44,10 @@ struct LinkTable {
         }
     }
 
-    /// What this means for a path: the links that can be used, and of these those with a default route first, and then the
-    /// oldest.
+    /// The state of the path: among the usable links, one with a default route comes first, and then the oldest.
     var reading: NetworkPath.Reading {
         let usable = Set(addresses.map(\.link)).filter { links[$0]?.isUsable == true }
-        // One that names no link may go by any.
+        // A default route that names no link may use any link.
         let routed = usable.filter { link in
             defaultRoutes.contains { $0.links.isEmpty || $0.links.contains(link) }
         }

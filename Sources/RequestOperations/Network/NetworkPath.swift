@@ -1,4 +1,4 @@
-/// How the machine is connected to networks, now and as it changes.
+/// The connection of the machine to networks, now and as it changes.
 ///
 /// ```swift
 /// for await reachability in NetworkPath.shared.changes {
@@ -6,21 +6,21 @@
 /// }
 /// ```
 ///
-/// On Linux the kernel tells of links, addresses and routes (rtnetlink), on Apple's systems `NWPathMonitor` does. Where the
-/// system tells nothing, as in a sandbox that forbids it, the machine counts as reachable by an interface of another kind,
-/// always.
+/// On Linux the kernel reports links, addresses and routes (rtnetlink). On Apple's systems `NWPathMonitor` reports the
+/// path. If the system reports nothing, as in a sandbox that forbids it, the machine always counts as reachable, by an
+/// interface of kind `other`.
 ///
-/// Reachable means that an interface other than the loopback is up, has a carrier and an address: also one that leads no
-/// further than to containers or virtual machines on the same machine (`docker0`, `virbr0`).
+/// Reachable means that an interface other than the loopback is up, and has a carrier and an address. That includes an
+/// interface that only leads to containers or virtual machines on the same machine (`docker0`, `virbr0`).
 ///
-/// It can be used from any thread.
+/// You can use a path from any thread.
 public final class NetworkPath: Sendable {
-    /// How far the machine can reach. A rise is what those wait for who were cut off.
+    /// How far the machine can reach. Requests that were cut off wait for a rise of this level.
     enum Level: Int, Sendable, Comparable {
         case none
-        /// Its own network.
+        /// The machine's own network.
         case local
-        /// What is beyond.
+        /// Networks beyond its own.
         case routed
 
         static func < (first: Level, second: Level) -> Bool { first.rawValue < second.rawValue }
@@ -49,22 +49,22 @@ public final class NetworkPath: Sendable {
         var isConnected: Bool { reading.level == .routed || reading.level == .local && !hasBeenRouted }
     }
 
-    /// The connection of this machine. It is read when this is first used, and watched from then on.
+    /// The connection of this machine. It is read at its first use, and watched from then on.
     public static let shared = NetworkPath(watching: SystemPath.monitor())
 
     private let state: Locked<State>
     private let broadcast: Broadcast<Reachability>
     private let waiters = WakeTable<Sign>()
-    /// `nil` for a path that a program tells.
+    /// `nil` for a path that the program updates itself.
     private let monitor: (any PathMonitor)?
 
     private enum Sign {
         case rise
     }
 
-    /// Makes a path that changes when it is told to: for tests, and for programs that know better.
+    /// Makes a path that changes only when you update it. It is for tests, and for programs that know the state better.
     ///
-    /// - Parameter initial: What it says at first. Reachable by an interface of another kind by default.
+    /// - Parameter initial: The first state. Reachable by an interface of kind `other` by default.
     public init(_ initial: Reachability = .reachable(.other)) {
         let reading = Reading(initial)
         state = Locked(State(reading: reading))
@@ -72,7 +72,8 @@ public final class NetworkPath: Sendable {
         monitor = nil
     }
 
-    /// Makes a path that a monitor tells of. The monitor's first reading is taken here and is no change.
+    /// Makes a path that follows a monitor. It takes the monitor's first reading here, and that does not count as a
+    /// change.
     init(watching monitor: any PathMonitor) {
         let reading = monitor.initial
         state = Locked(State(reading: reading))
@@ -83,22 +84,23 @@ public final class NetworkPath: Sendable {
 
     deinit { monitor?.stop() }
 
-    /// What the path says now.
+    /// The current state of the path.
     public var reachability: Reachability { state.withLock { $0.reading.reachability } }
 
     var level: Level { state.withLock { $0.reading.level } }
 
-    /// Whether a request may be expected to get somewhere. A machine that once had a default route and has none now is cut
-    /// off, even if the network that it shares with its own containers and virtual machines is still there.
+    /// Whether a request can be expected to reach a host. A machine that once had a default route and now has none is
+    /// cut off. The network that it shares with its own containers and virtual machines does not change that.
     var isConnected: Bool { state.withLock { $0.isConnected } }
 
-    /// What the path says now, and whenever that changes.
+    /// The current state of the path, and each change of it.
     ///
-    /// A stream of its own for each who asks; it never ends by itself. Of values that were not taken in time only the last
-    /// is kept.
+    /// Each caller gets its own stream, which never ends by itself. If you do not read values in time, only the last
+    /// one is kept.
     public var changes: AsyncStream<Reachability> { broadcast.stream() }
 
-    /// Tells a path of your own how it is. A programmer's error for the path of the system, which tells itself.
+    /// Sets the state of a path that you made yourself. For the path of the system, which updates itself, this is a
+    /// programming error.
     public func update(_ reachability: Reachability) {
         precondition(monitor == nil, "Only a path that was made with a value of its own can be told another.")
         take(Reading(reachability))
@@ -116,35 +118,35 @@ public final class NetworkPath: Sendable {
         if hasRisen { waiters.release(.rise) }
     }
 
-    /// Calls a waiter at the next rise, with its part of all who wait; that returns what cancels what it began. Returns what
-    /// ends the watch, called once.
+    /// Calls a waiter at the next rise, with its part of all waiters. The waiter returns a closure that cancels what it
+    /// began. Returns a closure that ends the watch; it is called once.
     func watch(_ waiter: @escaping @Sendable (Range<Double>) -> @Sendable () -> Void) -> @Sendable () -> Void {
         let ticket = waiters.add(.rise, waiter)
         return { [waiters] in waiters.remove(ticket) }
     }
 
-    /// How many wait for a change.
+    /// How many waiters wait for a change.
     var waitingCount: Int { waiters.counts.waiting }
 }
 
 extension NetworkPath.Reading {
-    /// What a program tells: it means all that can be reached.
+    /// The state that a program sets. It counts as full reach.
     fileprivate init(_ reachability: Reachability) {
         self.init(level: reachability.isReachable ? .routed : .none, interface: reachability.interface ?? .other)
     }
 
-    /// That of a system that tells nothing.
+    /// The reading for a system that reports nothing.
     static let unknown = NetworkPath.Reading(level: .routed, interface: .other)
 }
 
-/// Tells of the system's network.
+/// Reports the state of the system's network.
 protocol PathMonitor: Sendable {
-    /// The reading at the beginning.
+    /// The first reading.
     var initial: NetworkPath.Reading { get }
 
-    /// Tells each further reading, one at a time. Called once.
+    /// Reports each later reading, one at a time. It is called once.
     func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void)
 
-    /// Tells nothing more.
+    /// Stops all reports.
     func stop()
 }

@@ -1,19 +1,19 @@
 /// Whether the machine is connected to a network.
 public enum Reachability: Sendable, Hashable {
-    /// No network: no interface but those of the machine itself is up and has an address.
+    /// There is no network. No interface except the machine's own loopback is up and has an address.
     case unreachable
-    /// A network by way of an interface. Whether a host can be reached in it is not known until one tries.
+    /// There is a network on an interface. It does not tell whether a host can be reached through it.
     case reachable(Interface)
 
     /// The kinds of interface.
     public enum Interface: Sendable, Hashable {
-        /// Ethernet, or what looks like it, such as that of a container.
+        /// Ethernet, or an interface that looks like it, such as that of a container.
         case wired
         /// A wireless local network.
         case wifi
         /// A cellular network.
         case cellular
-        /// Another kind, or one that is not known.
+        /// Another kind, or an unknown one.
         case other
     }
 

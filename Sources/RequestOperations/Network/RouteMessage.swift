@@ -1,8 +1,8 @@
-/// What the kernel of Linux tells about links, addresses and routes: rtnetlink(7), as far as a path depends on it.
+/// What the Linux kernel reports about links, addresses and routes: the part of rtnetlink(7) that matters for a path.
 ///
-/// The layouts are the kernel's promise to programs and the same on every machine, in its own byte order.
+/// The kernel guarantees these layouts to programs. They are the same on every machine, in its own byte order.
 enum RouteMessage: Equatable {
-    /// A link is there, or has changed.
+    /// A link exists, or has changed.
     case link(Link)
     case linkRemoved(index: Int32)
     case address(Address)
@@ -11,19 +11,19 @@ enum RouteMessage: Equatable {
     case defaultRouteRemoved(Route)
     /// The last message of an answer.
     case end
-    /// A question was refused; with the number of the error.
+    /// The kernel refused a question. The value is the error number.
     case refused(Int32)
-    /// The kernel had more to tell than it could keep.
+    /// The kernel had more to report than it could keep.
     case overrun
-    /// What is told changed while the kernel told it: the answer may lack something.
+    /// The data changed while the kernel reported it, so the answer may be incomplete.
     case interrupted
 
     struct Link: Equatable {
         let index: Int32
         let name: String
-        /// What kind of hardware it is (ARPHRD_…).
+        /// The kind of hardware (ARPHRD_…).
         let hardware: UInt16
-        /// Whether it is up, has a carrier and leads out of the machine.
+        /// Whether the link is up, has a carrier and leads out of the machine.
         let isUsable: Bool
     }
 
@@ -33,21 +33,22 @@ enum RouteMessage: Equatable {
     }
 
     struct Route: Hashable {
-        /// The links it goes by; none if it does not name them.
+        /// The links that the route uses. Empty if it does not name them.
         let links: [Int32]
         let family: UInt8
         let priority: UInt32
     }
 
-    /// The questions that are asked at first.
+    /// The questions that we ask at first.
     enum Question: UInt16, CaseIterable {
         case links = 18
         case addresses = 22
         case routes = 26
 
-        /// A request for all there are.
+        /// A request for all entries.
         func message(number: UInt32) -> [UInt8] {
-            // The header, and the largest of the three fixed parts, empty: any family.
+            // The message is the header and the largest of the three fixed parts. That part is empty, which means any
+            // family.
             var message = [UInt8](repeating: 0, count: 32)
             message.withUnsafeMutableBytes { bytes in
                 bytes.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
@@ -60,7 +61,7 @@ enum RouteMessage: Equatable {
         }
     }
 
-    /// Reads what came in one datagram. What is cut short or of no interest is left out.
+    /// Reads the messages of one datagram. It leaves out messages that are cut short or that we do not need.
     static func messages(in datagram: UnsafeRawBufferPointer) -> [RouteMessage] {
         var messages: [RouteMessage] = []
         var rest = datagram[...]
@@ -68,7 +69,7 @@ enum RouteMessage: Equatable {
             let part = UnsafeRawBufferPointer(rebasing: rest)
             let length = Int(part.load32(at: 0))
             guard length >= headerSize, length <= part.count else { break }
-            // NLM_F_MULTI, which only the parts of an answer have, and NLM_F_DUMP_INTR.
+            // NLM_F_MULTI and NLM_F_DUMP_INTR. Only the parts of an answer have NLM_F_MULTI.
             if part.load16(at: 6) & 0x12 == 0x12 { messages.append(.interrupted) }
             let body = UnsafeRawBufferPointer(rebasing: part[headerSize..<length])
             if let message = RouteMessage(type: part.load16(at: 4), body) { messages.append(message) }
@@ -83,7 +84,7 @@ enum RouteMessage: Equatable {
         switch type {
         case 2:  // NLMSG_ERROR; 0 would be an acknowledgement.
             guard body.count >= 4, body.load32(at: 0) != 0 else { return nil }
-            // Without a trap, whatever stands there.
+            // This subtraction cannot trap, for any value in the message.
             self = .refused(0 &- Int32(bitPattern: body.load32(at: 0)))
         case 3:  // NLMSG_DONE
             self = .end
@@ -119,11 +120,11 @@ extension RouteMessage.Link {
 }
 
 extension RouteMessage.Address {
-    /// Reads `struct ifaddrmsg` and its attributes. `nil` for one that holds on its link only, and for a new one that is
-    /// not usable yet.
+    /// Reads `struct ifaddrmsg` and its attributes. Returns `nil` for an address that is valid only on its link, and
+    /// for a new address that is not usable yet.
     fileprivate init?(_ body: UnsafeRawBufferPointer, isNew: Bool) {
         guard body.count >= 8 else { return nil }
-        // IFA_FLAGS, which has more of them than the fixed part.
+        // IFA_FLAGS has more flags than the fixed part.
         let flags = body.attribute(8, from: 8).flatMap { $0.count >= 4 ? $0.load32(at: 0) : nil } ?? UInt32(body[2])
         // RT_SCOPE_UNIVERSE and RT_SCOPE_SITE; IFA_F_TENTATIVE.
         guard body[3] == 0 || body[3] == 200, !isNew || flags & 0x40 == 0 else { return nil }
@@ -135,9 +136,9 @@ extension RouteMessage.Address {
 }
 
 extension RouteMessage.Route {
-    /// Reads `struct rtmsg` and its attributes. `nil` for all but default routes of the main table.
+    /// Reads `struct rtmsg` and its attributes. Returns `nil` unless it is a default route of the main table.
     fileprivate init?(default body: UnsafeRawBufferPointer) {
-        // RT_TABLE_MAIN, RTN_UNICAST, a prefix of no bit.
+        // RT_TABLE_MAIN, RTN_UNICAST, and a prefix of zero bits.
         guard body.count >= 12, body[1] == 0, body[4] == 254, body[7] == 1 else { return nil }
         family = body[0]
         // RTA_OIF, or RTA_MULTIPATH.
@@ -150,7 +151,7 @@ extension RouteMessage.Route {
         priority = body.attribute(6, from: 12).flatMap { $0.count >= 4 ? $0.load32(at: 0) : nil } ?? 0
     }
 
-    /// The links of several hops: each a `struct rtnexthop`, with attributes of its own.
+    /// The links of a route with several hops. Each hop is a `struct rtnexthop` with its own attributes.
     private static func links(_ hops: UnsafeRawBufferPointer) -> [Int32] {
         var links: [Int32] = []
         var offset = 0
@@ -168,7 +169,7 @@ extension UnsafeRawBufferPointer {
     fileprivate func load16(at offset: Int) -> UInt16 { loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
     fileprivate func load32(at offset: Int) -> UInt32 { loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
 
-    /// The value of the first attribute of a type (`struct rtattr`), of those that follow a fixed part.
+    /// The value of the first attribute of a type (`struct rtattr`) after a fixed part.
     fileprivate func attribute(_ type: UInt16, from offset: Int) -> UnsafeRawBufferPointer? {
         var offset = offset
         while offset + 4 <= count {

@@ -1,35 +1,35 @@
 #if os(Linux)
-    /// Tells of the network by the kernel's messages (rtnetlink): two sockets, one of which Dispatch watches, without a
-    /// thread.
+    /// Reports the state of the network from the kernel's messages (rtnetlink). It uses two sockets and no thread of
+    /// its own: Dispatch watches one of them.
     ///
-    /// One socket hears of changes. Each is a reason to ask for everything again, on the other: the kernel does not tell of
-    /// all that follows from a change, nor of what did not fit into the socket.
+    /// One socket receives changes. After each change we ask for everything again on the other socket. The kernel does
+    /// not report everything that follows from a change, nor what did not fit into the socket.
     ///
-    /// The sockets belong to the network namespace of the thread that makes them, for good.
+    /// The sockets always belong to the network namespace of the thread that makes them.
     final class RouteMonitor: PathMonitor {
         let initial: NetworkPath.Reading
 
         private enum Phase {
-            /// The table is what the kernel said last.
+            /// The table is what the kernel reported last.
             case knows
-            /// The kernel gave no whole answer, so many times in a row, and is asked again later. Until then what was told
-            /// last holds.
+            /// The kernel gave no complete answer, this many times in a row, and we will ask again later. Until then
+            /// the last report stays valid.
             case asksAgain(failures: Int)
-            /// The system tells nothing any more.
+            /// The system reports nothing any more.
             case isOver
         }
 
         private let news: any RouteChannel
         private let answers: any RouteChannel
         private let queue = DispatchQueue(label: "RequestOperations.NetworkPath")
-        // Touched by `init`, and then on the queue only.
+        // Set by `init`, and afterwards used only on the queue.
         private nonisolated(unsafe) var phase: Phase
         private nonisolated(unsafe) var table: LinkTable
         private nonisolated(unsafe) var stopListening: (@Sendable () -> Void)?
 
-        /// Opens the sockets and reads how things are; `nil` if the system does not allow it.
+        /// Opens the sockets and reads the current state. Returns `nil` if the system does not allow it.
         convenience init?() {
-            // The one listens before the other asks, so that no change falls between.
+            // The first socket listens before the second asks, so that we miss no change.
             guard let news = RouteSocket(hearsOfChanges: true), let answers = RouteSocket(hearsOfChanges: false) else {
                 return nil
             }
@@ -39,8 +39,8 @@
         /// Makes a monitor.
         ///
         /// - Parameters:
-        ///   - news: Where changes are told.
-        ///   - answers: Where questions are asked.
+        ///   - news: The channel that receives changes.
+        ///   - answers: The channel for questions and their answers.
         init?(news: any RouteChannel, answers: any RouteChannel) {
             switch Self.read(answers) {
             case .whole(let table): (self.table, phase, initial) = (table, .knows, table.reading)
@@ -67,7 +67,7 @@
             stopListening = nil
         }
 
-        /// Takes in what has come, and tells how things are then.
+        /// Reads the pending messages. If something has changed, it asks again and reports the new state.
         private func receive(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             var isOutdated = false
             receiving: while true {
@@ -100,7 +100,7 @@
         }
 
         private func askAgain(after failures: Int, _ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            // From a tenth of a second up to some ten, for as long as it takes.
+            // The delay grows from a tenth of a second to about ten seconds. We repeat until there is an answer.
             queue.asyncAfter(deadline: .now() + .milliseconds(50 << min(failures, 8))) { [weak self] in
                 guard let self, case .asksAgain = phase else { return }
                 read(tell)
@@ -109,14 +109,14 @@
 
         private enum Answer {
             case whole(LinkTable)
-            /// There was more than fits, or it changed meanwhile, or it did not come.
+            /// There was more than fits, the data changed meanwhile, or no answer came.
             case incomplete
             case refused
         }
 
         /// Asks for all links, addresses and routes.
         private static func read(_ channel: any RouteChannel) -> Answer {
-            // What is left of an answer that was given up.
+            // We first remove the rest of an answer that was given up.
             draining: while true {
                 switch channel.receive(waiting: false) {
                 case .messages, .lost: continue
@@ -144,7 +144,7 @@
         }
 
         private static func interface(_ link: RouteMessage.Link) -> Reachability.Interface {
-            // What the driver says of itself. A link that is being removed has nothing there.
+            // The driver describes the link in this file. For a link that is being removed, the file does not exist.
             let description = try? String(contentsOfFile: "/sys/class/net/\(link.name)/uevent", encoding: .utf8)
             return Reachability.Interface(hardware: link.hardware, description: description ?? "")
         }
@@ -152,11 +152,11 @@
 #endif
 
 extension Reachability.Interface {
-    /// The kind of a link of Linux.
+    /// The kind of a Linux link.
     ///
     /// - Parameters:
     ///   - hardware: Its ARPHRD_… number.
-    ///   - description: The content of its `uevent`.
+    ///   - description: The content of its `uevent` file.
     init(hardware: UInt16, description: String) {
         let lines = description.split(whereSeparator: \.isNewline)
         self =

@@ -16,7 +16,7 @@ enum SystemPath {
     }
 }
 
-/// Where the system tells nothing.
+/// The monitor for a system that reports nothing.
 struct SilentMonitor: PathMonitor {
     var initial: NetworkPath.Reading { .unknown }
 
@@ -26,14 +26,14 @@ struct SilentMonitor: PathMonitor {
 }
 
 #if canImport(Network) && !os(Linux)
-    /// The Network framework's.
+    /// The monitor of the Network framework.
     final class FrameworkMonitor: PathMonitor {
-        // NWPathMonitor is thread-safe: its handler is set before it is started, once.
+        // NWPathMonitor is thread-safe, and its handler is set once, before it starts.
         private nonisolated(unsafe) let monitor = NWPathMonitor()
         private let queue = DispatchQueue(label: "RequestOperations.NetworkPath")
 
-        /// Before it was started the monitor calls every path unsatisfied. Were that believed, its first reading, which
-        /// follows at once, would be a change.
+        /// Before it starts, the monitor reports every path as unsatisfied. If we used that, its first reading, which
+        /// follows at once, would count as a change.
         var initial: NetworkPath.Reading { .unknown }
 
         func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {

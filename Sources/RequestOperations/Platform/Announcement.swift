@@ -1,10 +1,11 @@
-/// How an operation announces a change of what its properties tell.
+/// How an operation announces that one of its properties changes.
 enum Announcement {
-    /// Whether Foundation wants to hear before the change as well, as key-value observing does; on Linux it need not.
+    /// Whether Foundation must also be told before the change, as key-value observing requires. On Linux it need not be
+    /// told.
     ///
-    /// Before the change nobody can know for certain that there will be one: of two threads that start or finish one
-    /// operation at the very same moment the second then announces what has changed already. Where nothing is said
-    /// beforehand, nothing is said of a change that came to nothing.
+    /// Before the change, it is not certain that there will be one. If two threads start or finish an operation at the
+    /// same moment, the second announces a change that has already happened. Without an announcement beforehand, a
+    /// change that did not happen is not announced at all.
     static var precedesChange: Bool {
         #if canImport(FoundationNetworking)
             false
@@ -25,7 +26,7 @@ extension Operation {
         if Announcement.precedesChange { willChangeValue(forKey: property.rawValue) }
     }
 
-    /// Ends what ``willChange(_:)`` began.
+    /// Ends the announcement that ``willChange(_:)`` began.
     func didChange(_ property: Announcement.Property, if hasChanged: Bool) {
         if hasChanged || Announcement.precedesChange { didChangeValue(forKey: property.rawValue) }
     }

@@ -1,4 +1,4 @@
-/// Foundation, and on Linux its networking half, come with the module: one `import RequestOperations` is enough.
+/// The module exports Foundation, and FoundationNetworking on Linux. So one `import RequestOperations` is enough.
 @_exported public import Foundation
 
 #if canImport(FoundationNetworking)

@@ -12,12 +12,12 @@
     private typealias LockPrimitive = pthread_mutex_t
 #endif
 
-/// A value that is reached only under its lock: the one lock that an object of this package has.
+/// A value that can be reached only under its lock. An object of this package has only one such lock.
 ///
-/// The value and the lock share one allocation, the lock first: who takes it mostly reads the beginning of the value next.
-/// `withLock` must stay short: no user code, no I/O, no second lock in it.
+/// The value and the lock share one allocation, with the lock first. A thread that takes the lock usually reads the
+/// beginning of the value next. `withLock` must stay short, without user code, I/O or a second lock in it.
 /// (`Synchronization.Mutex` would do, but needs macOS 15 and iOS 18.)
-// Unchecked: the value is touched in `withLock` only, whatever its own type says.
+// Unchecked, because the value is only accessed in `withLock`. This holds for any type of value.
 package struct Locked<Value>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<LockPrimitive, Value> {
         deinit {
@@ -42,7 +42,7 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 
-    /// What tells apart two that are there at the same time.
+    /// Identifies this object among all that exist at the same time.
     package var identity: ObjectIdentifier { ObjectIdentifier(storage) }
 
     @inline(__always)

@@ -1,17 +1,18 @@
 extension OperationQueue {
-    /// The queue that runs the operation whose Task this is.
+    /// The queue that runs the operation of the current Task.
     @TaskLocal static var ofCurrentOperation: OperationQueue?
 
-    /// Runs an asynchronous function on this queue: each of its synchronous parts is an operation of the queue.
+    /// Runs an asynchronous function on this queue. Each synchronous part of the function is an operation of the queue.
     ///
-    /// On the queue that runs the caller's own operation the function runs at once: the operation has a place there
-    /// already, and a queue of width 1 would wait for itself. If that is the main queue, it runs on Dispatch's main queue.
+    /// On the queue that runs the caller's own operation, the function runs at once. The operation already has a place
+    /// there, and a queue of width 1 would wait for itself. If that queue is the main queue, the function runs on
+    /// Dispatch's main queue.
     ///
-    /// A part that the queue cancels or drops before the function began is never run; one after that runs elsewhere, since a
-    /// function cannot be left half-way.
+    /// If the queue cancels or drops a part before the function began, the function never runs. Later parts then run
+    /// elsewhere, because a function cannot be stopped half-way.
     ///
-    /// - Throws: What the function throws; `CancellationError` if the queue cancels or drops a part of the work, at once
-    ///   even if it is suspended.
+    /// - Throws: What the function throws. `CancellationError` if the queue cancels or drops a part of the work, at
+    ///   once even if the queue is suspended.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let isOwn = OperationQueue.ofCurrentOperation === self
         if isOwn, self !== OperationQueue.main { return try await body() }
@@ -27,8 +28,8 @@ extension OperationQueue {
         }
     }
 
-    /// For systems without task executors: one operation that holds a thread of the queue, never one of the cooperative
-    /// pool, until the function returns.
+    /// For systems without task executors. One operation holds a thread of the queue until the function returns. It
+    /// never holds a thread of the cooperative pool.
     private func runBlocking<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -48,13 +49,13 @@ extension OperationQueue {
     }
 }
 
-/// Runs the jobs of one function where a queue would.
+/// Runs the jobs of one function at the place of a queue.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class OperationQueueExecutor: TaskExecutor {
     enum Place {
         /// As operations of a queue.
         case operations(of: OperationQueue)
-        /// On the main queue of Dispatch, beside the operation that has the only place of Foundation's.
+        /// On Dispatch's main queue, beside the operation that holds the only place of Foundation's main queue.
         case besideMainQueue
     }
 
@@ -75,7 +76,8 @@ private final class OperationQueueExecutor: TaskExecutor {
             DroppableOperation {
                 job.runSynchronously(on: self.asUnownedTaskExecutor())
             } whenDropped: {
-                // A job must run, or its Task would hang; off the queue it finds out at the next check.
+                // A job must run, or its Task would never end. We run it off the queue, and the function notices that
+                // at the next check.
                 self.hasDroppedJob.withLock { $0 = true }
                 DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
             })
@@ -86,9 +88,10 @@ private final class OperationQueueExecutor: TaskExecutor {
     }
 }
 
-/// A block operation that answers, one way or the other, exactly once: by its block, or, if the queue cancels it or frees
-/// it without running it, by the other. (A suspended queue keeps what it cancelled, so the freeing is not waited for.)
-// Unchecked as its superclass is: all state of this class is in `block`.
+/// A block operation that calls exactly one of two closures, exactly once. It calls its block when it runs. It calls
+/// `whenDropped` if the queue cancels it, or frees it without running it. (A suspended queue keeps cancelled
+/// operations, so we do not wait until they are freed.)
+// Unchecked like its superclass. All state of this class is in `block`.
 private final class DroppableOperation: Operation, @unchecked Sendable {
     private let block: Locked<(@Sendable () -> Void)?>
     private let whenDropped: @Sendable () -> Void

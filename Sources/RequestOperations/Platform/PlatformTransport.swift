@@ -1,4 +1,4 @@
-/// The transport of a configuration that names none.
+/// The transport of a configuration that does not name one.
 public enum PlatformTransport {
     #if canImport(CRequestOperationsCurl) && canImport(Glibc)
         /// ``CurlTransport/shared`` here, on Linux with glibc; ``URLSessionTransport/shared`` on other systems.

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// `write(2)`, under a name that a type with a `write` of its own can call.
+/// `write(2)` under another name, for types that have a `write` member of their own.
 func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(file, bytes, count)
 }

@@ -2,14 +2,14 @@
     import FoundationXML
 #endif
 
-/// Makes a tree of what Foundation's XML parser reports.
+/// Builds a tree from the reports of Foundation's XML parser.
 final class XMLTreeBuilder: NSObject, XMLParserDelegate {
-    /// An element whose end has not been read.
+    /// An element that has begun and not ended.
     private struct Open {
         let name: String
         let attributes: [String: String]
         var content: [XMLTree.Content] = []
-        /// Text that comes after the content: it arrives in many pieces.
+        /// The text after the content so far. It arrives in many pieces.
         var text = ""
 
         mutating func append(_ element: XMLTree) {
@@ -24,7 +24,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     }
 
     private static let maximumDepth = 256
-    /// The code of libxml2, on which Foundation's parser stands, for a prefix that is not declared.
+    /// The error code of libxml2 for an undeclared prefix. Foundation's parser uses libxml2.
     private static let undeclaredPrefix = 201
 
     private var open: [Open] = []
@@ -67,7 +67,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, foundCDATA block: Data) {
-        // A document that is not valid in its encoding is refused before.
+        // The parser has already refused a document that is not valid in its encoding.
         append(String(decoding: block, as: UTF8.self))
     }
 
@@ -77,7 +77,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-        // Names stay as they are written, whatever their prefixes mean.
+        // We keep names as they are written. So an undeclared prefix is not an error.
         guard (error as NSError).code != Self.undeclaredPrefix else { return }
         problem = problem ?? error
     }

@@ -1,18 +1,20 @@
-/// The operations that a `RequestQueue` keeps out of Foundation's queue, and why: a pure value.
+/// The operations that a `RequestQueue` keeps out of Foundation's queue, and why. A pure value.
 struct HeldOperations {
     private struct Entry {
         let operation: Operation
-        /// Its place in the line, which is that of its adding. Whoever has left and comes again has another.
+        /// Its place in the line, given when it was added. An operation that has left and is added again gets a new
+        /// place.
         let place: RequestLimiter.Place
-        /// The holder of a place that it runs on, if it was added by a stage of that one.
+        /// The holder whose place it runs on, if a stage of that holder added it.
         let lender: (any PlaceHolder)?
-        /// Where it stands in the line, with the priority that it had then.
+        /// Where it stands in the line, with the priority that it had when it joined.
         var inLine: RequestLimiter.Place?
-        /// Whether a foreign operation is on the way into Foundation's queue. (One of ours knows that itself.)
+        /// Whether a foreign operation is entering Foundation's queue. (One of ours knows this itself.)
         var isEntering = false
     }
 
-    /// What was added after a barrier. Of operations it holds nothing: they may finish before, if they are cancelled.
+    /// What was added after a barrier. It does not keep the operations alive: a cancelled one may finish before the
+    /// barrier.
     private struct Following {
         let barrier: QueueBarrier
         /// In the order in which they were added.
@@ -21,28 +23,28 @@ struct HeldOperations {
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// How many operations were ever added.
+    /// How many operations have been added so far.
     private(set) var addedCount = 0
-    /// The last barrier, if it is not over.
+    /// The last barrier, if it has not ended.
     private var lastBarrier: QueueBarrier?
-    /// What was added after each barrier that is not over.
+    /// What was added after each barrier that has not ended.
     private var followings: [ObjectIdentifier: Following] = [:]
-    /// Those who wait to add another.
+    /// The callers that wait to add an operation.
     private var producers = ProducerLine()
     private(set) var isSuspended = false
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// All of them, in the order in which they were added.
+    /// All held operations, in the order in which they were added.
     var operations: [Operation] {
         entries.values.sorted { $0.place < $1.place }.map(\.operation)
     }
 
-    /// Takes an operation in; whether it is behind a barrier.
+    /// Takes an operation in. Returns whether it is behind a barrier.
     ///
     /// - Parameters:
     ///   - place: The end of the line.
-    ///   - lender: The holder of a place that it runs on.
+    /// The holder whose place it runs on.
     mutating func insert(
         _ operation: Operation, at place: RequestLimiter.Place, lentBy lender: (any PlaceHolder)? = nil
     ) -> Bool {
@@ -55,24 +57,24 @@ struct HeldOperations {
     private mutating func insertEntry(_ entry: Entry) {
         addedCount += 1
         let former = entries.updateValue(entry, forKey: ObjectIdentifier(entry.operation))
-        // Foundation's own check comes when the operation enters.
+        // Foundation makes its own check only when the operation enters its queue.
         precondition(former == nil, "An operation that is in a queue cannot be added to a queue.")
     }
 
-    /// The operation is in Foundation's queue, or has finished elsewhere.
+    /// Removes an operation that is in Foundation's queue or has finished elsewhere.
     ///
-    /// - Returns: Whether that is news, and where it stands in the line.
+    /// - Returns: Whether the operation was still held, and where it stood in the line.
     mutating func remove(_ operation: Operation) -> (isNews: Bool, inLine: RequestLimiter.Place?) {
         guard let entry = entries.removeValue(forKey: ObjectIdentifier(operation)) else { return (false, nil) }
         return (true, entry.inLine)
     }
 
-    /// The place of an operation, and the holder of the place that it runs on; `nil` if it is not held.
+    /// The place of an operation, and the holder whose place it runs on. `nil` if the operation is not held.
     func terms(of operation: Operation) -> (place: RequestLimiter.Place, lender: (any PlaceHolder)?)? {
         entries[ObjectIdentifier(operation)].map { ($0.place, $0.lender) }
     }
 
-    /// An operation is to stand in the line; where. `nil` if it is not held.
+    /// Puts an operation in the line. Returns its place there, or `nil` if it is not held.
     mutating func standInLine(
         _ operation: Operation, with priority: Operation.QueuePriority
     ) -> RequestLimiter.Place? {
@@ -81,12 +83,13 @@ struct HeldOperations {
         return place
     }
 
-    /// Whether an operation is to stand at a place of the line still.
+    /// Whether an operation still stands at a place of the line.
     func stands(_ operation: Operation, at place: RequestLimiter.Place) -> Bool {
         entries[ObjectIdentifier(operation)]?.inLine == place
     }
 
-    /// A foreign operation is to enter Foundation's queue; whether it is the first time that somebody says so.
+    /// Marks a foreign operation as entering Foundation's queue. Returns `false` if that was done before, or if it is
+    /// not held.
     mutating func beginEntering(_ operation: Operation) -> Bool {
         guard entries[ObjectIdentifier(operation)]?.isEntering == false else { return false }
         entries[ObjectIdentifier(operation)]?.isEntering = true
@@ -99,28 +102,28 @@ struct HeldOperations {
 
     // MARK: Producers
 
-    /// How many operations are held at most before somebody has to wait.
+    /// The most operations that are held before a caller must wait to add one.
     var maximumPending: Int {
         get { producers.maximum }
         set { producers.maximum = newValue }
     }
 
-    /// Somebody comes to add an operation; `nil` if it may do so at once.
+    /// A caller wants to add an operation. Returns `nil` if it may do so at once.
     mutating func enter(_ producer: Answer<Void>) -> ProducerLine.Ticket? {
         producers.enter(producer, besides: entries.count, isSuspended: isSuspended)
     }
 
-    /// Somebody who was let in has added its operation, or will not.
+    /// A caller that was admitted has added its operation, or will not add it.
     mutating func leaveProducer() {
         producers.leave()
     }
 
-    /// Somebody who waits is not to be let in; `nil` if it was.
+    /// A waiting caller gives up. Returns `nil` if it has already been admitted.
     mutating func leave(_ ticket: ProducerLine.Ticket) -> Answer<Void>? {
         producers.leave(ticket)
     }
 
-    /// Those who are let in now.
+    /// The callers that are admitted now.
     mutating func admitProducers() -> [Answer<Void>] {
         producers.admit(besides: entries.count, isSuspended: isSuspended)
     }
@@ -129,7 +132,8 @@ struct HeldOperations {
 
     /// Adds a barrier.
     ///
-    /// - Returns: What it has to wait for, as far as that is held; `nil` if there is a barrier before it, whose end says it.
+    /// - Returns: The held operations that the barrier must wait for. `nil` if there is a barrier before it; the end of
+    ///   that one then returns them.
     mutating func add(_ barrier: QueueBarrier, at place: RequestLimiter.Place) -> [Operation]? {
         let predecessors = lastBarrier == nil ? operations : nil
         insertEntry(Entry(operation: barrier, place: place, lender: nil))
@@ -139,30 +143,31 @@ struct HeldOperations {
         return predecessors
     }
 
-    /// A barrier is over.
+    /// Ends a barrier.
     ///
-    /// - Returns: What was added after it and is still held, and the next barrier, which has to wait for that.
+    /// - Returns: The operations that were added after it and are still held, and the next barrier, which must wait for
+    ///   them.
     mutating func end(_ barrier: QueueBarrier) -> (followers: [Operation], next: QueueBarrier?) {
         if lastBarrier === barrier { lastBarrier = nil }
         guard let following = followings.removeValue(forKey: ObjectIdentifier(barrier)) else { return ([], nil) }
-        // Whoever left may be freed, and another operation have its identity.
+        // An operation that left may have been freed. Another one may then have its identity.
         let followers = following.operations.compactMap { id, place in
             entries[id].flatMap { $0.place == place ? $0.operation : nil }
         }
         return (followers, following.next)
     }
 
-    /// All operations are to be cancelled. Barriers that have not begun are over with that: what is added from now on waits for
-    /// one only that is about to run, or runs.
+    /// Prepares to cancel all operations. This ends all barriers that have not begun. So an operation that is added
+    /// later waits only for a barrier that is about to run or runs.
     ///
-    /// - Returns: All operations, in the order in which they were added, and which of them the caller lets enter Foundation's
-    ///   queue; nobody else does.
+    /// - Returns: All operations, in the order in which they were added. `enters` marks those that the caller must let
+    ///   enter Foundation's queue, since nothing else does.
     mutating func cancelAll() -> [(operation: Operation, enters: Bool)] {
         let all = operations.map { ($0, enters: !($0 is any QueueMember) && beginEntering($0)) }
         for case (let barrier as QueueBarrier, enters: true) in all {
             followings[ObjectIdentifier(barrier)] = nil
         }
-        // The next one begins when this one is over.
+        // At most one barrier is left, which has begun. The next barrier begins only when that one has ended.
         lastBarrier = followings.values.first?.barrier
         if let lastBarrier { followings[ObjectIdentifier(lastBarrier)]?.next = nil }
         return all

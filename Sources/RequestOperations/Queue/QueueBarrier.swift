@@ -1,6 +1,6 @@
-/// The block of a barrier, as an operation that a `RequestQueue` adds to itself when all that was there before it has
-/// finished.
-// Unchecked as Foundation's own Operation is: all state of this class is in `state`.
+/// The block of a barrier, as an operation. A `RequestQueue` adds it to itself when everything that was there before it
+/// has finished.
+// Unchecked like Foundation's own Operation. All state of this class is in `state`.
 final class QueueBarrier: Operation, @unchecked Sendable {
     private struct State {
         var block: (@Sendable () -> Void)?
@@ -20,9 +20,9 @@ final class QueueBarrier: Operation, @unchecked Sendable {
     /// Makes a barrier.
     ///
     /// - Parameters:
-    ///   - block: What it runs, unless it is cancelled before.
-    ///   - whenDue: Called once, when all that it waits for has finished.
-    ///   - whenOver: Called once, when it has finished.
+    ///   - block: The block to run, unless the barrier is cancelled before.
+    ///   - whenDue: Called once, when everything that the barrier waits for has finished.
+    ///   - whenOver: Called once, when the barrier has finished.
     init(
         _ block: @escaping @Sendable () -> Void, whenDue: @escaping @Sendable (QueueBarrier) -> Void,
         whenOver: @escaping @Sendable (QueueBarrier) -> Void
@@ -32,9 +32,10 @@ final class QueueBarrier: Operation, @unchecked Sendable {
         self.whenOver = whenOver
     }
 
-    /// Waits for these; called once, when all barriers before this one are over.
+    /// Waits for these operations. It is called once, when all barriers before this one have ended.
     ///
-    /// It has no dependencies, as Foundation knows them: while it got them, one that finishes could let it pass the next.
+    /// We do not use Foundation's dependencies. While they are added one by one, an operation that finishes could let
+    /// the barrier start before the next one is added.
     func wait(for operations: [Operation]) {
         operations.announceFinish { [self] in whenDue(self) }
     }
@@ -43,7 +44,7 @@ final class QueueBarrier: Operation, @unchecked Sendable {
     override var isExecuting: Bool { state.withLock { $0.phase == .executes } }
     override var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
-    /// Not through `main`, which would count for the progress of the queue.
+    /// We do not use `main`, because Foundation would then count the barrier in the progress of the queue.
     override func start() {
         willChangeValue(forKey: "isExecuting")
         let block = state.withLock { state in

@@ -1,5 +1,5 @@
-/// A block that was added to a `RequestQueue`, as an operation that tells when it has finished.
-// Unchecked as Foundation's own Operation is: all state of this class is in `state`.
+/// A block that was added to a `RequestQueue`, as an operation that reports when it has finished.
+// Unchecked like Foundation's own Operation. All state of this class is in `state`.
 final class QueueBlock: Operation, @unchecked Sendable {
     private struct State {
         var block: (@Sendable () -> Void)?
@@ -14,8 +14,8 @@ final class QueueBlock: Operation, @unchecked Sendable {
     /// Makes an operation.
     ///
     /// - Parameters:
-    ///   - block: What it runs, unless it is cancelled before.
-    ///   - progress: For what it counts when it has run.
+    ///   - block: The block to run, unless the operation is cancelled before.
+    ///   - progress: The progress that counts the block when it has run.
     init(countingFor progress: QueueProgress, _ block: @escaping @Sendable () -> Void) {
         state = Locked(State(block: block))
         self.progress = progress
@@ -54,6 +54,6 @@ extension QueueBlock: FinishAnnouncing {
         subscribeToFinish { dependent.noteFinished(id) }
     }
 
-    /// None that only this one holds: nobody can give it any.
+    /// Returns none: a caller never sees this operation, so it cannot add dependencies.
     func takeDependencies() -> [Operation] { [] }
 }

@@ -1,4 +1,4 @@
-/// How an operation of ours stands with the `RequestQueue` that it was added to: a pure value.
+/// The state of an operation of ours in the `RequestQueue` that it was added to. A pure value.
 ///
 /// ```
 /// none ── join ──▶ joining ── settle ──▶ held ──▶ entering ──▶ entered
@@ -7,12 +7,12 @@
 ///                                        inLine ──────┘
 /// ```
 ///
-/// The operation is the only one that knows when it is ready, so it says when it is to enter Foundation's queue, and says so
+/// Only the operation itself knows when it is ready. So it says when it must enter Foundation's queue, and it says so
 /// once.
 struct QueueMembership {
-    /// What the operation tells of itself.
+    /// What the operation reports about itself.
     struct Standing {
-        /// Whether nobody has started the operation yet.
+        /// Whether the operation has not been started yet.
         let awaitsStart: Bool
         let isCancelled: Bool
         /// Whether its dependencies have finished.
@@ -22,32 +22,32 @@ struct QueueMembership {
     private enum HeldPlace {
         case none
         case own(RequestLimiter.Slot)
-        /// That of another one, whose stage added it.
+        /// The place of another holder, whose stage added the operation.
         case lent(by: any PlaceHolder)
     }
 
     private enum State {
         case none
-        /// The queue takes it in.
+        /// The queue is taking it in.
         case joining(barrierIsOver: Bool)
         /// It waits for its dependencies, or for a barrier.
         case held(behindBarrier: Bool)
         /// It waits for a place of the queue.
         case inLine
-        /// It is on the way into Foundation's queue, or in it.
+        /// It is entering Foundation's queue, or is already in it.
         case entering
         case entered
         case over
     }
 
     private var queue: RequestQueue?
-    /// The operation itself, as long as the queue holds it too.
+    /// The operation itself, for as long as the queue also holds it.
     private(set) var member: (any QueueMember)?
-    /// The place that it has.
+    /// The place that it holds.
     private var place = HeldPlace.none
     private var state = State.none
 
-    /// Whether a queue has the operation that has not let it into Foundation's yet.
+    /// Whether a queue has the operation but has not let it into Foundation's queue yet.
     var isHeld: Bool {
         switch state {
         case .joining, .held, .inLine: true
@@ -55,12 +55,13 @@ struct QueueMembership {
         }
     }
 
-    /// Whether nobody but Foundation's queue may start the operation now: a queue cannot take in one that runs.
+    /// Whether only Foundation's queue may start the operation now. A queue cannot take in an operation that already
+    /// runs.
     var isEntering: Bool {
         if case .entering = state { true } else { false }
     }
 
-    /// The operation was added to a queue; whether it may be.
+    /// Joins the queue that the operation was added to. Returns `false` if it must not be added.
     mutating func join(_ queue: RequestQueue, as member: (any QueueMember)? = nil) -> Bool {
         guard case .none = state else { return false }
         self.queue = queue
@@ -72,18 +73,18 @@ struct QueueMembership {
     enum Settlement {
         case enters
         case isHeld
-        /// It has finished already.
+        /// The operation has already finished.
         case isOver
     }
 
-    /// The queue has noted the operation down.
+    /// The queue has recorded the operation.
     mutating func settle(behindBarrier: Bool, _ standing: Standing) -> Settlement {
         guard case .joining(let barrierIsOver) = state else { return .isOver }
         state = .held(behindBarrier: behindBarrier && !barrierIsOver)
         return update(standing) == nil ? .isHeld : .enters
     }
 
-    /// The barrier that the operation was added after is over; the queue that it enters now, if it does.
+    /// The barrier in front of the operation has ended. Returns the queue that the operation enters now, if it does.
     mutating func passBarrier(_ standing: Standing) -> RequestQueue? {
         switch state {
         case .joining: state = .joining(barrierIsOver: true)
@@ -93,7 +94,7 @@ struct QueueMembership {
         return update(standing)
     }
 
-    /// Something changed in how the operation stands; the queue that it enters now, if it does.
+    /// The state of the operation has changed. Returns the queue that the operation enters now, if it does.
     mutating func update(_ standing: Standing) -> RequestQueue? {
         guard standing.awaitsStart else { return nil }
         switch state {
@@ -105,38 +106,39 @@ struct QueueMembership {
         return queue
     }
 
-    /// The operation, which was to enter, has to wait for a place first; whether it does.
+    /// The operation was about to enter but must wait for a place first. Returns whether it waits.
     mutating func standInLine(_ standing: Standing) -> Bool {
         guard case .entering = state, !standing.isCancelled else { return false }
         state = .inLine
         return true
     }
 
-    /// The operation is the first in the line for a place; whether it takes it and enters.
+    /// The operation is first in the line for a place. Returns whether it takes the place and enters.
     mutating func take(_ slot: RequestLimiter.Slot, _ standing: Standing) -> Bool {
         guard case .inLine = state, standing.awaitsStart else { return false }
-        // A dependency may have been added meanwhile.
+        // A dependency may have been added since.
         state = .held(behindBarrier: false)
         guard update(standing) != nil else { return false }
         place = .own(slot)
         return true
     }
 
-    /// Foundation's queue has the operation.
+    /// The operation is now in Foundation's queue.
     mutating func enter() {
         guard case .entering = state else { return }
         state = .entered
         member = nil
     }
 
-    /// What a queue has to do for an operation that finished.
+    /// What a queue must do for an operation that finished.
     struct Departure {
         fileprivate let queue: RequestQueue
         fileprivate let slot: RequestLimiter.Slot?
-        /// Whether the operation never entered: somebody else started it.
+        /// Whether the operation never entered Foundation's queue, because something else started it.
         fileprivate let wasHeld: Bool
 
-        /// Before anybody hears of the finish: who does finds the place free and the operation counted.
+        /// Called before the finish is announced. So a caller that hears of it finds the place free and the operation
+        /// counted.
         func giveBack(counting wasExecuting: Bool) {
             slot?.release()
             if wasExecuting { queue.countFinished() }
@@ -147,19 +149,19 @@ struct QueueMembership {
         }
     }
 
-    /// Gives up the place that it has, for an operation whose first attempt holds it.
+    /// Returns the place that it holds, and gives it up. The first attempt of the operation takes the place over.
     mutating func takeSlot() -> RequestLimiter.Slot? {
         guard case .own(let slot) = place else { return nil }
         place = .none
         return slot
     }
 
-    /// It runs on the place of another one.
+    /// The operation runs on the place of another holder.
     mutating func runs(onPlaceOf lender: any PlaceHolder) {
         place = .lent(by: lender)
     }
 
-    /// The one whose place it runs on.
+    /// The holder whose place it runs on.
     var lender: (any PlaceHolder)? {
         if case .lent(let lender) = place { lender } else { nil }
     }
@@ -190,27 +192,27 @@ struct QueueMembership {
     }
 }
 
-/// What places an operation takes of its queue.
+/// How many places of its queue an operation takes, and for how long.
 enum PlaceDemand {
-    /// None: what it runs takes them, as with a chain.
+    /// None. Its parts take the places, as in a chain.
     case none
-    /// One from its start to its end, where the queue has a bound.
+    /// One from its start to its end, if the queue has a limit.
     case whileExecuting
     /// One for each attempt, in the line of this host.
     case forAttempts(to: Origin)
 }
 
-/// An operation of ours, whatever its value, as a queue sees it.
+/// An operation of ours with any type of value, as a queue sees it.
 protocol QueueMember: FinishAnnouncing {
     var placeDemand: PlaceDemand { get }
 
-    /// The operation is ready as far as its dependencies go.
+    /// All dependencies of the operation have finished.
     func dependenciesFinished()
-    /// The operation is ready, and stands in the line of its queue: its time begins.
+    /// The operation is ready and in the line of its queue. Its time begins to count.
     func becameReady()
-    /// It is about to be started in a queue, in the order of starting.
+    /// The operation is about to be started in a queue. This is called in the order of starting.
     ///
-    /// Not called for one that runs on the place of another.
+    /// It is not called for an operation that runs on the place of another.
     func willRun(by turn: QueueTurn)
     func join(_ queue: RequestQueue)
     func runs(onPlaceOf lender: any PlaceHolder)
@@ -224,7 +226,7 @@ protocol QueueMember: FinishAnnouncing {
 extension AsynchronousOperation: QueueMember {
     func join(_ queue: RequestQueue) {
         let mayJoin = state.withLock { $0.standing.awaitsStart && $0.membership.join(queue, as: self) }
-        // As Foundation's own.
+        // Foundation's queue makes the same check.
         precondition(mayJoin, "An operation that is in a queue, runs or has finished cannot be added to a queue.")
     }
 
@@ -240,14 +242,14 @@ extension AsynchronousOperation: QueueMember {
         change { $0.passBarrier($1) }?.admit(self)
     }
 
-    /// Enters the queue if it may by now.
+    /// Enters the queue if the operation may do so by now.
     func enterQueueIfReady() {
         change { $0.update($1) }?.admit(self)
     }
 
     func standInLine() -> Bool {
         let stands = change { $0.standInLine($1) }
-        // A chain that wanted to start it meanwhile has been put off.
+        // A chain may have tried to start the operation meanwhile, and that start was put off.
         if stands { startIfReady() }
         return stands
     }
@@ -259,7 +261,7 @@ extension AsynchronousOperation: QueueMember {
     func enter(_ add: () -> Void) {
         add()
         state.withLock { $0.membership.enter() }
-        // A chain that wanted to start it meanwhile has been put off.
+        // A chain may have tried to start the operation meanwhile, and that start was put off.
         startIfReady()
     }
 

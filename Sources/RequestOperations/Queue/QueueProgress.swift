@@ -1,7 +1,8 @@
-/// The progress of a `RequestQueue`, to which any thread may add.
-// Unchecked as its superclass is: what this class adds is a lock, since on Linux Foundation's has none.
+/// The progress of a `RequestQueue`. Any thread may add to it.
+// Unchecked like its superclass. This class only adds a lock, because Foundation's has none on Linux.
 final class QueueProgress: Progress, @unchecked Sendable {
-    // Recursive: on Apple's platforms observers are called within, and may read what they observe.
+    // The lock is recursive. On Apple's platforms observers are called while it is held, and they may read what they
+    // observe.
     private let lock = NSRecursiveLock()
 
     init() {
@@ -18,7 +19,7 @@ final class QueueProgress: Progress, @unchecked Sendable {
         set { lock.withLock { super.completedUnitCount = newValue } }
     }
 
-    /// Counts an operation that finished, if somebody said how many there are.
+    /// Counts a finished operation, if a total has been set.
     func countOne() {
         lock.withLock {
             if super.totalUnitCount > 0 { super.completedUnitCount += 1 }

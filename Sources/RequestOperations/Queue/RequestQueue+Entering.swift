@@ -1,16 +1,16 @@
-/// How operations enter Foundation's queue: when they are ready, and there is a place for them.
+/// How operations enter Foundation's queue. An operation enters when it is ready and there is a place for it.
 extension RequestQueue {
-    /// The holder of a place of this queue whose stage adds something to it.
+    /// The holder of a place of this queue, if the current Task runs one of its stages.
     var lender: (any PlaceHolder)? {
         guard let holder = Self.placeHolder, holder.holdsPlace(of: limiter) else { return nil }
         return holder
     }
 
-    /// Takes an operation in; whether it is behind a barrier.
+    /// Takes an operation in. Returns whether it is behind a barrier.
     private func hold(_ operation: Operation) -> Bool {
         heldGroup.enter()
         let (place, lender) = (limiter.newPlace(), lender)
-        // Noted down before it may enter, so that a barrier misses none that is between the two.
+        // We record the operation before it may enter. So a barrier does not miss one that is between the two steps.
         return held.withLock { $0.insert(operation, at: place, lentBy: lender) }
     }
 
@@ -28,14 +28,15 @@ extension RequestQueue {
         }
     }
 
-    /// Whether what executes is counted. In a queue that is suspended, too: it may get its bound before it is resumed.
+    /// Whether places are counted for operations that execute. A suspended queue counts too, because it may get its
+    /// limit before it is resumed.
     private var countsExecuting: Bool { limiter.total != nil || held.withLock { $0.isSuspended } }
 
-    /// An operation of ours is ready: it enters, once it has a place, if it needs one.
+    /// Lets an operation of ours enter that is ready. If it needs a place, it waits for one first.
     func admit(_ operation: any QueueMember) {
         operation.becameReady()
         guard let (_, lender) = held.withLock({ $0.terms(of: operation) }) else { return enter(operation) }
-        // What lent its place may have given it back meanwhile.
+        // The lender may have given its place back since.
         if let lender, lender.holdsPlace(of: limiter) { return enter(operation, lentBy: lender) }
         switch operation.placeDemand {
         case .forAttempts(let origin):
@@ -47,7 +48,8 @@ extension RequestQueue {
     }
 
     private func enter(_ operation: any QueueMember, lentBy lender: (any PlaceHolder)? = nil) {
-        // Foundation runs the operations of a queue with its quality of service, but the work of ours is in Tasks.
+        // Foundation applies the quality of service of a queue to its threads. Our operations work in Tasks, so we set
+        // it on them.
         let quality = qualityOfService
         if quality != .default, operation.qualityOfService == .default { operation.qualityOfService = quality }
         if let lender {
@@ -60,7 +62,7 @@ extension RequestQueue {
         leave(operation)
     }
 
-    /// An operation is not held any more.
+    /// Removes an operation that is no longer held.
     func leave(_ operation: Operation) {
         let (isNews, inLine, producers) = held.withLock { held in
             let (isNews, inLine) = held.remove(operation)
@@ -71,14 +73,14 @@ extension RequestQueue {
         for producer in producers { producer.resume(with: .success(())) }
     }
 
-    /// An operation of ours has executed and finished.
+    /// Counts an operation of ours that has executed and finished.
     func countFinished() {
         ownProgress.countOne()
     }
 
     // MARK: Foreign operations
 
-    /// Lets a foreign operation enter, or, where places are counted, stand in line when its dependencies have finished.
+    /// Lets a foreign operation enter. If places are counted, it joins the line when its dependencies have finished.
     func advance(_ operation: Operation) {
         let lender = held.withLock { $0.terms(of: operation)?.lender }
         let isLent = lender?.holdsPlace(of: limiter) == true
@@ -95,9 +97,9 @@ extension RequestQueue {
         hand(over: operation, with: slot)
     }
 
-    /// Gives a foreign operation to Foundation's queue; for whoever has seen to it that nobody else does.
+    /// Gives a foreign operation to Foundation's queue. The caller must make sure that nothing else does so.
     func hand(over operation: Operation, with slot: RequestLimiter.Slot? = nil) {
-        // Blocks count for themselves, and a barrier does not.
+        // Blocks count themselves, and a barrier does not count.
         let counts = ownProgress.totalUnitCount > 0 && !(operation is QueueBlock || operation is QueueBarrier)
         let isWatched = slot != nil || counts
         if isWatched { heldGroup.enter() }
@@ -113,7 +115,7 @@ extension RequestQueue {
 
     // MARK: Places
 
-    /// Has an operation stand in the line of a host, or in that of those without one.
+    /// Puts an operation in the line of a host, or in the line of operations without a host.
     private func standInLine(_ operation: Operation, for origin: Origin? = nil) {
         let priority = operation.queuePriority
         guard let place = held.withLock({ $0.standInLine(operation, with: priority) }) else { return }
@@ -121,18 +123,18 @@ extension RequestQueue {
         switch limiter.enter(origin, at: place, waiter, as: .first) {
         case .admitted: waiter.wasAdmitted()
         case .waits:
-            // It may have been cancelled before it was there.
+            // The operation may have been cancelled before it was in the line.
             if !held.withLock({ $0.stands(operation, at: place) }) { _ = limiter.leave(place) }
         case .rejected: preconditionFailure("The line of a queue rejects nobody.")
         }
     }
 
-    /// Gives a place to an operation that stands in the line.
+    /// Gives a place to an operation in the line.
     private func give(_ slot: RequestLimiter.Slot, to operation: Operation) {
         if let ours = operation as? any QueueMember {
             if ours.take(slot) { enter(ours) } else { slot.release(isUnused: true) }
         } else if operation.isCancelled || operation.dependencies.allSatisfy(\.isFinished) {
-            // Without a bound there is nothing to count, and so nothing to watch.
+            // Without a limit there is nothing to count, so we do not watch the operation.
             let isCounted = limiter.total != nil
             if !isCounted { slot.release() }
             enter(foreign: operation, with: isCounted ? slot : nil)
@@ -142,10 +144,10 @@ extension RequestQueue {
         }
     }
 
-    /// An operation that stands in the line.
-    // Unchecked: the weak reference is set once, by `init`.
+    /// An operation in the line.
+    // Unchecked, because the weak reference is set only once, by `init`.
     private final class LineWaiter: SlotWaiter, @unchecked Sendable {
-        /// A queue that is suspended for ever is freed with the blocks in it.
+        /// Weak, so that a queue that stays suspended can be freed together with the blocks in it.
         private weak var queue: RequestQueue?
         private let operation: Operation
         private let origin: Origin?
@@ -158,7 +160,7 @@ extension RequestQueue {
             self.place = place
         }
 
-        /// What enters Foundation's queue is asked whether it is ready.
+        /// Foundation's queue asks each operation that enters whether it is ready, and that may run code of the user.
         var reachesUserCode: Bool { true }
 
         func wasAdmitted() {

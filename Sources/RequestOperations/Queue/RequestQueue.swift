@@ -1,5 +1,6 @@
-/// An operation queue for requests. It starts a request only when there is a place for it, and one that waits for its next
-/// attempt holds no place.
+/// An operation queue for requests.
+///
+/// It starts a request only when there is a place for it. A request that waits for its next attempt holds no place.
 ///
 /// ```swift
 /// let queue = RequestQueue()
@@ -7,110 +8,122 @@
 /// queue.addOperation(URLRequestOperation(url))
 /// ```
 ///
-/// It is an `OperationQueue`. Three things differ:
+/// It is an `OperationQueue`, with three differences:
 ///
-/// - ``maxConcurrentOperationCount`` bounds *attempts*. It is the total of the ``limiter``, whose ``RequestLimiter/perHost`` bounds
-///   those to each host. What has no place yet costs no Task and no thread.
-/// - Operations that are not ready are kept out of Foundation's queue, which on Linux asks all of them again whenever it
-///   starts another. What an operation costs does not depend on how many others wait.
-/// - ``add(_:)`` waits while the queue holds more than ``maximumPending`` operations. A producer of a million requests needs no
-///   gate of its own.
+/// - ``maxConcurrentOperationCount`` limits *attempts*. It is the total of the ``limiter``, whose
+///   ``RequestLimiter/perHost`` limits the attempts to each host. An operation without a place costs no Task and no
+///   thread.
+/// - Operations that are not ready are kept out of Foundation's queue. On Linux, that queue checks all of its
+///   operations again whenever it starts one. So the cost of an operation does not depend on how many others wait.
+/// - ``add(_:)`` waits while the queue holds ``maximumPending`` operations or more. So a producer of a million requests
+///   needs no throttle of its own.
 ///
 /// ## Order
 ///
-/// Ready operations stand in lines by the host of their original request. The next one is that with the highest priority, then
-/// the one that was added first, among the hosts that have a place. Priorities are strict, as Foundation's are.
+/// Ready operations wait in lines, one for each host of their original requests. Among the hosts that have a free
+/// place, the operation with the highest priority is next. If priorities are equal, the one that was added first is
+/// next. Priorities are strict, as in Foundation.
 ///
-/// A request in backoff gives its place back. For its next attempt it lines up at its old position, so it comes before those that
-/// were added later. At a ``maxConcurrentOperationCount`` of 1 requests are sent one at a time, in the order of their adding.
-/// A request that waits for its next attempt is overtaken meanwhile: an order in which all must *succeed* needs dependencies.
+/// A request in backoff gives its place back. For its next attempt it returns to its old position in the line, ahead of
+/// requests that were added later. With a ``maxConcurrentOperationCount`` of 1, requests are sent one at a time, in the
+/// order in which they were added. Others may overtake a request while it waits for its next attempt. If all requests
+/// must *succeed* in order, use dependencies.
 ///
-/// A request has its place while it is processed and sent, and until its body has arrived; not while it decodes. If
-/// ``URLRequestOperation/process(_:)`` or a redirect leads to another host, it exchanges the place of its host and keeps its place
-/// of the total. Of a limiter in its configuration the request takes a slot after that. Must it wait there, it gives the queue's
-/// place back, and gets both together.
+/// A request holds its place while it is processed and sent, until its body has arrived. It does not hold it while it
+/// decodes. If ``URLRequestOperation/process(_:)`` or a redirect leads to another host, the request exchanges its place
+/// of the host. It keeps its place of the total. If its configuration has a limiter too, the request takes a slot of
+/// that one afterwards. If it has to wait there, it gives the queue's place back, and gets both together later.
 ///
-/// What a stage adds to the queue in which its request has a place runs on that place. So at a width of 1 an adapter may fetch
-/// a token through the queue of its request.
+/// An operation that a stage adds to the queue in which its request holds a place runs on that place. So an adapter can
+/// fetch a token through the queue of its request, even at a width of 1.
 ///
 /// ## Other operations
 ///
-/// Whatever else is in the queue counts while it executes: an ``AsynchronousOperation`` of another kind, a block, a foreign
-/// `Operation`. (A ``RequestChain`` does not, the requests that it runs do.) It has no host. Where the queue has a bound, it lines
-/// up when its dependencies have finished. One with a readiness of its own holds its place while it waits for that. Without a
-/// bound such operations go straight to Foundation, and a bound that is set later does not count them; what is added while the
-/// queue is suspended counts for the bound that it has when it is resumed.
+/// Other operations take a place while they execute: an ``AsynchronousOperation`` of another kind, a block, a foreign
+/// `Operation`. (A ``RequestChain`` takes none, but the requests that it runs do.) They have no host. If the queue has
+/// a limit, such an operation joins the line when its dependencies have finished. One that overrides its readiness
+/// holds its place while it waits to become ready. Without a limit, such operations go straight to Foundation, and a
+/// limit that is set later does not count them. Operations that are added to a suspended queue count for the limit that
+/// it has when it is resumed.
 ///
-/// Dependencies can be added and removed, and operations cancelled, while they are held back. Of a foreign operation in a
-/// bounded queue nobody hears such things: a dependency that is added is waited for, one that is removed is waited for all the
-/// same, and one that is cancelled by itself finishes only when its turn comes.
+/// You can add and remove dependencies, and cancel operations, while they are held back. A queue with a limit does not
+/// notice such changes to a foreign operation. It waits for a dependency that is added later, and also for one that is
+/// removed. A foreign operation that you cancel by itself finishes only when its turn comes.
 ///
-/// The `qualityOfService` of the queue becomes that of an operation of ours that has none when it enters Foundation's queue;
-/// `underlyingQueue` is where operations are started and blocks and foreign operations run, while the work of ours is done by
-/// Tasks; `name` is Foundation's.
+/// An operation of ours without a `qualityOfService` gets that of the queue when it enters Foundation's queue.
+/// `underlyingQueue` starts the operations and runs blocks and foreign operations; the work of our operations runs in
+/// Tasks. `name` is Foundation's.
 ///
-/// Foundation lets nobody override `operations` and `operationCount` on Linux. They show what has entered its queue;
-/// ``allOperations`` and ``allOperationCount`` show everything.
+/// On Linux, Foundation does not let a subclass override `operations` and `operationCount`. They show only what has
+/// entered its queue. ``allOperations`` and ``allOperationCount`` show everything.
 ///
-/// A subclass may override what Foundation lets it, and calls `super`.
-// Unchecked as Foundation's own queue is: all state of this class is in `held`, and `ownProgress` is set once, by `init`.
+/// A subclass may override what Foundation allows, and must call `super`.
+// Unchecked like Foundation's own queue. All state of this class is in `held`, and `ownProgress` is set once, by
+// `init`.
 open class RequestQueue: OperationQueue, @unchecked Sendable {
-    /// Admits the attempts of the queue's requests, and what else executes in the queue. Its total is the
-    /// ``maxConcurrentOperationCount``; its bound for each host and its rate are yours to set. It hears of the responses, as that
-    /// of a configuration does. Without bounds by default.
+    /// The limiter that admits the attempts of the queue's requests, and the other operations that execute in the
+    /// queue.
+    ///
+    /// Its total is the ``maxConcurrentOperationCount``. You can set its limit for each host and its rate. It learns of
+    /// the responses, as the limiter of a configuration does. Without limits by default.
     public final let limiter: RequestLimiter
 
     final let held = Locked(HeldOperations())
-    /// Counts what is held back, and what is watched in Foundation's queue, for who waits until that is nothing.
+    /// Counts the held operations, and the watched ones in Foundation's queue. A caller can wait until the count is
+    /// zero.
     final let heldGroup = DispatchGroup()
     final let ownProgress = QueueProgress()
 
-    /// Makes a queue without bounds.
+    /// Makes a queue without limits.
     public override init() {
         limiter = RequestLimiter()
         super.init()
     }
 
-    /// Makes a queue whose requests are admitted by a limiter, such as one with a rate.
+    /// Makes a queue whose requests a limiter admits, such as one with a rate.
     ///
     /// ```swift
     /// let queue = RequestQueue(limiter: RequestLimiter(total: 64, rate: .perSecond(10), adaptsToTooManyRequests: true))
     /// ```
     ///
-    /// - Parameter limiter: The limiter of this queue and of no other. Its total is the ``maxConcurrentOperationCount``. Its
-    ///   ``RequestLimiter/maximumWaiting`` counts for nothing: a queue rejects nobody.
+    /// - Parameter limiter: The limiter of this queue. No other queue may use it. Its total is the
+    ///   ``maxConcurrentOperationCount``. Its ``RequestLimiter/maximumWaiting`` has no effect, because a queue does not
+    ///   reject requests.
     public init(limiter: RequestLimiter) {
         self.limiter = limiter
         super.init()
     }
 
     deinit {
-        // What is ours keeps its queue, but blocks and foreign operations do not, in a queue that is suspended for ever. Dispatch
-        // traps when a group is freed that somebody has entered.
+        // Our operations keep their queue alive. Blocks and foreign operations in a queue that stays suspended do not.
+        // Dispatch traps if a group is freed that has been entered and not left.
         for _ in held.withLock({ $0.operations }) { heldGroup.leave() }
     }
 
     // MARK: What Foundation's queue has
 
-    /// How many attempts are in flight at most, together with what else executes;
-    /// `OperationQueue.defaultMaxConcurrentOperationCount`, the default, is no bound. 0 admits nothing until it is raised.
-    /// Raising it admits those who can run at once; lowering it interrupts none.
+    /// The most attempts that run at the same time, together with the other operations that execute.
+    ///
+    /// The default, `OperationQueue.defaultMaxConcurrentOperationCount`, means no limit. 0 admits nothing until you
+    /// raise it. Raising it admits at once the operations that can run. Lowering it interrupts none.
     open override var maxConcurrentOperationCount: Int {
         get { limiter.total ?? OperationQueue.defaultMaxConcurrentOperationCount }
         set {
             let isBound = newValue != OperationQueue.defaultMaxConcurrentOperationCount
-            // As Foundation's own.
+            // Foundation's queue makes the same check.
             precondition(newValue >= 0 || !isBound, "A queue cannot run \(newValue) operations at a time.")
             limiter.setTotal(isBound ? newValue : nil)
         }
     }
 
-    /// Whether nothing is started, and no first attempt is sent. Requests that have been sent go on, with all their attempts.
+    /// Whether the queue starts no operation and sends no first attempt. Requests that have been sent go on, with all
+    /// their attempts.
     open override var isSuspended: Bool {
         get { held.withLock { $0.isSuspended } }
         set {
             held.withLock { $0.suspend(newValue) }
-            // Of two that set it at once, the last that comes here may be the first above.
+            // If two threads set this at the same time, their order may differ between the two steps. So we repeat
+            // until both agree.
             var applied: Bool
             repeat {
                 applied = held.withLock { $0.isSuspended }
@@ -121,13 +134,16 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// The progress of the queue. Once you have set its `totalUnitCount`, every operation that has executed counts one unit
-    /// when it finishes, asynchronous ones too, which Foundation leaves out; a foreign one if it was added after that and not
-    /// cancelled.
+    /// The progress of the queue.
+    ///
+    /// Once you have set its `totalUnitCount`, every operation that has executed counts one unit when it finishes. This
+    /// includes asynchronous operations, which Foundation leaves out. A foreign operation counts if you add it after
+    /// that and do not cancel it.
     open override var progress: Progress { ownProgress }
 
-    /// Adds an operation, which is started when it is ready. One that is in a queue, runs or has finished is a programmer's
-    /// error.
+    /// Adds an operation, which starts when it is ready.
+    ///
+    /// It is a programming error to add one that is in a queue, runs or has finished.
     open override func addOperation(_ operation: Operation) {
         take(in: operation)
     }
@@ -151,8 +167,11 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         addOperation(operation)
     }
 
-    /// Adds a block that runs when all operations that are in the queue have finished, held back or not, and before any that
-    /// is added later. Cancelling all operations cancels it, if it does not run yet.
+    /// Adds a block that runs when all operations that are in the queue now have finished, and before any that is added
+    /// later.
+    ///
+    /// It waits for operations that are held back too. Cancelling all operations cancels the block, unless it already
+    /// runs.
     open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
         let barrier = QueueBarrier(barrier) { [self] barrier in
             enter(foreign: barrier)
@@ -161,26 +180,27 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         }
         heldGroup.enter()
         let place = limiter.newPlace()
-        // From here on whatever is added waits for the barrier.
+        // From here on, every operation that is added waits for the barrier.
         let predecessors = held.withLock { $0.add(barrier, at: place) }
         if let predecessors { barrier.wait(for: predecessors + entered) }
     }
 
     private func passed(_ barrier: QueueBarrier) {
         let (followers, next) = held.withLock { $0.end(barrier) }
-        // What is in Foundation's queue now was cancelled behind the barrier: all else has finished, or begins now.
+        // Operations in Foundation's queue now were cancelled behind the barrier. All others have finished or begin
+        // now.
         next?.wait(for: followers + entered)
         for operation in followers {
             if let ours = operation as? any QueueMember { ours.passBarrier() } else { advance(operation) }
         }
     }
 
-    /// What is in Foundation's queue and has not finished.
+    /// The operations in Foundation's queue that have not finished.
     private var entered: [Operation] { super.operations.filter { !$0.isFinished } }
 
-    /// Cancels all operations, held back or not: those that are finish at once.
+    /// Cancels all operations, held back or not. Those that are held back finish at once.
     open override func cancelAllOperations() {
-        // The last first: the end of one that is cancelled must not let those go that wait for it.
+        // We cancel the last one first. Otherwise the end of a cancelled operation could start one that waits for it.
         for (operation, enters) in held.withLock({ $0.cancelAll() }).reversed() {
             operation.cancel()
             if enters { hand(over: operation) }
@@ -188,7 +208,8 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         super.cancelAllOperations()
     }
 
-    /// Blocks the thread until all operations have finished, held back or not, those included that are added meanwhile.
+    /// Blocks the thread until all operations have finished, held back or not. This includes operations that are added
+    /// meanwhile.
     @available(*, noasync, message: "Use addBarrierBlock or a dependent Operation instead")
     open override func waitUntilAllOperationsAreFinished() {
         var isOver: Bool
@@ -196,32 +217,35 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
             let added = held.withLock { $0.addedCount }
             heldGroup.wait()
             super.waitUntilAllOperationsAreFinished()
-            // Who watches what has finished.
+            // The code that watches for finished operations must end too.
             heldGroup.wait()
-            // What ran may have added others, which were held until it had left Foundation's queue, and are there by now.
+            // An operation that ran may have added others. They were held until it had left Foundation's queue, and are
+            // there by now.
             isOver = held.withLock { $0.isEmpty && $0.addedCount == added } && super.operationCount == 0
         } while !isOver
     }
 
     // MARK: What is in the queue
 
-    /// All operations that have not finished: those in Foundation's queue, and then those that are held back, each in the order
-    /// in which they came there. Takes time in proportion to their number.
+    /// All operations that have not finished. The time this takes is proportional to their number.
+    ///
+    /// Those in Foundation's queue come first, then those that are held back, each in their order of arrival.
     public final var allOperations: [Operation] {
-        // What enters between the two readings is in both.
+        // An operation that enters between the two reads is in both lists.
         let held = held.withLock { $0.operations }
         let entered = entered
         let known = Set(entered.map(ObjectIdentifier.init))
         return (entered + held.filter { !known.contains(ObjectIdentifier($0)) }).filter { !($0 is QueueBarrier) }
     }
 
-    /// How many operations have not finished. Takes time in proportion to their number.
+    /// How many operations have not finished. The time this takes is proportional to their number.
     public final var allOperationCount: Int { allOperations.count }
 
     // MARK: Producers
 
-    /// How many operations are held back at most before ``add(_:)`` waits: those that have no place yet, or wait for others. 1,000
-    /// by default; less than 1 counts as 1. `addOperation` takes no notice of it.
+    /// The most operations that are held back before ``add(_:)`` waits. 1,000 by default; less than 1 counts as 1.
+    ///
+    /// An operation is held back while it has no place yet, or waits for others. `addOperation` ignores this limit.
     public final var maximumPending: Int {
         get { held.withLock { $0.maximumPending } }
         set {
@@ -230,7 +254,8 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Adds an operation as soon as fewer than ``maximumPending`` are held back. While the queue is suspended it waits.
+    /// Adds an operation as soon as fewer than ``maximumPending`` are held back. It also waits while the queue is
+    /// suspended.
     ///
     /// ```swift
     /// while let line = readLine() {
@@ -238,11 +263,11 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// Those who wait are let in in the order in which they came. An operation that is added by a stage of a request of this
-    /// queue does not wait: the place of that request is there for it. Let no operation that is held back depend on one that is
-    /// still to be added: a full queue would wait for it without end.
+    /// Waiting callers are admitted in the order in which they came. An operation that is added by a stage of a request
+    /// of this queue does not wait, because it uses the place of that request. A held-back operation must not depend on
+    /// one that is still to be added. A full queue would then wait for it forever.
     ///
-    /// - Throws: `CancellationError` if the Task is cancelled before that. Nothing is added then.
+    /// - Throws: `CancellationError` if the Task is cancelled before that. Then nothing is added.
     public final func add(_ operation: Operation) async throws {
         try Task.checkCancellation()
         guard lender == nil else { return addOperation(operation) }
@@ -258,7 +283,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
             held.withLock { $0.leaveProducer() }
             admitProducers()
         }
-        // It may have been let in in the moment of the cancel.
+        // The caller may have been admitted at the moment of the cancellation.
         try Task.checkCancellation()
         addOperation(operation)
     }

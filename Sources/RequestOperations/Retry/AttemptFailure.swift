@@ -1,16 +1,17 @@
 /// A failed attempt, as the retry decision sees it.
 public struct AttemptFailure: Sendable, CustomStringConvertible {
-    /// All values, in one object: an operation that waits before its next attempt holds its last failure.
+    /// All values are in one object. An operation that waits before its next attempt keeps its last failure, which is
+    /// then a single reference.
     private let values: Box<Values>
 
-    /// The error: a ``RequestError`` for what this package or its transports detected, else the error that a stage of
-    /// your own threw, untouched.
+    /// The error. It is a ``RequestError`` if this package or a transport found the failure. Otherwise it is the
+    /// unchanged error that a stage of your own threw.
     public var error: any Error { values.value.error }
 
     /// The number of the attempt that failed, from 1.
     public var attempt: Int { values.value.attempt }
 
-    /// The request that was sent, or was about to be: after `process`, before redirects.
+    /// The request that was sent or was about to be sent: after `process`, before any redirect.
     public var request: URLRequest { values.value.request }
 
     /// The stage that failed.
@@ -19,14 +20,14 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// The head of the response, if one had arrived.
     public var head: ResponseHead? { values.value.head }
 
-    /// Whether the server may have begun to act on the request. `false` means: surely not, so any method can be retried.
+    /// Whether the server may have started to act on the request. If `false`, it did not, so any method can be retried.
     public var requestMayHaveBeenProcessed: Bool { values.value.requestMayHaveBeenProcessed }
 
     /// Whether the body can be sent again.
     public var bodyIsReplayable: Bool { values.value.bodyIsReplayable }
 
-    /// How many attempts failed since the backoff last began afresh, this one included: the number of the coming retry
-    /// for the backoff.
+    /// The number of the next retry, as the backoff counts it: how many attempts have failed since the backoff last
+    /// restarted. This attempt is included.
     public var backoffStep: Int { values.value.backoffStep }
 
     /// The time since the request's first attempt was handed to the transport; zero if none was.
@@ -35,33 +36,34 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// The time left until the operation's deadline, if it has one.
     public var timeLeft: Duration? { values.value.timeLeft }
 
-    /// When the failure was seen, for the dates of `Retry-After`.
+    /// When the failure was noticed. A `Retry-After` that is a date is compared with it.
     public var date: Date { values.value.date }
 
-    /// How many attempts, up to this one, do not count for the maximum of retries: a circuit breaker refused them, or another
-    /// counts for those that ran beside each other.
+    /// How many attempts so far, this one included, do not count for the maximum of retries. A circuit breaker refused
+    /// them, or they ran beside another attempt that counts for all.
     var uncounted: Int { values.value.uncounted }
 
     /// How many attempts, up to this one, were answered 429 with a `Retry-After`.
     var tooManyRequests: Int { values.value.tooManyRequests }
 
-    /// Whether a response of the attempt redirected: the server acted on the request, and what failed is another one.
+    /// Whether a response of this attempt was a redirect. Then the server acted on the request, and a later request
+    /// failed.
     var wasRedirected: Bool { values.value.redirect != nil }
 
-    /// Whether the circuit breaker did not let the attempt pass, so that nothing was sent.
+    /// Whether the circuit breaker refused the attempt, so that nothing was sent.
     var wasRefused: Bool { values.value.wasRefused }
 
-    /// Whether an attempt of the request was handed to the transport, this one or an earlier one.
+    /// Whether this attempt or an earlier one was handed to the transport.
     var wasSent: Bool { values.value.wasSent }
 
-    /// Whether the next attempt follows without a backoff. A connection that others had used before was lost without any of
-    /// a response, which says nothing of the host. A second such loss in a row has its backoff.
+    /// Whether the next attempt follows without a backoff. This is so when a reused connection was lost before any part
+    /// of a response, which says nothing about the host. A second such loss in a row gets its backoff.
     var skipsBackoff: Bool { values.value.skipsBackoff }
 
-    /// Where the attempt went last: to the request's own URL, or where a redirect led.
+    /// The last URL of the attempt: the target of the last redirect, or else the request's own URL.
     var lastURL: URL? { values.value.redirect ?? request.url }
 
-    /// What is known of hosts.
+    /// The registry that remembers hosts.
     var hosts: HostRegistry { values.value.hosts }
 
     /// Makes a failure, for tests of a policy or an observer.
@@ -107,8 +109,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 skipsBackoff: skipsBackoff, wasSent: wasSent, isOfDecoder: isOfDecoder, hosts: hosts))
     }
 
-    /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it, or
-    /// if it is a `DecodingError` out of the stage `decode`. Any other has ``RequestError/Code/stageFailed``.
+    /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it,
+    /// or if it is a `DecodingError` from the stage `decode`. Any other has ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code { wrapped.code }
 
     private var wrapped: RequestError {
@@ -135,12 +137,12 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         let date: Date
         let uncounted: Int
         let tooManyRequests: Int
-        /// The last one.
+        /// The target of the last redirect.
         let redirect: URL?
         let wasRefused: Bool
         let skipsBackoff: Bool
         let wasSent: Bool
-        /// Whether the decoder threw the error, and not an override of the stage `decode`.
+        /// Whether the decoder threw the error, rather than an override of the stage `decode`.
         let isOfDecoder: Bool
         let hosts: HostRegistry
     }

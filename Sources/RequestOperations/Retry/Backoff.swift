@@ -9,17 +9,17 @@
 /// | 5 | 8 s | 21600 s |
 /// | 7 and on | 20 s | 21600 s |
 ///
-/// Full jitter draws uniformly from zero to that delay (Brooker, "Exponential backoff and jitter", AWS, 2015). A delay is
-/// never negative, NaN or above ``maximum``, whatever the parameters and the number of the retry. Without jitter it is
-/// exactly what was asked for, to the nanosecond.
+/// Full jitter draws uniformly from zero to that delay (Brooker, "Exponential backoff and jitter", AWS, 2015). A delay
+/// is never negative, never NaN and never above ``maximum``, for any parameters and any retry number. Without jitter it
+/// is exactly the configured delay, to the nanosecond.
 public struct Backoff: Sendable, Hashable {
     /// How randomness enters a delay.
     public enum Jitter: Sendable, Hashable {
-        /// Uniformly from zero to the delay.
+        /// A random delay, uniform from zero to the delay.
         case full
-        /// Half the delay, and uniformly up to half more.
+        /// Half the delay, plus a random part that is uniform from zero to the other half.
         case equal
-        /// The delay as it is. Many clients that failed together will come back together.
+        /// The exact delay. Clients that failed at the same time then also retry at the same time.
         case none
     }
 
@@ -32,15 +32,15 @@ public struct Backoff: Sendable, Hashable {
 
     private let curve: Curve
 
-    /// The largest delay before jitter. It is less than `Int64.max` seconds, the time that stands for no limit.
+    /// The largest delay before jitter. It is always less than `Int64.max` seconds, which means "no limit" here.
     public let maximum: Duration
 
-    /// How randomness enters.
+    /// How randomness enters a delay.
     public let jitter: Jitter
 
     private init(_ curve: Curve, maximum: Duration, jitter: Jitter) {
         self.curve = curve
-        // Sums of such durations do not overflow.
+        // This bound keeps sums of such durations from overflowing.
         self.maximum = min(max(maximum, .zero), .seconds(Int64.max - 1))
         self.jitter = jitter
     }
@@ -49,8 +49,8 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - initial: The delay before the first retry. 0.5 s by default.
-    ///   - factor: The growth from retry to retry. 2 by default; below 1 the delays shrink, a negative one counts as 0, one
-    ///     that is not finite as 1.
+    ///   - factor: The growth from one retry to the next. 2 by default. Below 1 the delays shrink. A negative factor
+    ///     counts as 0, and one that is not finite counts as 1.
     ///   - maximum: The largest delay. 20 s by default.
     ///   - jitter: Full by default.
     public static func exponential(
@@ -62,7 +62,8 @@ public struct Backoff: Sendable, Hashable {
             jitter: jitter)
     }
 
-    /// The delays of a table in order, the last one from there on; an empty table is no delay.
+    /// The delays of a table, in order. After the end of the table its last delay repeats. An empty table means no
+    /// delay.
     ///
     /// - Parameters:
     ///   - delays: The delays before jitter.
@@ -94,8 +95,10 @@ public struct Backoff: Sendable, Hashable {
             .linear(initial: initial.inSeconds, increment: increment.inSeconds), maximum: maximum, jitter: jitter)
     }
 
-    /// Uniformly from `initial` to three times the delay before, at most `maximum`: jitter that needs no curve. Nothing is kept
-    /// of the delays that were waited: those before are drawn anew for each retry.
+    /// A delay drawn uniformly from `initial` to three times the previous delay, at most `maximum`. It needs no further
+    /// jitter.
+    ///
+    /// The delays of earlier waits are not stored. For each retry, the whole series of delays is drawn again.
     ///
     /// - Parameters:
     ///   - initial: The smallest delay. 0.5 s by default.
@@ -106,7 +109,8 @@ public struct Backoff: Sendable, Hashable {
         Backoff(.decorrelated(initial: initial.inSeconds), maximum: maximum, jitter: .none)
     }
 
-    /// 1, 3, 60, 3600 and 21600 s with full jitter: the table of the URLRequestOperation that this package succeeds.
+    /// 1, 3, 60, 3600 and 21600 s with full jitter: the table of the older URLRequestOperation, which this package
+    /// replaces.
     public static let ancestor = Backoff.table([
         .seconds(1), .seconds(3), .seconds(60), .seconds(3600), .seconds(21600),
     ])
@@ -115,7 +119,7 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - retry: The number of the retry, from 1; smaller numbers count as 1.
-    ///   - random: Where the jitter comes from.
+    ///   - random: The source of the jitter.
     public func delay(beforeRetry retry: Int, using random: RandomSource = .system) -> Duration {
         jittered(unjittered(retry, random), random)
     }
@@ -129,7 +133,7 @@ public struct Backoff: Sendable, Hashable {
         let step = max(retry, 1)
         let delay: Duration =
             switch curve {
-            // 0 × ∞ is the only way to NaN, an initial delay of zero: it counts as zero.
+            // An initial delay of zero can give 0 × ∞, which is NaN. It counts as zero.
             case .exponential(let initial, let factor): .rounded(seconds: initial * pow(factor, Double(step - 1)))
             case .linear(let initial, let increment): .rounded(seconds: initial + increment * Double(step - 1))
             case .table(let delays): delays.isEmpty ? .zero : delays[min(step, delays.count) - 1]
@@ -148,7 +152,8 @@ public struct Backoff: Sendable, Hashable {
         return share == 1 ? delay : min(.rounded(seconds: delay.inSeconds * share), delay)
     }
 
-    /// The series is walked from its start, so that the function stays pure; after 32 steps its distribution is settled.
+    /// We walk the series from its start, so that the function stays pure. After 32 steps its distribution no longer
+    /// changes.
     private func decorrelated(initial: Double, steps: Int, _ random: RandomSource) -> Duration {
         let cap = maximum.inSeconds
         var delay = initial
@@ -163,8 +168,9 @@ extension Duration {
     /// The duration in seconds.
     package var inSeconds: Double { self / .seconds(1) }
 
-    /// A number of seconds, rounded to the nanosecond: so 0.3 is 300 milliseconds, which it is not to the attosecond. NaN
-    /// and negative numbers are zero; beyond 285 years it is whole seconds, at most those of 292 thousand million years.
+    /// A number of seconds, rounded to the nanosecond. So 0.3 becomes exactly 300 milliseconds, although the `Double`
+    /// is not exactly 0.3. NaN and negative numbers become zero. From 9e9 seconds (285 years) on we keep whole seconds
+    /// only, at most 9e18 of them.
     package static func rounded(seconds: Double) -> Duration {
         guard seconds > 0 else { return .zero }
         guard seconds < 9e9 else { return .seconds(Int64(min(seconds, 9e18))) }

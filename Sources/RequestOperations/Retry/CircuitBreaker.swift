@@ -1,40 +1,42 @@
-/// Keeps attempts away from a host that fails: each scheme, host and port has a circuit of its own.
+/// Stops attempts to a host that keeps failing. Each scheme, host and port has its own circuit.
 ///
-/// A *closed* circuit lets every attempt pass and counts. When in the sampling window at least `minimumThroughput` attempts
-/// ended and at least `failureRatio` of them failed, the circuit *opens*: for `openTime` no attempt is sent. Then it is
-/// *half open*: `probes` attempts are sent, and no more. If all of them succeed it closes, if one fails it opens again.
+/// A *closed* circuit lets every attempt pass and counts the results. It *opens* when, within the sampling window, at
+/// least `minimumThroughput` attempts ended and at least `failureRatio` of them failed. While it is open, for
+/// `openTime`, no attempt is sent. Then it is *half open*: it lets only `probes` attempts pass. If all of them succeed,
+/// it closes. If one fails, it opens again.
 ///
 /// ```swift
 /// configuration.retryPolicy.circuitBreaker = CircuitBreaker()
 /// ```
 ///
-/// A value of this type is a setting. The circuits are in the ``HostRegistry`` of the configuration, one for each host and each
-/// setting.
+/// A value of this type is only a setting. The circuits are in the ``HostRegistry`` of the configuration, one for each
+/// host and each setting.
 ///
-/// A failure here is what the ``RetryPolicy`` holds to be passing: one of its codes or statuses. Every other response shows
-/// a host that works. A probe shows it as soon as the head of its response is accepted, however long its body takes; if
-/// that then fails, the failure counts as one after the recovery. What says nothing of the host does not count: an attempt
-/// that was cancelled or left behind, and one that failed before a response for another reason, such as a certificate that is
-/// not trusted.
+/// A failure counts if the ``RetryPolicy`` considers it temporary: it has one of the policy's codes or statuses. Every
+/// other response shows that the host works. A probe succeeds as soon as the head of its response is accepted, however
+/// long its body takes. If the body fails afterwards, that counts as a failure after the recovery. An attempt that says
+/// nothing about the host does not count. Examples are an attempt that was cancelled or left behind, and one that
+/// failed before a response because of an untrusted certificate.
 ///
-/// A redirect to another scheme, host or port is an attempt of its own here: it shows that the one host works and asks for
-/// the other.
+/// A redirect to another scheme, host or port counts as a separate attempt. It shows that the first host works, and it
+/// asks the circuit of the second.
 ///
-/// An attempt that is refused fails as ``RequestError/Code/circuitOpen`` and was surely not sent. The request waits until the
-/// circuit is half open, and from then on for its backoff, so that those who wait do not come all at once. While the probes are
-/// under way it waits for at least 0.1 to 0.2 seconds. A refused attempt counts neither for ``RetryPolicy/maximumRetries`` nor for
-/// the ``RetryBudget``. With a ``HostRecoveryObserver`` the success of a probe wakes those that wait for the host.
+/// A refused attempt fails with ``RequestError/Code/circuitOpen``. It was not sent. The request waits until the circuit
+/// is half open, and then for its backoff, so that the waiting requests do not all come at once. While the probes run,
+/// it waits for at least 0.1 to 0.2 seconds. A refused attempt counts neither for ``RetryPolicy/maximumRetries`` nor
+/// for the ``RetryBudget``. With a ``HostRecoveryObserver``, the success of a probe wakes requests that wait for the
+/// host.
 ///
-/// A circuit that is not closed is forgotten when nobody has asked for it in the 12 hours after its open time. Then it counts
-/// as closed.
+/// A circuit that is not closed is forgotten if no request asks for it in the 12 hours after its open time. Then it
+/// counts as closed.
 public struct CircuitBreaker: Sendable, Hashable {
     /// The states of a circuit.
     public enum State: Sendable, Hashable {
-        /// Attempts are made.
+        /// All attempts are sent.
         case closed
-        /// No attempt is made.
+        /// No attempt is sent.
         case open
-        /// A few attempts are made, to see whether the host has recovered.
+        /// A few attempts are sent, to see whether the host has recovered.
         case halfOpen
     }
 
@@ -44,11 +46,13 @@ public struct CircuitBreaker: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - failureRatio: The share of failures that opens a circuit, above 0 and at most 1. 0.5 by default.
-    ///   - minimumThroughput: How many attempts must have ended in the window before it can open, at least 1. 20 by default.
-    ///   - samplingWindow: The window in which they are counted; it moves in tenths. 10 s by default, at least a microsecond.
-    ///   - openTime: How long a circuit stays open. 5 s by default; negative counts as zero.
-    ///   - probes: How many attempts have to succeed one after another or at once in a half-open circuit, at least 1. 1 by
-    ///     default.
+    ///   - minimumThroughput: How many attempts must end within the window before the circuit can open, at least 1. 20
+    ///     by default.
+    ///   - samplingWindow: The time in which attempts are counted. It moves in steps of a tenth. 10 s by default, at
+    ///     least a microsecond.
+    ///   - openTime: How long a circuit stays open. 5 s by default; a negative time counts as zero.
+    ///   - probes: How many attempts a half-open circuit lets pass, one after another or at once. All must succeed to
+    ///     close it. 1 by default, and at least 1.
     public init(
         failureRatio: Double = 0.5, minimumThroughput: Int = 20, samplingWindow: Duration = .seconds(10),
         openTime: Duration = .seconds(5), probes: Int = 1

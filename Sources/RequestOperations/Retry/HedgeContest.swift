@@ -1,14 +1,14 @@
-/// Which of the attempts that run beside each other has the answer: a pure value. Attempts have ids here, since a hedge has its
-/// number only when it is sent; that of the first is 0.
+/// Decides which of several parallel attempts gives the answer. A pure value. It uses ids of its own, because a hedge
+/// gets its attempt number only when it is sent. The first attempt has the id 0.
 struct HedgeContest {
-    /// A failure that is no answer as long as another attempt runs.
+    /// A failure that is not yet the result, because another attempt may still give an answer.
     struct Failed {
         let id: Int
         let error: any Error
         let weight: Weight
     }
 
-    /// What a failure tells, in ascending order.
+    /// How much a failure tells us, in ascending order.
     enum Weight: Int {
         case noResponse
         case response
@@ -16,22 +16,22 @@ struct HedgeContest {
     }
 
     private enum Phase {
-        /// Nobody has the answer; those that failed.
+        /// No attempt has answered yet. The value lists those that failed.
         case open([Failed])
         case won(by: Int)
         /// The request was cancelled.
         case cancelled
-        /// All failed, or one for good.
+        /// All attempts failed, or one failed in a way that is final.
         case lost
     }
 
-    /// What follows from the end of an attempt.
+    /// What happens after an attempt ended.
     enum Verdict {
-        /// Others are awaited, or have the answer.
+        /// Nothing: other attempts still run, or another one has already answered.
         case goesOn
-        /// How the attempt ended is the answer.
+        /// The result of this attempt is the answer.
         case answers
-        /// The failure of this attempt, which may be another, is the answer.
+        /// The request fails with this failure. It may be that of another attempt.
         case fails(Failed)
         /// The request was cancelled, and this was the last attempt.
         case cancelled
@@ -40,12 +40,12 @@ struct HedgeContest {
     private var phase = Phase.open([])
     private var running: Set<Int> = [0]
 
-    /// Whether an attempt can still join.
+    /// Whether an attempt can still join: none has failed or won.
     var isOpen: Bool {
         if case .open(let failed) = phase { failed.isEmpty } else { false }
     }
 
-    /// Whether it is clear what the request goes on with.
+    /// Whether the outcome is settled: an attempt won, all are lost, or the request was cancelled.
     var isDecided: Bool {
         if case .open = phase { false } else { true }
     }
@@ -54,14 +54,14 @@ struct HedgeContest {
         if case .won(id) = phase { true } else { false }
     }
 
-    /// A hedge is about to be sent; whether it may be.
+    /// Adds a hedge that is about to be sent. Returns `false` if it must not be sent.
     mutating func join(_ id: Int) -> Bool {
         guard isOpen else { return false }
         running.insert(id)
         return true
     }
 
-    /// A head was accepted; whether the attempt goes on with its body.
+    /// Records that an attempt's response head was accepted. Returns whether that attempt goes on with its body.
     mutating func win(_ id: Int) -> Bool {
         guard case .open = phase, running.contains(id) else { return false }
         phase = .won(by: id)
@@ -73,7 +73,7 @@ struct HedgeContest {
         return running.isEmpty ? .cancelled : .goesOn
     }
 
-    /// An attempt ended with an answer, or one that lost did.
+    /// Records that an attempt ended with an answer, or that a losing attempt ended.
     mutating func end(_ id: Int) -> Verdict {
         let wasRunning = running.remove(id) != nil
         switch phase {
@@ -84,9 +84,9 @@ struct HedgeContest {
         }
     }
 
-    /// An attempt failed.
+    /// Records that an attempt failed.
     ///
-    /// - Parameter isFinal: Whether that is an answer.
+    /// - Parameter isFinal: Whether the failure is final and so ends the contest.
     mutating func fail(_ failure: Failed, isFinal: Bool) -> Verdict {
         guard case .open(var failed) = phase, running.remove(failure.id) != nil else { return end(failure.id) }
         guard !isFinal else {
@@ -97,7 +97,8 @@ struct HedgeContest {
         return verdict(on: failed)
     }
 
-    /// An attempt failed: what follows if there is no other, as without hedging; else `nil`, and nothing was changed.
+    /// Records the failure of the only attempt, as without hedging. Returns `nil` and changes nothing if another
+    /// attempt runs or has failed, or if the outcome is settled.
     mutating func failAlone(_ id: Int, _ error: any Error) -> Verdict? {
         guard isOpen, running == [id] else { return nil }
         return fail(Failed(id: id, error: error, weight: .noResponse), isFinal: true)

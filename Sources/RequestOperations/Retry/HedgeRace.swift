@@ -1,12 +1,12 @@
-/// The attempts that run beside each other, each in a Task of its own, for one response.
+/// The parallel attempts for one response, each in its own Task.
 ///
-/// User code is never awaited in a task group, which cannot return before its slowest child: who has lost is cancelled, and
-/// nobody waits for its Task.
+/// We never await user code in a task group, because a group cannot return before its slowest child. We cancel the
+/// losing attempts, and nothing waits for their Tasks.
 final class HedgeRace: Sendable {
-    /// What runs in a Task of its own and has not returned.
+    /// A Task of this race that has not returned.
     private struct Runner {
         var stage: RequestError.Stage
-        /// `nil` while it is made.
+        /// `nil` until the Task has been created.
         var task: Task<Void, Never>?
     }
 
@@ -15,9 +15,9 @@ final class HedgeRace: Sendable {
         /// The numbers of the attempts that were sent.
         var attempts: [Int: Int] = [:]
         var runners: [Int: Runner] = [:]
-        /// What those hold that lost.
+        /// The slots and permits that the losing attempts still hold.
         var heldByLost: [HeldByAttempt] = []
-        /// Who waits until it is time for a hedge.
+        /// Resumed when it is time for a hedge, or when there will be none.
         var turn: Answer<Bool>?
 
         func others(than id: Int?) -> [Runner] {
@@ -39,7 +39,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.contest.isDecided } }
 
-    /// Waits until it is time for a hedge; whether there may be one.
+    /// Waits until it is time for a hedge. Returns `false` if no hedge may be sent any more.
     func isOpen(after delay: Duration) async throws -> Bool {
         let turn = Answer<Bool>()
         let isOpen = state.withLock { state in
@@ -54,7 +54,8 @@ final class HedgeRace: Sendable {
         return try await turn.value
     }
 
-    /// A hedge is about to be sent; whether it may be. One that is not after all ``leaves(_:)``.
+    /// Registers a hedge that is about to be sent. Returns `false` if it must not be sent. If it is then not sent after
+    /// all, ``leaves(_:)`` must be called.
     func joins(_ id: Int) -> Bool {
         state.withLock { $0.contest.join(id) }
     }
@@ -63,7 +64,8 @@ final class HedgeRace: Sendable {
         settle(state.withLock { $0.contest.end(id) })
     }
 
-    /// Runs the preparation of a hedge, or an attempt, in a Task of its own, which takes its task-local values from here.
+    /// Runs the preparation of a hedge, or an attempt, in its own Task. The Task inherits the task-local values of the
+    /// caller.
     func start(_ id: Int, in stage: RequestError.Stage, _ body: @escaping @Sendable () async -> Void) {
         state.withLock { $0.runners[id] = Runner(stage: stage) }
         let task = Task {
@@ -71,7 +73,7 @@ final class HedgeRace: Sendable {
             _ = state.withLock { $0.runners.removeValue(forKey: id) }
         }
         let isLate = state.withLock { state in
-            // It may have returned already.
+            // The Task may already have returned.
             state.runners[id]?.task = task
             return state.contest.isDecided && !state.contest.isWon(by: id)
         }
@@ -92,7 +94,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// A task whose progress is told from when its attempt has won.
+    /// Returns the task, changed so that it reports progress only once its attempt has won.
     func entered(_ task: TransportTask, as id: Int) -> TransportTask {
         guard let onProgress = task.onProgress else { return task }
         var task = task
@@ -102,7 +104,8 @@ final class HedgeRace: Sendable {
         return task
     }
 
-    /// A validation after which the attempt has won, or is told that another has.
+    /// Returns a validation that decides the race. If it accepts a head, its attempt wins, or it throws because another
+    /// has won.
     func decisive(
         _ validate: @escaping @Sendable (ResponseHead) throws -> Void, for id: Int
     ) -> @Sendable (ResponseHead) throws -> Void {
@@ -113,22 +116,22 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// The operation was cancelled: so are all attempts, and the last of them ends the race.
+    /// Cancels all attempts because the operation was cancelled. The last of them ends the race.
     func cancel() {
         let verdict = state.withLock { $0.contest.cancel() }
         stopOthers(than: nil)
         settle(verdict)
     }
 
-    // MARK: What comes of it
+    // MARK: Results
 
-    /// An attempt ended with an error.
+    /// Handles an attempt that ended with an error.
     private func end(_ id: Int, _ error: any Error, in attempt: Int) {
         if state.withLock({ $0.contest.isWon(by: id) }) {
             return settle(state.withLock { $0.contest.end(id) }, .failure(error))
         }
         if let verdict = state.withLock({ $0.contest.failAlone(id, error) }) { return settle(verdict) }
-        // One that was cancelled by whomever has no failure that could be judged.
+        // A cancelled attempt has no failure to judge, no matter what cancelled it.
         let failure = error.meansCancellation ? nil : runner.judge(error, of: attempt)
         let isFinal = failure.map { !runner.configuration.retryPolicy.isTransient($0) } ?? true
         let weight: HedgeContest.Weight =
@@ -136,7 +139,8 @@ final class HedgeRace: Sendable {
         let verdict = state.withLock {
             $0.contest.fail(HedgeContest.Failed(id: id, error: error, weight: weight), isFinal: isFinal)
         }
-        // What the retry decision is made from is told then.
+        // The failure that goes to the retry decision is reported when that decision is made. We report the others
+        // here.
         let isDecisive = if case .fails(let failed) = verdict { failed.id == id } else { false }
         if !isFinal, !isDecisive { runner.failBeside(error, of: attempt) }
         settle(verdict)
@@ -147,7 +151,7 @@ final class HedgeRace: Sendable {
         case .goesOn:
             state.withLock { $0.contest.isOpen ? nil : $0.turn }?.resume(with: .success(false))
         case .answers:
-            // Only an attempt's own end answers, and that has a result.
+            // Only the end of an attempt gives this verdict, and its caller always passes a result.
             answer.resume(with: result!)
         case .fails(let failed):
             decide(for: failed.id)
@@ -157,7 +161,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Has the request go on with one attempt.
+    /// Continues the request with one attempt and stops the others.
     private func decide(for id: Int) {
         if let attempt = state.withLock({ $0.attempts[id] }) {
             let held = runner.lead(attempt)
@@ -173,19 +177,19 @@ final class HedgeRace: Sendable {
         _ = DeadlineHeap.shared.schedule(at: .now + grace) { [self] in
             DispatchQueue.global().async { self.leaveBehind(others: id) }
         }
-        // Cancelling runs the handlers of user code, for which the body of who has won does not wait.
+        // Cancelling runs handlers in user code. The winner must not wait for them before it reads its body.
         DispatchQueue.global().async {
             for other in others { other.task?.cancel() }
         }
     }
 
-    /// Those that lost and have not returned are not waited for any longer.
+    /// Stops waiting for the losing attempts that have not returned.
     private func leaveBehind(others id: Int?) {
         let (others, held) = state.withLock { ($0.others(than: id), $0.heldByLost) }
         for held in held { held.giveBack(.cancelled) }
         for other in others { runner.leaveBehind(other.stage) }
     }
 
-    /// How long those that lost are waited for: longer than a stage with a time limit waits for user code.
+    /// How long we wait for losing attempts. This is longer than a stage with a time limit waits for user code.
     private let grace = Duration.milliseconds(100)
 }

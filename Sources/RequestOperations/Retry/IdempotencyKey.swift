@@ -1,15 +1,17 @@
 extension RequestAdapter {
-    /// Gives requests a key that is the same for all attempts, so that the server can tell a repetition from a second
-    /// request, and the retry policy may repeat it (draft-ietf-httpapi-idempotency-key-header).
+    /// Gives each request a key that all its attempts share (draft-ietf-httpapi-idempotency-key-header).
     ///
-    /// The value is a random UUID (RFC 9562, version 4), as a string in quotation marks (RFC 9651, section 3.3.3). Nobody can
-    /// guess it, and the keys of two requests have nothing in common. It does not come from
-    /// ``RequestConfiguration/randomSource``: two processes with the same seed would have the same keys. A decision that
-    /// replaces the request (``RetryDecision/retry(after:or:restartingBackoff:with:)``) gives it a new key. A request that
-    /// has a key of your own keeps it. Only a server that knows the field keeps from acting twice: that is for
-    /// you to know.
+    /// The key lets the server tell a repeated request from a second one. So the retry policy may repeat the request.
     ///
-    /// - Parameter methods: Which requests are given one, without regard to case. POST and PATCH by default.
+    /// The value is a random UUID (RFC 9562, version 4), as a string in quotation marks (RFC 9651, section 3.3.3). It
+    /// cannot be guessed, and the keys of two requests are unrelated. It does not come from
+    /// ``RequestConfiguration/randomSource``, because two processes with the same seed would then have the same keys. A
+    /// decision that replaces the request (``RetryDecision/retry(after:or:restartingBackoff:with:)``) gives it a new
+    /// key. A request that already has a key keeps it. The key prevents a second action only on a server that supports
+    /// the field. You must know whether your server does.
+    ///
+    /// - Parameter methods: The methods of the requests that get a key, without regard to case. POST and PATCH by
+    ///   default.
     public static func idempotencyKey(methods: Set<String> = ["POST", "PATCH"]) -> RequestAdapter {
         let methods = Set(methods.map { $0.uppercased() })
         return RequestAdapter(isRepeatable: true) { request, keys in
@@ -20,20 +22,21 @@ extension RequestAdapter {
     }
 }
 
-/// The key that makes a request one that can be repeated.
+/// The `Idempotency-Key` field, which makes a request repeatable.
 enum IdempotencyKey {
     static let field = "Idempotency-Key"
 
-    /// A value that nobody else has.
+    /// Makes a new, unique value.
     static func new() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }
 
-/// Has the key of a request, which is the same each time, and makes it when an adapter asks for it first.
+/// Holds the key of one request. It makes the key when an adapter first asks for it, and then always returns the same
+/// one.
 protocol IdempotencyKeySource: AnyObject, Sendable {
     func idempotencyKey() -> String
 }
 
-/// The key of a request that no operation makes: another each time.
+/// Makes a new key each time, for a request that belongs to no operation.
 final class NewIdempotencyKeys: IdempotencyKeySource {
     func idempotencyKey() -> String { IdempotencyKey.new() }
 }

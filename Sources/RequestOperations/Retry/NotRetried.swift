@@ -1,25 +1,25 @@
-/// Why no further attempt was made, as ``RequestError/notRetried`` says it.
+/// Why there was no further attempt, in the words of ``RequestError/notRetried``.
 enum NotRetried: Sendable, Hashable, CustomStringConvertible {
-    /// So many attempts count, of so many that the policy allows.
+    /// The number of attempts that count, and the number that the policy allows.
     case attempts(Int, of: Int)
-    /// The policy's elapsed limit, of this length, is over, or would be when the next attempt begins.
+    /// The policy's elapsed limit has passed, or would pass before the next attempt begins.
     case elapsedLimit(Duration)
-    /// The deadline is over, or would be when the next attempt begins.
+    /// The deadline has passed, or would pass before the next attempt begins.
     case deadline
-    /// Neither the status nor the code is one of those that the policy retries.
+    /// The policy retries neither the status nor the code.
     case notPassing
-    /// The server may have acted on the request, and a request of this method must not be repeated then.
+    /// The server may have acted on the request, and the request's method does not allow a repetition.
     case notRepeatable(method: String)
     /// A decider or an override of `retryDecision(after:)` said so.
     case decision
-    /// There was no decision, since the stage that makes it failed.
+    /// There was no decision, because the stage that makes it failed.
     case noDecision
-    /// The error that took the place of the attempt's says why.
+    /// The error that replaced the attempt's error gives the reason.
     case said(String)
 
     var description: String {
         switch self {
-        // A count would read "0 of 1 attempts" for an attempt that does not count.
+        // An attempt that does not count would give the text "0 of 1 attempts".
         case .attempts(_, of: ...1): "no retries allowed"
         case .attempts(let count, let maximum): "\(count) of \(maximum) attempts"
         case .elapsedLimit(let limit): "the elapsed limit of \(limit)"

@@ -1,28 +1,28 @@
-/// How long a retry waits, once its host was asked as well. A pure value.
+/// How long a retry waits, with the state of its host taken into account. A pure value.
 struct PlannedWait {
-    /// What is known of a host when a retry to it is decided.
+    /// What is known about a host when a retry to it is decided.
     struct Host {
-        /// How long its circuit is open.
+        /// How long its circuit stays open.
         let open: Duration
-        /// How long it asked to be left alone, this request or others.
+        /// How long the host asked to be left alone, in a response to this request or to another.
         let silence: Duration
     }
 
     let delay: Duration
     /// What decides the length of the wait.
     let reason: WaitReason
-    /// For so long no sign ends the wait.
+    /// How long no early-retry observer can end the wait.
     let hold: Duration
 
     /// Plans the wait.
     ///
     /// - Parameters:
-    ///   - decided: The delay of the decision.
+    ///   - decided: The delay that the retry decision chose.
     ///   - failure: The attempt that failed.
-    ///   - host: What is known of its host.
+    ///   - host: The state of its host.
     ///   - policy: The policy.
-    ///   - random: Where the spread comes from.
-    /// - Throws: What the request ends with, where there is no time for the wait.
+    ///   - random: The source of the spread.
+    /// - Throws: The error that ends the request if there is no time for the wait.
     init(
         _ decided: Duration, after failure: AttemptFailure, host: Host, by policy: RetryPolicy,
         using random: RandomSource
@@ -31,21 +31,25 @@ struct PlannedWait {
         let asked = policy.askedDelay(after: failure)
         var delay = max(decided, .zero)
         if failure.wasRefused {
-            // Refused attempts do not count, so those who wait for the probes must not ask without end.
+            // Refused attempts do not count as retries. So a request that waits for the probes must not ask again and
+            // again without a pause.
             if host.open == .zero { delay = max(delay, .milliseconds(100) + .rounded(seconds: 0.1 * random.next())) }
-            // A circuit only delays what was never sent. So no backoff takes such a request past its deadline.
+            // An open circuit only delays a request of which nothing was sent. We shorten its backoff so that it does
+            // not run past the deadline.
             if !failure.wasSent { delay = min(delay, max(left - host.open, .zero) / 2) }
         }
-        // What this request was told itself was part of the decision.
+        // The decision already includes the time that this request itself was told to wait. Only a longer time counts
+        // here.
         let others = host.silence > asked ?? .zero ? host.silence : .zero
-        // A request that was told itself need not be spread among those that were not.
+        // A request that was told to wait itself needs no spread. The spread is for requests that only others speak
+        // for.
         let held = asked == nil ? SilenceTable.spread(others, within: left, using: random) : others
-        // What was never sent is only delayed by what another one was told.
+        // A request of which nothing was sent is only delayed by what the host told another request.
         guard others == .zero || (others <= policy.maximumRetryAfter || !failure.wasSent) && held < left else {
             throw Refusal(
                 .retryAfterTooLong, after: failure, reason: "the host asked another request to wait for \(others) more")
         }
-        // Those who wait for a circuit do not come all at once.
+        // The backoff spreads the requests that wait for a circuit, so that they do not all come at once.
         let halfOpen = host.open > .zero ? host.open + delay : .zero
         guard host.open == .zero || halfOpen < left else {
             throw Refusal(.circuitOpen, after: failure, reason: "the host is left alone for another \(host.open)")
@@ -62,7 +66,7 @@ struct PlannedWait {
             }
     }
 
-    /// Why there is no wait.
+    /// The reason why there is no wait.
     struct Refusal: Error {
         let error: RequestError
 
@@ -71,7 +75,7 @@ struct PlannedWait {
         }
     }
 
-    /// The observers that may end the wait: none does before its hold is over.
+    /// The observers that may end the wait. None of them ends it before the hold is over.
     func observers(of observers: [any EarlyRetryObserver]) -> [any EarlyRetryObserver] {
         guard hold > .zero else { return observers }
         guard hold < delay else { return [] }

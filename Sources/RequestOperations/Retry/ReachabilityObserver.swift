@@ -1,32 +1,34 @@
-/// Ends a wait early when the machine is connected to a network again.
+/// Ends a wait early when the machine connects to a network again.
 ///
 /// ```swift
 /// configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(), HostRecoveryObserver()]
 /// ```
 ///
-/// Only a change counts: from unreachable to reachable, or from a network without a default route to one with it. A machine
-/// that stays connected wakes nobody.
+/// Only a change counts: from unreachable to reachable, or from a network without a default route to one with it. A
+/// machine that stays connected ends no wait.
 ///
-/// A network says nothing of the hosts behind it. So those that wait at that moment enter the line of their host in the
-/// order in which they began to wait, with jitter over ``spread``. Two to each host go at once. The others go as with a
-/// ``HostRecoveryObserver``: each success releases two. Those that get no such sign wait for their own time. All rules of
-/// that observer hold here. A released retry does not draw on the ``RetryBudget``, and passes the limiter and the breaker.
-/// No wait that a `Retry-After` or an open circuit imposes is shortened.
+/// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the line of
+/// their host. They join in the order in which they began to wait, with jitter over ``spread``. Two requests to each
+/// host start at once. The others are released as with a ``HostRecoveryObserver``: each success releases two. A request
+/// that is not released waits its full time. All rules of that observer apply here too. A released retry does not draw
+/// on the ``RetryBudget``, and it passes the limiter and the breaker. A wait that a `Retry-After` or an open circuit
+/// requires is not shortened.
 ///
-/// A wait that it ends does not count for the backoff: should the attempt fail, the same delay follows once more.
+/// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.
 public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
-    /// Over how long those are spread that one change concerns. 0.5 s by default; negative counts as zero.
+    /// The time over which the requests that wait are spread after a change. 0.5 s by default; a negative time counts
+    /// as zero.
     public let spread: Duration
 
     private let path: NetworkPath
-    /// Whether a network that is there already counts.
+    /// Whether a network that is already there counts as a sign.
     private let countsWhatIs: Bool
 
     /// Makes an observer.
     ///
     /// - Parameters:
-    ///   - path: What it watches. The machine's own connection by default.
-    ///   - spread: Over how long those are spread that one change concerns. 0.5 s by default.
+    ///   - path: The connection to watch. The machine's own by default.
+    ///   - spread: The time over which the requests that wait are spread after a change. 0.5 s by default.
     public init(path: NetworkPath = .shared, spread: Duration = .milliseconds(500)) {
         self.init(path: path, spread: spread, countsWhatIs: false)
     }
@@ -37,7 +39,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
         self.countsWhatIs = countsWhatIs
     }
 
-    /// Returns when the path has become reachable, and it is this one's turn.
+    /// Returns when the path has become reachable and the host's line releases this request.
     ///
     /// - Throws: `CancellationError`.
     public func wait(after failure: AttemptFailure) async throws {
@@ -53,7 +55,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
             let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
             let held = end.map { $0 - clock.now } ?? .zero
             let delay = max(.rounded(seconds: spread.inSeconds * share), held)
-            // A first attempt waits for the network alone.
+            // Before a first attempt, the request waits only for the network, not for the host's line.
             guard let failure else {
                 let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
@@ -62,7 +64,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
                 Origin(failure.request.url), pause: HostRecoveryObserver().pause, after: delay, on: clock, tries: true,
                 wake)
         }
-        // Only now that a change would be seen.
+        // We check this only after the watch has begun, so that no change is missed.
         guard countsWhatIs, path.isConnected else { return remove }
         remove()
         let alarm = clock.alarm(after: .zero) { _ = wake(nil) }

@@ -2,26 +2,25 @@
 public enum RetryAfter {
     /// The delay that a value asks for, or `nil` if it is neither a number of seconds nor a date.
     ///
-    /// Seconds are digits. Some servers send a fraction, as in `1.5`, and that counts too. A date may have any of the three
-    /// forms of RFC 9110, section 5.6.7, however its parts are separated. It may have `UTC` or no zone in place of `GMT`.
-    /// One in the past means now. Anything else, a negative number above all, is ignored.
+    /// Seconds are digits. Some servers send a fraction, as in `1.5`, and that counts too. A date may have any of the
+    /// three forms of RFC 9110, section 5.6.7, with any separators between its parts. It may have `UTC` or no zone
+    /// instead of `GMT`. A date in the past means now. Anything else is ignored, a negative number for example.
     ///
-    /// - Parameters:
     ///   - value: The field's value.
-    ///   - now: What the date is compared with.
+    ///   - now: The time that a date is compared with.
     public static func delay(_ value: String, now: Date) -> Duration? {
         let value = value.trimmingCharacters(in: .whitespaces)
         let parts = value.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDecimalDigit) }) else {
             return HTTPDate.parse(value, now: now).map { .rounded(seconds: $0.timeIntervalSince(now)) }
         }
-        // A number that overflows asks for longer than anyone waits, as the largest that fits does.
+        // A number that overflows counts as the longest delay, which is longer than any request waits.
         let whole = Duration.seconds(min(Int64(parts[0]) ?? .max, longest))
         guard parts.count == 2, let fraction = Double("0." + parts[1]) else { return whole }
         return whole + .rounded(seconds: fraction)
     }
 
-    /// Three thousand years, far inside what a `Duration` holds.
+    /// About three thousand years in seconds, far below the limit of a `Duration`.
     private static let longest: Int64 = 100_000_000_000
 }
 
@@ -29,16 +28,17 @@ public enum RetryAfter {
 enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     ///
-    /// Each of them may end with `GMT`, `UTC` or no zone: all dates of HTTP are in UTC. Other zones are not read. That the
-    /// weekday is the right one is not checked.
+    /// Each form may end with `GMT`, `UTC` or no zone, because all dates of HTTP are in UTC. Other zones are not read.
+    /// We do not check that the weekday fits the date.
     ///
-    /// - Parameter now: A year of two digits is the latest one for which the date does not lie more than 50 years after it.
+    /// - Parameter now: The reference for a year of two digits. We take the latest year that puts the date at most 50
+    ///   years after it.
     static func parse(_ text: String, now: Date) -> Date? {
         var words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
         if let zone = words.last, ["GMT", "UTC"].contains(zone) { words.removeLast() }
         guard words.count == 5, weekdays.contains(String(words[0].prefix(3))) else { return nil }
-        // Only the form of C's `asctime` has the month before the day. Of the other two, only the obsolete one has a year
-        // of two digits.
+        // Only the form of C's `asctime` has the month before the day. Of the other two forms, only the obsolete one
+        // has a year of two digits.
         return months.contains(words[1])
             ? date(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
             : date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
@@ -63,7 +63,7 @@ enum HTTPDate {
             guard let date = calendar.date(from: components), calendar.component(.day, from: date) == day else {
                 return nil
             }
-            // The leap second is the one after 59.
+            // We parsed 60 as 59, so we add one second for the leap second.
             return second == 60 ? date + 1 : date
         }
         guard year.count == 2 else { return date(in: digits) }

@@ -1,7 +1,7 @@
-/// Has the last word about what follows a failed attempt: one closure.
+/// Makes the final decision about what follows a failed attempt. It wraps one closure.
 ///
-/// The deciders of a configuration are asked in their order when the policy has decided, each with what stands so far. That
-/// is how one thing is decided otherwise without a subclass:
+/// After the policy has decided, the deciders of a configuration are called in order. Each gets the decision so far and
+/// can replace it. So you can change one case without a subclass:
 ///
 /// ```swift
 /// configuration.retryDeciders.append(
@@ -12,21 +12,21 @@
 public struct RetryDecider: Sendable {
     private let decide: @Sendable (AttemptFailure, RetryDecision) async -> RetryDecision
 
-    /// Makes a decider from its one function.
+    /// Makes a decider from a closure.
     ///
-    /// It is called once after each failed attempt, on the Task of the operation, or on the queue of
-    /// ``RequestError/Stage/retryDecision``, without a slot; never for a cancelled operation. No limit of the policy bounds
-    /// what it decides but the deadline: it is to count ``AttemptFailure/attempt``, and to ask
-    /// ``AttemptFailure/bodyIsReplayable``.
+    /// The closure is called once after each failed attempt, but never for a cancelled operation. It runs on the Task
+    /// of the operation, or on the queue of ``RequestError/Stage/retryDecision``. The operation holds no slot
+    /// meanwhile. Only the deadline limits what the closure decides; the limits of the policy do not apply. So it
+    /// should check ``AttemptFailure/attempt`` and ``AttemptFailure/bodyIsReplayable`` itself.
     public init(_ decide: @escaping @Sendable (AttemptFailure, RetryDecision) async -> RetryDecision) {
         self.decide = decide
     }
 
-    /// Returns what is to follow.
+    /// Returns what happens next.
     ///
     /// - Parameters:
     ///   - failure: The attempt that failed.
-    ///   - decision: What stands so far.
+    ///   - decision: The decision so far.
     public func decision(after failure: AttemptFailure, insteadOf decision: RetryDecision) async -> RetryDecision {
         await decide(failure, decision)
     }

@@ -3,23 +3,23 @@ public enum RetryDecision: Sendable {
     /// The operation fails with the attempt's error.
     case stop
 
-    /// The request is attempted again after a delay, or sooner if an observer says so.
+    /// The request is attempted again after a delay, or earlier if an observer ends the wait.
     ///
     /// - Parameters:
-    ///   - after: The delay; negative counts as zero.
+    ///   - after: The delay. A negative delay counts as zero.
     ///   - or: Observers that may end the wait early. None by default.
-    ///   - restartingBackoff: Whether the next failure counts as the first for the backoff. `false` by default.
-    ///   - with: The request to process and send from now on in place of the original. `nil`, the default, keeps it. The adapter
-    ///     ``RequestAdapter/idempotencyKey(methods:)`` gives it a new key.
+    ///   - restartingBackoff: Whether the next failure counts as the first one for the backoff. `false` by default.
+    ///   - with: The request to process and send from now on instead of the original. `nil`, the default, keeps the
+    ///     original. The adapter ``RequestAdapter/idempotencyKey(methods:)`` gives the new request a new key.
     case retry(
         after: Duration, or: [any EarlyRetryObserver] = [], restartingBackoff: Bool = false, with: URLRequest? = nil)
 
-    /// The operation fails with this error in place of the attempt's. A `CancellationError` ends it as cancelled.
+    /// The operation fails with this error instead of the attempt's error. A `CancellationError` ends it as cancelled.
     case fail(any Error)
 }
 
 extension RetryDecision: CustomStringConvertible, CustomReflectable {
-    /// What follows, without the fields and the query of a request that takes the place of the original.
+    /// The decision in words. The fields and the query of a replacement request are left out.
     public var description: String {
         switch self {
         case .stop: return "stop"
@@ -33,16 +33,16 @@ extension RetryDecision: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// No children, so that `dump` does not show a request.
+    /// Has no children, so that `dump` does not show the request.
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-/// Watches for a sign that another attempt is worth making before its backoff is over.
+/// Watches for a sign that another attempt makes sense before the backoff is over.
 public protocol EarlyRetryObserver: Sendable {
-    /// Returns when another attempt is worth making.
+    /// Returns when another attempt makes sense.
     ///
-    /// Called once for each wait, in a Task of its own that is cancelled when the wait ends for another reason. An observer
-    /// that throws, or returns after the cancellation, leaves the race and fails nothing.
+    /// It is called once for each wait, in a Task of its own. That Task is cancelled when the wait ends for another
+    /// reason. An observer that throws, or returns after the cancellation, has no effect and causes no failure.
     ///
     /// - Parameter failure: The attempt that failed.
     func wait(after failure: AttemptFailure) async throws

@@ -1,24 +1,25 @@
-/// The wait before another attempt: a race of the backoff, early-retry observers and `retryNow()`; the first home wins.
+/// The wait before another attempt. The backoff, early-retry observers and `retryNow()` race, and the first one ends
+/// the wait.
 ///
-/// On real time it costs an entry in the heap of deadlines, and one in a table for each observer of this package's; only
-/// another observer costs a Task.
+/// On the real clock, a wait costs one entry in the heap of deadlines, plus one in a table for each observer of this
+/// package. Only other observers cost a Task.
 final class RetryWait: Sendable {
     /// What ended a wait.
     struct Ending: Sendable {
         let reason: WakeReason
-        /// That of a retry that goes before its time.
+        /// The release of a retry that starts before its time.
         var release: Release?
     }
 
     private let answer = Answer<Ending>()
 
-    /// Ends the wait, unless it is over; whether it was not.
+    /// Ends the wait, unless it is already over. Returns whether this call ended it.
     @discardableResult
     func wake(_ reason: WakeReason, by release: Release? = nil) -> Bool {
         answer.resume(with: .success(Ending(reason: reason, release: release)))
     }
 
-    /// Those who run in a race.
+    /// The participants in one race.
     struct Runners: Sendable {
         fileprivate let all: [Runner]
 
@@ -27,15 +28,15 @@ final class RetryWait: Sendable {
         }
     }
 
-    /// Begins the race; called once. ``Runners/stop()`` is owed at its end.
+    /// Begins the race. It is called once. The caller must call ``Runners/stop()`` when the race ends.
     ///
-    /// - Parameter failure: What the observers are told; before a first attempt there is none, and then none but this package's
-    ///   are asked.
+    /// - Parameter failure: What the observers are told. Before a first attempt it is `nil`, and then only the
+    ///   observers of this package take part.
     func begin(
         _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure?,
         in hosts: HostRegistry, clock: RequestClock, random: RandomSource = .system
     ) -> Runners {
-        // The observers first: who sees on the clock that this waits knows that they watch.
+        // The observers come first. A test that sees this wait on the clock can then rely on their watching.
         var runners = observers.compactMap { watch($0, after: failure, in: hosts, clock: clock, random: random) }
         runners.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.wake(.backoff) }))
         return Runners(all: runners)
@@ -46,14 +47,15 @@ final class RetryWait: Sendable {
         answer.resume(with: .failure(CancellationError()))
     }
 
-    /// Calls a listener when the wait is over, on whatever thread ends it. Called once, before ``winner`` is awaited.
+    /// Calls a listener when the wait is over, on the thread that ends it. It is called once, before ``winner`` is
+    /// awaited.
     func whenOver(_ listener: @escaping @Sendable () -> Void) {
         answer.whenGiven(listener)
     }
 
-    /// What ends the wait, awaited once.
+    /// What ends the wait. It is awaited once.
     ///
-    /// - Throws: `CancellationError`, at once when the Task is cancelled, whatever the observers do.
+    /// - Throws: `CancellationError`, at once when the Task is cancelled. It does not wait for the observers.
     var winner: Ending {
         get async throws {
             try await withTaskCancellationHandler {
@@ -87,7 +89,7 @@ final class RetryWait: Sendable {
             guard let failure else { return nil }
             return .task(
                 Task {
-                    // An observer that throws, or returns after the end, leaves the race.
+                    // An observer that throws, or returns after the end, has no effect.
                     let isSign =
                         if let heldBack {
                             (try? await heldBack.wait(after: failure, on: clock)) != nil

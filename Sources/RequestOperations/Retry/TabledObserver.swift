@@ -1,13 +1,13 @@
-/// An early-retry observer of this package: where a request waits, it costs an entry in a shared table and no Task.
+/// An early-retry observer of this package. For each waiting request it costs an entry in a shared table, but no Task.
 protocol TabledObserver: EarlyRetryObserver {
     /// Adds an entry for a wait.
     ///
     /// - Parameters:
     ///   - failure: The attempt that failed; `nil` before the first one.
-    ///   - hosts: Where those stand that wait for a host.
-    ///   - hold: From now on for so long nothing wakes.
-    ///   - wake: Ends the wait, with the release of a retry; whether the wait was under way still.
-    /// - Returns: Removes the entry; called once.
+    ///   - hosts: The registry with the lines of requests that wait for a host.
+    ///   - hold: How long, from now on, nothing ends the wait.
+    ///   - wake: Ends the wait, with the release of a retry. Returns whether the wait was still under way.
+    /// - Returns: A closure that removes the entry. It is called once.
     func watch(
         after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
@@ -15,7 +15,7 @@ protocol TabledObserver: EarlyRetryObserver {
 }
 
 extension TabledObserver {
-    /// Awaits the sign in a Task, for observers that are made of this one. They tell no outcome.
+    /// Waits for the sign in a Task, for observers that are built on this one. It reports no outcome of the release.
     func waitInTask(after failure: AttemptFailure) async throws {
         let answer = Answer<Void>()
         let remove = watch(
@@ -34,7 +34,7 @@ extension TabledObserver {
     }
 }
 
-/// An entry in a table that is made later, and that may have to be removed before that.
+/// An entry in a table that is made later, and that may have to be removed before it is made.
 final class LaterEntry: Sendable {
     private enum State {
         case awaited
@@ -46,9 +46,9 @@ final class LaterEntry: Sendable {
 
     private let state = Locked(State.awaited)
 
-    /// Makes the entry, unless the end came first. Called once.
+    /// Makes the entry, unless `end()` came first. It is called once.
     ///
-    /// - Parameter make: Makes it and returns what removes it.
+    /// - Parameter make: Makes the entry and returns the closure that removes it.
     func begin(_ make: () -> @Sendable () -> Void) {
         guard !state.withLock({ $0.isEnded }) else { return }
         let remove = make()
@@ -60,7 +60,7 @@ final class LaterEntry: Sendable {
         if isEnded { remove() }
     }
 
-    /// Removes the entry, or has none made. Called once.
+    /// Removes the entry, or prevents it from being made. It is called once.
     func end() {
         let former = state.withLock { state in
             defer { state = .ended }
@@ -70,8 +70,8 @@ final class LaterEntry: Sendable {
     }
 }
 
-/// An observer whose sign counts only after a time. Until then the host is to be left alone, or there is no room for the
-/// retry. One of this package's costs no Task for it, see ``RetryWait``.
+/// An observer whose sign counts only after a delay. Until then the host is to be left alone, or there is no room for
+/// the retry. If the inner observer is one of this package, this costs no Task, see ``RetryWait``.
 struct HeldBackObserver: EarlyRetryObserver {
     let observer: any EarlyRetryObserver
     let delay: Duration
@@ -89,7 +89,7 @@ struct HeldBackObserver: EarlyRetryObserver {
 }
 
 extension EarlyRetryObserver {
-    /// The name under which it is told that it ended a wait.
+    /// The name under which the observer is reported when it ends a wait.
     var name: String {
         switch self {
         case let heldBack as HeldBackObserver: heldBack.observer.name

@@ -1,9 +1,9 @@
-/// One alarm that a ``RequestClock`` was set to.
+/// An alarm that was set on a ``RequestClock``.
 enum Alarm: Sendable {
     case entry(DeadlineHeap.Entry)
     case sleeper(Task<Void, Never>)
 
-    /// Has it not ring, unless it does already.
+    /// Stops the alarm from ringing, unless it already rings.
     func cancel() {
         switch self {
         case .entry(let entry): DeadlineHeap.shared.cancel(entry)

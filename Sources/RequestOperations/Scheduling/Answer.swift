@@ -1,22 +1,23 @@
-/// A result that somebody awaits: the first one given counts, later ones are dropped.
+/// A result that a Task waits for. The first result given counts, and later ones are ignored.
 ///
-/// Awaited once; a second time is a programmer's error. Whoever cannot keep a Task waiting hears of it first, by
-/// ``whenGiven(_:)``. It takes no notice of cancellation: whoever cancels gives the answer.
+/// It can be awaited only once; a second time is a programming error. A caller that must not keep a Task waiting can be
+/// informed first, by ``whenGiven(_:)``. The wait ignores cancellation of the Task. Code that cancels must give the
+/// answer itself.
 final class Answer<Value: Sendable>: Sendable {
     private enum State {
         case open
-        // A checked continuation: ThreadSanitizer does not see that resuming an unsafe one comes before what its Task does
-        // next, if it is resumed just before it is awaited.
+        // This is a checked continuation because of ThreadSanitizer. An unsafe one may be resumed just before it is
+        // awaited. ThreadSanitizer then does not see that the resume comes before the next step of its Task.
         case awaited(CheckedContinuation<Value, any Error>)
         case listenedFor(@Sendable () -> Void)
         case given(Result<Value, any Error>)
-        /// Nothing is kept: the value may hold on to who holds this.
+        /// We keep no value here, because the value may hold the owner of this object.
         case delivered
     }
 
     private let state = Locked(State.open)
 
-    /// Gives the answer; whether it was the first.
+    /// Gives the answer. Returns whether it was the first.
     @discardableResult
     func resume(with result: Result<Value, any Error>) -> Bool {
         let before = state.withLock { state in
@@ -37,8 +38,8 @@ final class Answer<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Calls a listener once, when the answer is given; at once if it is. It is there to be awaited then. Called once, before
-    /// the answer is awaited.
+    /// Calls a listener once, when the answer is given, or at once if it has been given. The answer can then be
+    /// awaited. This is called once, before the answer is awaited.
     func whenGiven(_ listener: @escaping @Sendable () -> Void) {
         let isGiven = state.withLock { state in
             guard case .open = state else { return true }
@@ -60,7 +61,7 @@ final class Answer<Value: Sendable>: Sendable {
                         state = .delivered
                         return result
                     case .awaited, .listenedFor, .delivered:
-                        // One of the two would wait for ever.
+                        // One of the two callers would wait forever.
                         preconditionFailure("An answer is awaited once.")
                     }
                 }
@@ -71,7 +72,7 @@ final class Answer<Value: Sendable>: Sendable {
 }
 
 extension Result where Failure == any Error, Success: Sendable {
-    /// The outcome of an asynchronous function.
+    /// Runs an asynchronous function and keeps its outcome.
     init(catching body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }

@@ -1,10 +1,11 @@
-/// A value on the heap, for a large one that travels in small ones: what a Task keeps across its suspensions is copied and
-/// allocated anew at every one. Like any value it is copied when it is changed, unless nobody else has it.
-// Unchecked: what several have never changes.
+/// A value on the heap, for a large value inside small ones. A Task copies and reallocates what it keeps at each
+/// suspension, so its values should be small. Like any value, a box is copied when it is changed, unless it is the only
+/// one with that storage.
+// Unchecked, because shared storage never changes.
 struct Box<Value: Sendable>: @unchecked Sendable {
     private final class Storage {
-        // Read by several at a time, and changed by one alone, as `edit` sees to: unchecked, since a check costs more than the
-        // reading.
+        // Several threads may read this, but only `edit` changes it, when the storage is not shared. Exclusivity is
+        // unchecked because a check costs more than the read.
         @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) {
@@ -27,6 +28,6 @@ struct Box<Value: Sendable>: @unchecked Sendable {
 }
 
 extension Box: CustomReflectable {
-    /// Shows nothing. What has a box has values that may be secret, and says itself what it shows of them.
+    /// Shows nothing, because the value may be secret. The owner of a box decides itself what it shows.
     var customMirror: Mirror { Mirror(opaque: self) }
 }

@@ -1,18 +1,18 @@
-/// A value that changes, told to any number of streams.
+/// A changing value that is sent to any number of streams.
 ///
-/// Values have numbers, since those who change what they stand for may come here in another order: one that is older than
-/// what was told last is dropped.
+/// Each value has a number. Threads that change the value may arrive here in another order. A value that is older than
+/// the last one sent is dropped.
 final class Broadcast<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
         var number: Int
         var lastStream = 0
         var continuations: [Int: AsyncStream<Value>.Continuation] = [:]
-        /// What is still to be told.
+        /// The values that have not been sent yet.
         var untold: [(Value, [AsyncStream<Value>.Continuation])] = []
         var isTelling = false
 
-        /// Whether the caller is to tell it.
+        /// Adds a value to send. Returns whether the caller must send it.
         mutating func add(_ value: Value, for continuations: [AsyncStream<Value>.Continuation]) -> Bool {
             untold.append((value, continuations))
             defer { isTelling = true }
@@ -33,7 +33,7 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// How many streams are listened to.
+    /// How many streams have a listener.
     var streamCount: Int { state.withLock { $0.continuations.count } }
 
     func send(_ value: Value, number: Int) {
@@ -46,9 +46,9 @@ final class Broadcast<Value: Sendable>: Sendable {
         if isToTell { tell() }
     }
 
-    /// The value now and whenever it changes. Of those that were not taken in time only the last is kept.
+    /// A stream of the present value and each change. Of values that were not read in time, only the last is kept.
     ///
-    /// - Parameter onEnd: Called once, when nobody listens to the stream any more.
+    /// - Parameter onEnd: Called once, when nothing reads the stream any more.
     func stream(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
         let (id, isToTell) = state.withLock { state in

@@ -1,8 +1,8 @@
-/// All deadlines of real time in the process: one heap, one timer, whatever their number.
+/// All real-time deadlines of the process, in one heap with one timer.
 ///
-/// A waiting request is an entry here; it has no thread and no timer of its own. Deadlines are
-/// rounded up to the millisecond, so that those within the same one share a wake-up and none is early. Those of the same
-/// millisecond run in the order in which they were scheduled.
+/// A waiting request is an entry here. It has no thread and no timer of its own. Deadlines are rounded up to the
+/// millisecond. So deadlines in the same millisecond share a wake-up, and none is early. Those of the same millisecond
+/// run in the order in which they were scheduled.
 final class DeadlineHeap: Sendable {
     static let shared = DeadlineHeap()
 
@@ -21,7 +21,7 @@ final class DeadlineHeap: Sendable {
     }
 
     private struct State {
-        /// Entries that were cancelled stay until they surface or most of the heap is cancelled.
+        /// Cancelled entries stay until they come to the front, or until most of the heap is cancelled.
         var heap = Heap<Deadline>()
         var actions: [UInt64: @Sendable () -> Void] = [:]
         var lastID: UInt64 = 0
@@ -32,7 +32,7 @@ final class DeadlineHeap: Sendable {
     private let state = Locked(State())
     private let origin = ContinuousClock.now
     private let queue = DispatchQueue(label: "RequestOperations.DeadlineHeap", qos: .userInitiated)
-    // Dispatch sources are thread-safe, though not marked so on Linux; this one is set on `queue` only.
+    // Dispatch sources are thread-safe, although they are not marked so on Linux. This one is set only on `queue`.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
     init() {
@@ -41,10 +41,11 @@ final class DeadlineHeap: Sendable {
         timer.activate()
     }
 
-    /// How many entries there are, cancelled ones that are still kept included.
+    /// How many entries there are. Cancelled ones that are still kept count too.
     var count: Int { state.withLock { $0.heap.count } }
 
-    /// Runs an action once at a time or soon after it, on a queue of the heap's own: it must only resume or cancel.
+    /// Runs an action once, at a time or soon after it, on the heap's own queue. The action must only resume or cancel
+    /// something.
     func schedule(at deadline: ContinuousClock.Instant, _ action: @escaping @Sendable () -> Void) -> Entry {
         let time = origin.duration(to: deadline).nanoseconds.roundedUp(to: 1_000_000)
         let (entry, isEarliest) = state.withLock { state in
@@ -60,9 +61,9 @@ final class DeadlineHeap: Sendable {
         return entry
     }
 
-    /// Removes an entry; its action does not run, unless it is running already.
+    /// Removes an entry. Its action does not run, unless it is already running.
     func cancel(_ entry: Entry) {
-        // The action is freed outside the lock: it may hold the last reference to something large.
+        // We free the action outside of the lock, because it may hold the last reference to something large.
         let action = state.withLock { state in
             let action = state.actions.removeValue(forKey: entry.id)
             if state.heap.count > 64, state.heap.count > 2 * state.actions.count {
@@ -80,8 +81,8 @@ final class DeadlineHeap: Sendable {
         timer.schedule(deadline: .now() + .nanoseconds(Int(delay)), leeway: .microseconds(100))
     }
 
-    /// Dispatch's clock stands still while the machine sleeps, ours does not: a minute after it woke, what became due
-    /// meanwhile runs at the latest.
+    /// Dispatch's clock stops while the machine sleeps, but ours does not. So we set the timer for at most a minute.
+    /// Actions that became due during the sleep then run at most a minute after it.
     private static let longestSleep: Int64 = 60_000_000_000
 
     private func fire() {
@@ -92,7 +93,7 @@ final class DeadlineHeap: Sendable {
                 _ = state.heap.popFirst()
                 if let action = state.actions.removeValue(forKey: first.id) { due.append(action) }
             }
-            // Cancelled ones need no alarm.
+            // We remove cancelled entries from the front, because they need no alarm.
             while let first = state.heap.first, state.actions[first.id] == nil { _ = state.heap.popFirst() }
             state.alarm = state.heap.first?.time ?? .max
             return due
@@ -103,7 +104,7 @@ final class DeadlineHeap: Sendable {
 }
 
 extension Int64 {
-    /// The least multiple that is not below; the number itself where that does not fit.
+    /// The smallest multiple of a unit that is not below this number. If that does not fit, the number itself.
     fileprivate func roundedUp(to unit: Int64) -> Int64 {
         let remainder = self % unit
         guard remainder != 0 else { return self }
@@ -113,9 +114,9 @@ extension Int64 {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, bounded by what an `Int64` holds (292 years).
+    /// The duration in whole nanoseconds, limited to the range of an `Int64` (292 years).
     var nanoseconds: Int64 {
-        // The components of a longer one do not fit, and trap.
+        // Reading the components of a longer duration traps, because they do not fit.
         guard self <= .seconds(Int64.max) else { return .max }
         guard self >= .seconds(Int64.min) else { return .min }
         let (seconds, attoseconds) = components

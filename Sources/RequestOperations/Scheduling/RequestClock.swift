@@ -1,6 +1,6 @@
-/// The time of requests: what a clock says, as the duration since some moment.
+/// The clock for requests. It gives the time of a clock as the duration since a fixed moment.
 ///
-/// All of the package reads the time and sets its alarms here. So an injected clock moves all of it.
+/// The whole package reads the time and sets its alarms here. So an injected clock controls all of it.
 struct RequestClock: Sendable {
     private enum Source: Sendable {
         case continuous
@@ -14,7 +14,7 @@ struct RequestClock: Sendable {
 
     private let source: Source
 
-    /// Reads a clock. Two that are made of one injected clock may count from different moments.
+    /// Makes a request clock for a clock. Two of them for the same injected clock may count from different moments.
     init(_ clock: any Clock<Duration>) {
         source = clock is ContinuousClock ? .continuous : .injected(clock, now: Self.elapsed(on: clock))
     }
@@ -24,7 +24,7 @@ struct RequestClock: Sendable {
         return { beginning.duration(to: clock.now) }
     }
 
-    /// The time now. An injected clock is code of others, so this is not read under a lock.
+    /// The present time. An injected clock is foreign code, so we do not read this under a lock.
     var now: Duration {
         switch source {
         case .continuous: Self.beginning.duration(to: .now)
@@ -41,7 +41,7 @@ struct RequestClock: Sendable {
     ///
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration) async throws {
-        // Clocks trap on what their instants do not hold; nobody waits for 68 years.
+        // Clocks trap on times that their instants cannot hold. The limit of 68 years is longer than any real wait.
         let duration = min(duration, .seconds(Int32.max))
         switch source {
         case .continuous: try await Task.sleep(for: duration)
@@ -49,9 +49,10 @@ struct RequestClock: Sendable {
         }
     }
 
-    /// Calls an action after a time: an entry in the heap of deadlines for real time, a sleeping Task for any other clock.
+    /// Calls an action after a time. Real time uses an entry in the heap of deadlines, and any other clock a sleeping
+    /// Task.
     ///
-    /// - Parameter action: Called once, if the alarm is not cancelled before. It must only resume or cancel.
+    /// - Parameter action: Called once, unless the alarm is cancelled before. It must only resume or cancel something.
     func alarm(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
         switch source {
         case .continuous:
@@ -60,9 +61,9 @@ struct RequestClock: Sendable {
         case .injected:
             return .sleeper(
                 Task {
-                    // A clock that cannot sleep rings at once: what waits must not wait for ever.
+                    // If the clock cannot sleep, the alarm rings at once, so that a request does not wait forever.
                     try? await sleep(for: delay)
-                    // Nobody waits for a cancelled one.
+                    // A cancelled alarm must not ring.
                     if !Task.isCancelled { action() }
                 })
         }

@@ -1,9 +1,11 @@
-/// Those who wait for a sign that concerns many, such as the recovery of a host: entries in one table, without a Task each.
+/// The waiters for a sign that concerns many of them, such as a network that comes back. They share one table and need
+/// no Task each.
 ///
-/// A sign releases all who wait for it, once; they are spread in the order in which they came.
+/// A sign releases all of its waiters once. They are spread in the order in which they came.
 final class WakeTable<Key: Hashable & Sendable>: Sendable {
-    /// Sets the alarm of one who is released, at most once, and returns what cancels it. It is given its part of the whole: of
-    /// `n` who are released together the first gets `0 ..< 1/n`, the last one what ends with 1.
+    /// Sets the alarm of a released waiter, and returns a closure that cancels it. It is called at most once. The range
+    /// is the waiter's part of the whole. If `n` waiters are released together, the first gets `0 ..< 1/n`, and the
+    /// range of the last ends with 1.
     typealias Waiter = @Sendable (Range<Double>) -> Cancel
     typealias Cancel = @Sendable () -> Void
 
@@ -19,22 +21,22 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
 
     private struct State {
         var lastID: UInt64 = 0
-        /// Those who wait for each sign.
+        /// The waiters for each sign.
         var waiting: [Key: [UInt64: Waiter]] = [:]
-        /// Those who were released and whose alarms are still to be set, by the number of their release.
+        /// The waiters that were released but have no alarm yet, by the number of their release.
         var releases: [UInt64: [UInt64: Waiter]] = [:]
         var released: [UInt64: Released] = [:]
     }
 
     private let state = Locked(State())
 
-    /// So many are released by whoever gives the sign, and at a time; with more of them another thread goes on.
+    /// How many waiters are released at a time. If there are more, another thread than the caller's releases them.
     private static var partSize: Int { 64 }
 
-    /// Whether nobody waits.
+    /// Whether there are no waiters.
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
-    /// How many wait for a sign, and how many are released and have not gone.
+    /// How many waiters wait for a sign, and how many are released and not yet removed.
     var counts: (waiting: Int, released: Int) {
         state.withLock { state in
             (
@@ -44,11 +46,11 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Adds one who waits, until ``remove(_:)``.
+    /// Adds a waiter, until ``remove(_:)``.
     ///
     /// - Parameters:
     ///   - key: The sign.
-    ///   - waiter: Is called when the sign is there.
+    ///   - waiter: Called when the sign comes.
     func add(_ key: Key, _ waiter: @escaping Waiter) -> Ticket {
         state.withLock { state in
             state.lastID += 1
@@ -58,14 +60,15 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes one, and the alarm if there is one. Whoever was released is removed, too.
+    /// Removes a waiter, and its alarm if it has one. A released waiter must be removed too.
     func remove(_ ticket: Ticket) {
-        // What the entry holds is freed outside of the lock.
+        // We free the contents of the entry outside of the lock.
         let (waiter, released) = state.withLock { state in
             var waiter = state.waiting[ticket.key]?.removeValue(forKey: ticket.id)
             if state.waiting[ticket.key]?.isEmpty == true { state.waiting[ticket.key] = nil }
             if waiter == nil {
-                // Mostly there is none of them. (The keys themselves would hold the table, which would be copied.)
+                // Usually there are no releases. (We copy the keys into an array, because the key view would hold the
+                // table and cause a copy of it.)
                 for release in Array(state.releases.keys) where waiter == nil {
                     waiter = state.releases[release]?.removeValue(forKey: ticket.id)
                 }
@@ -76,8 +79,8 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
         withExtendedLifetime(waiter) {}
     }
 
-    /// The sign is there: sets the alarms of those who wait. Of many that takes long, and is done elsewhere: whoever gives
-    /// the sign has other things to do.
+    /// Handles a sign: sets the alarms of its waiters. With many waiters this takes long, so it is then done on another
+    /// thread than the caller's.
     func release(_ key: Key) {
         let release: (number: UInt64, count: Int)? = state.withLock { state in
             guard let waiters = state.waiting.removeValue(forKey: key) else { return nil }
@@ -95,7 +98,7 @@ final class WakeTable<Key: Hashable & Sendable>: Sendable {
         let part = 1 / Double(ids.count)
         for start in stride(from: 0, to: ids.count, by: Self.partSize) {
             let indices = start..<min(start + Self.partSize, ids.count)
-            // Who was removed meanwhile is missing.
+            // Waiters that were removed since are missing.
             let waiters = state.withLock { state in
                 indices.compactMap { index -> (Int, Waiter)? in
                     let waiter = state.releases[number]?.removeValue(forKey: ids[index])
