@@ -1,4 +1,4 @@
-/// A list to which closures on any thread add what they saw, and on which a test can wait.
+/// A list that closures on any thread append to. A test can wait for its count.
 package final class Collector<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -9,7 +9,7 @@ package final class Collector<Element: Sendable>: Sendable {
 
     package init() {}
 
-    /// What was added, in order.
+    /// The elements, in the order in which they were added.
     package var elements: [Element] { state.withLock { $0.elements } }
 
     package var count: Int { state.withLock { $0.elements.count } }
@@ -18,7 +18,7 @@ package final class Collector<Element: Sendable>: Sendable {
         _ = count(appending: element)
     }
 
-    /// Adds an element; returns how many there are then.
+    /// Adds an element. Returns the new number of elements.
     package func count(appending element: Element) -> Int {
         let (count, reached) = state.withLock { state in
             state.elements.append(element)
@@ -30,7 +30,7 @@ package final class Collector<Element: Sendable>: Sendable {
         return count
     }
 
-    /// Returns as soon as there are so many elements.
+    /// Returns as soon as there are at least `count` elements.
     package func count(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isReached = state.withLock { state in

@@ -1,4 +1,4 @@
-/// A door that opens once, for those that wait before it.
+/// A door that opens once. Code can wait for it to open.
 package final class Door: Sendable {
     private struct State {
         var isOpen = false
@@ -10,7 +10,7 @@ package final class Door: Sendable {
 
     package init() {}
 
-    /// Has no effect the second time.
+    /// Opens the door. A second call has no effect.
     package func open() {
         let waiters = state.withLock { state in
             defer { state.waiters = [:] }
@@ -20,18 +20,18 @@ package final class Door: Sendable {
         for waiter in waiters { waiter.resume(returning: true) }
     }
 
-    /// Waits until the door is open, whether the Task is cancelled or not.
+    /// Waits until the door is open, even if the Task is cancelled.
     package func pass() async {
         _ = await withCheckedContinuation { enroll($0) }
     }
 
-    /// Whether the door is open, or opens within a time.
+    /// Waits until the door is open or the time is over. Returns whether the door is open.
     package func isOpen(within limit: Duration) async -> Bool {
         var alarm: Task<Void, Never>?
         let isOpen = await withCheckedContinuation { waiter in
             guard let id = enroll(waiter) else { return }
             alarm = Task {
-                // The sleep is cancelled only when nobody waits any more.
+                // The sleep is cancelled only when no one waits any more.
                 try? await Task.sleep(for: limit)
                 self.expire(id)
             }
@@ -40,7 +40,7 @@ package final class Door: Sendable {
         return isOpen
     }
 
-    /// Keeps a waiter under a number, or resumes it at once.
+    /// Keeps a waiter and returns its number. If the door is open, resumes it at once and returns `nil`.
     @discardableResult
     private func enroll(_ waiter: CheckedContinuation<Bool, Never>) -> Int? {
         let id: Int? = state.withLock { state in

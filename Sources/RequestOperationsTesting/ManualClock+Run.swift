@@ -5,23 +5,26 @@ extension ManualClock {
     /// let value = try await clock.run(operation)
     /// ```
     ///
-    /// The clock moves to the next moment at which somebody on it wakes: the end of a backoff, a deadline. It does so again and
-    /// again, until the operation has finished. It stands still while the operation works, since nobody sleeps then.
+    /// The clock moves to the next moment at which a sleeper on it wakes, such as the end of a backoff or a deadline.
+    /// It does so again and again until the operation has finished. It stands still while the operation works, since
+    /// nothing sleeps then.
     ///
-    /// Of a `URLRequestOperation`, a limit alone does not move the clock, since it runs while the operation works. That holds
-    /// for its deadline, for the time limit of an attempt or a stage, and for the delay of a hedge. The clock reaches a limit
-    /// that comes before the end of a wait. It also reaches one when a ``ScriptedTransport`` stalls. Of any other operation,
-    /// such as a chain, every sleeper moves the clock.
+    /// For a `URLRequestOperation`, a limit alone does not move the clock, since limits run while the operation works.
+    /// The limits are its deadline, the time limits of an attempt or a stage, and the delay of a hedge. The clock
+    /// reaches a limit that comes before the end of a wait. It also reaches a limit when a ``ScriptedTransport``
+    /// stalls. For any other operation, such as a chain, every sleeper moves the clock.
     ///
-    /// Run one operation at a time on a clock, since the clock cannot tell the waits of one from those of another. This does
-    /// not return while a stage of yours, or an answer that stalls without any limit, does not end.
+    /// Run only one operation at a time on a clock, since the clock cannot tell the waits of two operations apart. This
+    /// function does not return while one of your stages does not end. It also does not return while an answer stalls
+    /// without any limit.
     ///
     /// - Parameters:
-    ///   - operation: An operation whose configuration has this clock. It must not have been started or added to a queue.
-    ///   - queue: The queue that it is added to. One of its own by default.
+    ///   - operation: An operation whose configuration has this clock. It must not have been started or added to a
+    ///     queue.
+    ///   - queue: The queue that the operation is added to. By default a new queue.
     /// - Returns: The value of the operation.
-    /// - Throws: The failure of the operation. Cancelling the Task that calls cancels the operation, which then fails with
-    ///   `CancellationError`.
+    /// - Throws: The failure of the operation. If the calling Task is cancelled, the operation is cancelled and fails
+    ///   with `CancellationError`.
     public func run<Success: Sendable>(
         _ operation: AsynchronousOperation<Success>, on queue: OperationQueue = OperationQueue()
     ) async throws -> Success {
@@ -36,7 +39,7 @@ extension ManualClock {
         defer { _ = state.withLock { $0.runs.removeValue(forKey: run) } }
         operation.whenFinished { _ in continuation.finish() }
         queue.addOperation(operation)
-        // Each sleeper moves the clock at most once, unless it was woken or has left before its turn.
+        // Each sleeper moves the clock at most once. It does not if it was woken or has left before its turn.
         for await id in arrivals {
             let limits = request?.runningLimits ?? RunningLimits()
             for sleeper in state.withLock({ $0.wakeNext(for: id, besides: limits) }) { sleeper.continuation.resume() }
@@ -44,25 +47,25 @@ extension ManualClock {
         return try await operation.value
     }
 
-    /// Sleeps until the Task is cancelled, and counts as a sleeper meanwhile.
+    /// Sleeps until the Task is cancelled. It counts as a sleeper until then.
     func sleepForEver() async throws {
         try await sleep(until: .never)
     }
 }
 
 extension ManualClock.Instant {
-    /// No clock gets there.
+    /// An instant that no clock reaches.
     fileprivate static let never = Self(offset: .seconds(Int64.max))
 }
 
-/// The limits of an operation that may be sleepers while it works.
+/// The limits of an operation that can be sleepers while it works.
 struct RunningLimits {
-    /// Whether the deadline is one.
+    /// Whether the operation has a deadline.
     var hasDeadline = false
-    /// The others. Each is one sleeper at most.
+    /// The lengths of the other limits. Each limit is at most one sleeper.
     var lengths: [Duration] = []
 
-    /// How many sleepers of the given lengths are no limits.
+    /// How many sleepers of the given lengths are not limits.
     func countOfWaits(among sleepers: [Duration]) -> Int {
         var rest = sleepers
         for length in lengths {
@@ -73,9 +76,9 @@ struct RunningLimits {
 }
 
 extension ManualClock.State {
-    /// Moves the clock to the next deadline, if a sleeper still sleeps and somebody waits.
+    /// Moves the clock to the next deadline, if this sleeper still sleeps and the operation waits.
     ///
-    /// - Returns: The sleepers that wake. They are to be resumed.
+    /// - Returns: The sleepers that wake. The caller must resume them.
     fileprivate mutating func wakeNext(for id: Int, besides limits: RunningLimits) -> [ManualClock.Sleeper] {
         let deadlines = sleepers.values.map(\.deadline).filter { $0 < .never }
         guard sleepers[id] != nil, limits.countOfWaits(among: sleepers.values.map(\.length)) > 0,
@@ -88,7 +91,7 @@ extension ManualClock.State {
 extension URLRequestOperation {
     /// The limits that may be running now.
     fileprivate var runningLimits: RunningLimits {
-        // An attempt has ended when the operation decides about the next one, and while it waits for that.
+        // An attempt has ended when the operation decides about the next one and while it waits for it.
         let runsAttempt = attempts.last.map { $0.ended == nil } ?? false
         var lengths = configuration.stageTimeLimits.filter { ($0.key == .retryDecision) != runsAttempt }.map(\.value)
         if runsAttempt {

@@ -1,6 +1,6 @@
-/// A clock that stands still until somebody moves it.
+/// A clock that stands still until you move it.
 ///
-/// Every wait of a request on it is virtual: a backoff of six hours is over as soon as ``advance(by:)`` says so.
+/// Every wait of a request on it is virtual. A backoff of six hours ends as soon as you call ``advance(by:)``.
 /// ``run(_:on:)`` moves the clock by itself:
 ///
 /// ```swift
@@ -21,12 +21,12 @@ public final class ManualClock: Clock, Sendable {
         /// The time since the clock was made.
         public let offset: Duration
 
-        /// The point that lies later by a duration.
+        /// Returns the point that is later by a duration.
         public func advanced(by duration: Duration) -> Instant {
             Instant(offset: offset + duration)
         }
 
-        /// The time from this point to another.
+        /// Returns the time from this point to another.
         public func duration(to other: Instant) -> Duration {
             other.offset - offset
         }
@@ -39,18 +39,18 @@ public final class ManualClock: Clock, Sendable {
 
     /// What ended a wait for sleepers.
     public enum WaitOutcome: Sendable, Hashable {
-        /// So many sleep on the clock.
+        /// At least the expected number of sleepers were on the clock.
         case asleep
         /// The operation has finished.
         case finished
-        /// The Task that waited was cancelled.
+        /// The waiting Task was cancelled.
         case cancelled
     }
 
     struct Sleeper {
         let deadline: Instant
         let continuation: CheckedContinuation<Void, any Error>
-        /// How long it sleeps in all; set when it lies down.
+        /// How long it sleeps in total. Set when the sleep begins.
         var length = Duration.zero
     }
 
@@ -58,63 +58,65 @@ public final class ManualClock: Clock, Sendable {
         var now = Instant(offset: .zero)
         var lastID = 0
         var sleepers: [Int: Sleeper] = [:]
-        /// Sleepers that were cancelled before they lay down.
+        /// Sleepers that were cancelled before their sleep began.
         var cancelled: Set<Int> = []
         var watchers = CountWatchers()
-        /// The runs of operations, which hear of each sleeper that lies down.
+        /// The runs of operations. Each run is told about each sleep that begins.
         var runs: [Int: AsyncStream<Int>.Continuation] = [:]
     }
 
     let state = Locked(State())
 
-    /// Makes a clock at its beginning.
+    /// Makes a clock at offset zero.
     public init() {}
 
-    /// Where the clock stands.
+    /// The current time of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// Zero: the clock moves by any amount.
+    /// Zero: the clock can move by any amount.
     public var minimumResolution: Duration { .zero }
 
-    /// How many sleep on the clock now.
+    /// The number of sleepers on the clock now.
     ///
-    /// A wait between attempts is a sleeper. So is each deadline, attempt limit and stage limit that runs on the clock.
+    /// A wait between attempts is a sleeper. Each deadline, attempt limit and stage limit that runs on the clock is one
+    /// too.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock and wakes, in the order of their deadlines, all whose deadline has come.
+    /// Moves the clock and wakes all sleepers whose deadline has come, in the order of their deadlines.
     ///
-    /// Those that were woken run afterwards. Await what they do, or the next ``sleepers(_:orEndOf:)``, before you move on.
+    /// The woken code runs afterwards. Await what it does, or the next ``sleepers(_:orEndOf:)``, before you move on.
     ///
-    /// - Parameter duration: How far; a negative one is a programmer's error.
+    /// - Parameter duration: How far to move. A negative duration traps.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "A clock does not run backwards.")
         let due = state.withLock { $0.move(to: $0.now.advanced(by: duration)) }
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Returns as soon as at least so many sleep on the clock at the same time, or when the Task that waits is cancelled.
+    /// Returns as soon as the clock has at least `count` sleepers at the same time, or when the waiting Task is
+    /// cancelled.
     ///
-    /// The backoff of a request that waits is a sleeper. So is every limit that counts on the clock while it runs: a
-    /// deadline from the operation's start to its end, the time limit of an attempt or of a stage. A request with a deadline
-    /// that waits for its next attempt makes two.
+    /// The backoff of a waiting request is a sleeper. Every limit on the clock is a sleeper while it runs: a deadline
+    /// (from the operation's start to its end), and the time limit of an attempt or a stage. A request with a deadline
+    /// that waits for its next attempt makes two sleepers.
     ///
-    /// If the operation ends too early, this waits for ever. ``sleepers(_:orEndOf:)`` does not.
+    /// If the operation ends too early, this function waits for ever. ``sleepers(_:orEndOf:)`` does not.
     public func sleepers(_ count: Int) async {
         _ = await wait(for: count, as: state.withLock { $0.watchers.newID() })
     }
 
-    /// Returns as soon as at least so many sleep on the clock at the same time, or when an operation has finished.
+    /// Returns as soon as the clock has at least `count` sleepers at the same time, or when an operation has finished.
     ///
-    /// A test that waits in this way fails where ``sleepers(_:)`` would wait for ever:
+    /// A test that waits with this function fails where ``sleepers(_:)`` would wait for ever:
     ///
     /// ```swift
     /// #expect(await clock.sleepers(1, orEndOf: operation) == .asleep)
     /// ```
     ///
     /// - Parameters:
-    ///   - count: How many; those that ``sleepers(_:)`` counts.
-    ///   - operation: The operation that is to make the sleepers. Others on the clock count as well.
-    /// - Returns: Which came first. `finished` if the operation has finished already, and `cancelled` if the Task that waits
+    ///   - count: How many sleepers. They are counted as in ``sleepers(_:)``.
+    ///   - operation: The operation that should make the sleepers. Other sleepers on the clock count too.
+    /// - Returns: Which came first. `finished` if the operation has already finished. `cancelled` if the waiting Task
     ///   was cancelled.
     public func sleepers<Success: Sendable>(
         _ count: Int, orEndOf operation: AsynchronousOperation<Success>
@@ -128,7 +130,7 @@ public final class ManualClock: Clock, Sendable {
         return operation.isFinished ? .finished : .cancelled
     }
 
-    /// Waits for a count; whether it was reached before anybody cancelled the wait.
+    /// Waits for a count. Returns whether the count was reached before the wait was cancelled.
     private func wait(for count: Int, as id: Int) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -143,12 +145,12 @@ public final class ManualClock: Clock, Sendable {
         return state.withLock { $0.watchers.forget(id) }
     }
 
-    /// Sleeps until the clock has been moved to a point.
+    /// Sleeps until the clock has reached a point.
     ///
     /// - Parameters:
-    ///   - deadline: The point; returns at once if it has come.
-    ///   - tolerance: Of no effect.
-    /// - Throws: `CancellationError`.
+    ///   - deadline: The point. If it has already come, the function returns at once.
+    ///   - tolerance: Has no effect.
+    /// - Throws: `CancellationError` if the Task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { $0.newID() }
         try await withTaskCancellationHandler {
@@ -189,7 +191,7 @@ public final class ManualClock: Clock, Sendable {
 }
 
 extension ManualClock.State {
-    /// A number that nobody else has.
+    /// Returns a number that no other sleeper or run has.
     mutating func newID() -> Int {
         lastID += 1
         return lastID
@@ -201,7 +203,8 @@ extension ManualClock.State {
         sleepers[id] = sleeper
     }
 
-    /// Moves the clock; those whose deadline has come, in its order. They are to be resumed.
+    /// Moves the clock. Returns the sleepers whose deadline has come, in the order of their deadlines. The caller
+    /// resumes them.
     mutating func move(to instant: ManualClock.Instant) -> [ManualClock.Sleeper] {
         now = instant
         let due = sleepers.filter { $0.value.deadline <= instant }

@@ -1,7 +1,7 @@
 import RequestOperations
 
 extension RequestEvent.Step {
-    /// The name of the case, without what comes with it: for tests of the order of steps.
+    /// The name of the case, without its associated values, for tests of the order of steps.
     package var name: String {
         switch self {
         case .began: "began"
@@ -25,7 +25,7 @@ extension RequestEvent.Step {
 }
 
 extension Hedging.Refusal {
-    /// The name of the case, without what comes with it.
+    /// The name of the case, without its associated values.
     package var name: String {
         switch self {
         case .notRepeatable: "notRepeatable"

@@ -5,14 +5,15 @@
 /// configuration.transport = transport
 /// ```
 ///
-/// There is no server to trust: a `TransportTask.trust` changes nothing here, and stands in ``tasks`` for a test to look at.
-/// What a policy would reject is an answer like any other, `.error(.pinningFailed, phase: .connect)`.
+/// There is no server to trust. A `TransportTask.trust` changes nothing here, but a test can see it in ``tasks``. To
+/// simulate a rejected server, use an answer such as `.error(.pinningFailed, phase: .connect)`.
 ///
-/// Each request takes the next answer of the script; the last one is repeated. It keeps to the contract of `Transport`: a
-/// head comes before its body, a rejected one delivers nothing, cancellation ends it. A response to HEAD, and one of status
-/// 204 or 304, has no body, whatever the script gives it (RFC 9110, section 6.4.1).
+/// Each request takes the next answer of the script. The last answer is repeated. The transport keeps the contract of
+/// `Transport`: a head comes before its body, a rejected response delivers nothing, and a cancel ends the transfer. A
+/// response to HEAD and a response with status 204 or 304 have no body, even if the script gives one (RFC 9110, section
+/// 6.4.1).
 public final class ScriptedTransport: Transport {
-    /// What the transport answers with.
+    /// One answer of the script.
     public struct Answer: Sendable {
         fileprivate let respond:
             @Sendable (TransportTask, @Sendable (ResponseHead) throws -> Void) async throws -> TransportResponse
@@ -24,11 +25,11 @@ public final class ScriptedTransport: Transport {
         var requests: [URLRequest] = []
         var tasks: [TransportTask] = []
         var watchers = CountWatchers()
-        /// The clock on which answers that stall are sleepers.
+        /// The clock on which a stalling answer counts as a sleeper.
         var stallClock: ManualClock?
     }
 
-    /// The clock of the transport that answers in the current Task.
+    /// The stall clock of the transport that answers in the current Task.
     @TaskLocal static var currentStallClock: ManualClock?
 
     private let state: Locked<State>
@@ -37,7 +38,7 @@ public final class ScriptedTransport: Transport {
     /// Makes a transport from its script.
     ///
     /// - Parameters:
-    ///   - answers: The answers, in order; the last one is repeated. None is a programmer's error.
+    ///   - answers: The answers, in order. The last one is repeated. An empty list traps.
     ///   - recordsRequests: Whether ``requests`` and ``tasks`` are kept. `true` by default.
     public init(_ answers: [Answer], recordsRequests: Bool = true) {
         precondition(!answers.isEmpty, "A script needs an answer.")
@@ -45,15 +46,15 @@ public final class ScriptedTransport: Transport {
         self.recordsRequests = recordsRequests
     }
 
-    /// The requests in the order in which they came.
+    /// The requests in the order in which they arrived.
     public var requests: [URLRequest] { state.withLock { $0.requests } }
 
-    /// The tasks in the order in which they came.
+    /// The tasks in the order in which they arrived.
     public var tasks: [TransportTask] { state.withLock { $0.tasks } }
 
-    /// Returns as soon as so many requests have come, or when the Task that waits is cancelled.
+    /// Returns as soon as at least `count` requests have arrived, or when the waiting Task is cancelled.
     ///
-    /// Every hop of every attempt counts, those that have ended too.
+    /// Every hop of every attempt counts, including those that have ended.
     public func requests(atLeast count: Int) async {
         let id = state.withLock { $0.watchers.newID() }
         await withTaskCancellationHandler {
@@ -81,7 +82,7 @@ public final class ScriptedTransport: Transport {
             }
             state.count += 1
             let satisfied = state.watchers.take(reachedBy: state.count)
-            // The script is never empty: its last answer stays.
+            // The script is never empty, since its last answer stays.
             let answer = state.remaining.first!
             if state.remaining.count > 1 { state.remaining.removeFirst() }
             return (answer, satisfied, state.stallClock)
@@ -90,19 +91,19 @@ public final class ScriptedTransport: Transport {
         return try await Self.$currentStallClock.withValue(clock) { try await answer.respond(task, onHead) }
     }
 
-    /// From now on an answer that stalls counts as a sleeper on a clock.
+    /// From now on a stalling answer counts as a sleeper on this clock.
     func stall(on clock: ManualClock) {
         state.withLock { $0.stallClock = clock }
     }
 }
 
 extension ScriptedTransport.Answer {
-    /// A response.
+    /// A response with a status.
     ///
     /// - Parameters:
-    ///   - status: Its status.
-    ///   - fields: Its fields. None by default.
-    ///   - body: Its body. Empty by default.
+    ///   - status: The status of the response.
+    ///   - fields: The fields of the response. None by default.
+    ///   - body: The body of the response. Empty by default.
     public static func status(
         _ status: Int, fields: [(name: String, value: String)] = [], body: Data = Data()
     ) -> Self {
@@ -124,8 +125,8 @@ extension ScriptedTransport.Answer {
     ///
     /// - Parameters:
     ///   - code: The code of the error.
-    ///   - phase: How far the transfer had come. `connect` for the codes with which the transports surely have sent nothing,
-    ///     those of the request itself, of look-up, connection, proxy and TLS; else `head`.
+    ///   - phase: How far the transfer had come. By default `connect` for the codes where a transport has surely sent
+    ///     nothing: those of the request itself, look-up, connection, proxy and TLS. For all other codes `head`.
     public static func error(_ code: RequestError.Code, phase: TransferFailure.Phase? = nil) -> Self {
         let connectCodes: Set<RequestError.Code> = [
             .badURL, .unsupportedScheme, .invalidField, .unsupported, .cannotResolveHost, .cannotConnect, .notConnected,
@@ -137,17 +138,17 @@ extension ScriptedTransport.Answer {
                 RequestError(code, stage: .transfer), phase: phase ?? (connectCodes.contains(code) ? .connect : .head)))
     }
 
-    /// A failure of your making.
+    /// A failure with an error of your own.
     public static func failure(_ error: any Error) -> Self {
         Self { _, _ in throw error }
     }
 
-    /// No answer until the request is cancelled.
+    /// Gives no answer until the request is cancelled.
     public static let stall = Self { _, _ in
         try await neverUnlessCancelled()
     }
 
-    /// A head, and then no body until the request is cancelled.
+    /// Gives a head, then no body until the request is cancelled.
     public static func stallBody(status: Int = 200) -> Self {
         Self { task, onHead in
             let head = ResponseHead(status: status, url: try task.url, version: .http1_1)
@@ -156,12 +157,12 @@ extension ScriptedTransport.Answer {
         }
     }
 
-    /// An answer that a closure makes from the request, at the moment of its sending.
+    /// An answer that a closure makes from the request, at the moment when the request is sent.
     public static func dynamic(_ make: @escaping @Sendable (URLRequest) async throws -> Self) -> Self {
         Self { task, onHead in try await make(task.request).respond(task, onHead) }
     }
 
-    /// An answer that is given after a delay on a clock.
+    /// An answer that comes after a delay on a clock.
     public static func delayed(_ delay: Duration, on clock: any Clock<Duration>, _ answer: Self) -> Self {
         Self { task, onHead in
             try await clock.sleep(for: delay)

@@ -1,7 +1,7 @@
 import RequestOperations
 
 #if CommandLineTool
-    // Before anything asynchronous: the first Task makes Dispatch open descriptors of its own.
+    // This comes before anything asynchronous: the first Task makes Dispatch open descriptors of its own.
     guard Descriptors.secureStandardOnes() else { exit(ExitStatus.outputClosed) }
     Task { exit(await Tool.runCommand()) }
     dispatchMain()

@@ -1,28 +1,29 @@
-/// How long one attempt has waited for a connection of others, which counts for no limit of the attempt.
+/// Measures how long one attempt has waited for a connection that other requests make or use.
 ///
-/// A transport says when such a wait begins and ends. The keeper of the limit asks for the sum.
+/// This time counts toward no limit of the attempt. A transport says when such a wait begins and ends. The code that
+/// keeps the limit asks for the sum.
 final class ConnectionWait: Sendable {
     private struct State {
         var past: Int64 = 0
-        /// When the wait that goes on began.
+        /// When the current wait began; `nil` if there is none.
         var start: Int64?
     }
 
     private let state = Locked(State())
     private let now: @Sendable () -> Int64
 
-    /// - Parameter now: Nanoseconds since some moment.
+    /// - Parameter now: Returns the nanoseconds since some fixed moment.
     init(now: @escaping @Sendable () -> Int64 = { RequestClock.continuous.now.nanoseconds }) {
         self.now = now
     }
 
-    /// A wait begins, unless one goes on.
+    /// Begins a wait. Does nothing if a wait is already under way.
     func begin() {
         let now = now()
         state.withLock { if $0.start == nil { $0.start = now } }
     }
 
-    /// The wait ends, if one goes on.
+    /// Ends the wait. Does nothing if no wait is under way.
     func end() {
         let now = now()
         state.withLock { state in
@@ -32,7 +33,7 @@ final class ConnectionWait: Sendable {
         }
     }
 
-    /// All waits so far, with the one that goes on.
+    /// The sum of all waits so far, including the current one.
     var total: Duration {
         let now = now()
         return .nanoseconds(state.withLock { state in state.past + (state.start.map { now - $0 } ?? 0) })

@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// Whether these bytes name the field that those do: without regard to case (RFC 9110, section 5.1).
+    /// Whether these bytes and `other` are the same field name. Case does not count (RFC 9110, section 5.1).
     func isSameFieldName(as other: some Sequence<UInt8>) -> Bool {
         elementsEqual(other) { $0.asciiLowercased == $1.asciiLowercased }
     }
@@ -10,10 +10,11 @@ extension UInt8 {
 }
 
 extension URLRequest {
-    /// Sets a field, in place of one of the same name.
+    /// Sets a field and removes any other field of the same name.
     ///
-    /// Foundation's own `setValue(_:forHTTPHeaderField:)` does nothing on Linux when the value has a line break: the request
-    /// would go out without its field, where the check before sending refuses it. It also takes five times as long.
+    /// On Linux, Foundation's own `setValue(_:forHTTPHeaderField:)` does nothing if the value has a line break. The
+    /// request would then go out without the field. With this function the check before sending refuses the request.
+    /// Foundation's function also takes five times as long.
     mutating func setField(_ name: String, to value: String) {
         var fields = allHTTPHeaderFields ?? [:]
         for other in fields.keys where other.utf8.isSameFieldName(as: name.utf8) { fields[other] = nil }

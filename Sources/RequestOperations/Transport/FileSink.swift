@@ -1,11 +1,11 @@
 /// The regular file that an accepted response is written to.
 ///
-/// It grows under a hidden name in the folder of its destination, and takes its place when it is whole: a transfer that
-/// fails leaves what was there, and two of one destination do not meet. A link is followed. A file that is replaced keeps
-/// its permissions, but not the bits that run it with the rights of its owner or group. The descriptor is closed when the
-/// last reference goes. So a write that runs during a cancel never meets the file of somebody else. What is no regular file
-/// is a ``SpecialFile``.
-// Unchecked: the transports see to it that one thread writes at a time; who finishes or discards is guarded by `outcome`.
+/// The file grows under a hidden name in the folder of its destination. It moves to its place when it is complete. So a
+/// failed transfer leaves the old file as it was, and two transfers to one destination do not mix. A link is followed.
+/// The new file keeps the permissions of the file that it replaces, but not its set-user-ID and set-group-ID bits. The
+/// descriptor is closed when the last reference goes. So a write that runs during a cancel never goes to another file.
+/// A destination that is no regular file is a ``SpecialFile``.
+// Unchecked: the transports let only one thread write at a time. `outcome` guards finishing and discarding.
 final class FileSink: @unchecked Sendable {
     private enum Outcome {
         case open
@@ -14,7 +14,7 @@ final class FileSink: @unchecked Sendable {
     }
 
     private let file: Int32
-    /// Where the file grows, and where it ends.
+    /// The path where the file grows. `destination` is the path where it ends.
     private let hidden: String
     private let destination: String
     private let outcome = Locked(Outcome.open)
@@ -33,11 +33,11 @@ final class FileSink: @unchecked Sendable {
         }
         let folder = URL(fileURLWithPath: destination).deletingLastPathComponent()
         hidden = folder.appendingPathComponent(".RequestOperations-\(UUID().uuidString)").path
-        // Nobody may open it before it has the permissions of the file that it replaces.
+        // Nobody may open the file before it has the permissions of the file that it replaces.
         file = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0o600 : 0o666)
         guard file >= 0 else { throw RequestError.fileFailed("opened") }
         guard exists else { return }
-        // Only root can give a file away. Of anybody else it belongs to the one who wrote it.
+        // Only root can give a file away. For any other user, the file belongs to the user who wrote it.
         _ = fchown(file, old.st_uid, old.st_gid)
         guard fchmod(file, old.st_mode & 0o777) == 0 else {
             let error = RequestError.fileFailed("opened")
@@ -65,22 +65,25 @@ final class FileSink: @unchecked Sendable {
         try data.withUnsafeBytes { try write($0) }
     }
 
-    /// Has the file system report what it has not reported yet: some find only now that the disk is full, or begin to write now.
+    /// Makes the file system report errors that it has held back.
+    ///
+    /// Some file systems find only now that the disk is full, or begin to write only now.
     ///
     /// - Parameter duplicate: Makes a second descriptor for the file.
     /// - Throws: A `RequestError` with the code `fileFailed`.
     func endWriting(duplicate: (Int32) -> Int32 = { dup($0) }) throws {
-        // Closing a duplicate reports what closing the file would, and leaves it open for a write that is still under way.
+        // Closing a duplicate reports the same errors as closing the file. The file stays open for a write that still
+        // runs.
         let copy = duplicate(file)
-        // Without a descriptor to have, it is written to the disk now, which reports the same and takes longer.
+        // If no descriptor is free, we write the file to the disk now. That reports the same errors, but takes longer.
         guard copy >= 0 ? close(copy) == 0 : fsync(file) == 0 else {
             throw discarded(RequestError.fileFailed("closed"))
         }
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its place.
     ///
-    /// - Throws: A `RequestError` with the code `fileFailed`; what was there before is there then.
+    /// - Throws: A `RequestError` with the code `fileFailed`. The old file is then still there.
     func finish() throws {
         guard rename(hidden, destination) == 0 else { throw discarded(RequestError.fileFailed("put in its place")) }
         outcome.withLock { $0 = .kept }
@@ -91,7 +94,7 @@ final class FileSink: @unchecked Sendable {
         return error
     }
 
-    /// Removes what has been written, unless the file is finished.
+    /// Removes the file that grows, unless it is finished.
     func discard() {
         let isOpen = outcome.withLock { outcome in
             defer { if case .open = outcome { outcome = .discarded } }
@@ -100,7 +103,7 @@ final class FileSink: @unchecked Sendable {
         if isOpen { unlink(hidden) }
     }
 
-    /// The path at the end of the links: a link is not replaced, but what it leads to, which need not be there yet.
+    /// The path at the end of the links. A link is not replaced, but its target is. The target need not exist yet.
     private static func withoutLinks(_ path: String) throws -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }
@@ -109,7 +112,7 @@ final class FileSink: @unchecked Sendable {
         guard errno == ENOENT else { throw RequestError.fileFailed("opened") }
         var path = path
         for _ in 0..<mostLinks {
-            // Whatever it says, there is no link at the end then.
+            // If this fails for any reason, `path` is not a link.
             guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
             path = URL(fileURLWithPath: next, relativeTo: folder).path
@@ -118,7 +121,7 @@ final class FileSink: @unchecked Sendable {
         throw RequestError.fileFailed("opened")
     }
 
-    /// As many as Linux follows.
+    /// The number of links that Linux follows.
     private static let mostLinks = 40
 }
 
@@ -138,7 +141,7 @@ func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws {
 }
 
 extension RequestError {
-    /// What the system said last of a destination.
+    /// An error that carries the system's last error number (`errno`) for a destination.
     static func fileFailed(_ verb: String) -> RequestError {
         let number = errno
         let isShort = number == EMFILE || number == ENFILE

@@ -1,8 +1,8 @@
-/// The field lines of one response as the bytes that arrived, parsed when asked.
+/// The field lines of one response, kept as the bytes that arrived and parsed when asked.
 ///
 /// Lines end with CRLF or LF. A line that begins with a space or a tab continues the one before it (obsolete folding,
-/// RFC 9112, section 5.2). A line without a name and a colon is skipped, with its continuations. A CR or NUL within a line
-/// becomes a space (RFC 9110, section 5.5).
+/// RFC 9112, section 5.2). A line without a name and a colon is skipped, with its continuations. A CR or NUL within a
+/// line becomes a space (RFC 9110, section 5.5).
 package struct HeaderBlock: Sendable {
     private let bytes: [UInt8]
 
@@ -20,7 +20,7 @@ package struct HeaderBlock: Sendable {
         return fields
     }
 
-    /// The values of a name joined by `", "`, found without making a string of any other field.
+    /// The values of all fields of a name, joined by `", "`. It makes no string of any other field.
     package func value(of name: String) -> String? {
         var values: [String] = []
         var isMatch = false
@@ -33,7 +33,8 @@ package struct HeaderBlock: Sendable {
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// Goes through the fields in order, each followed by its continuations; names and values are without space around.
+    /// Goes through the fields in order. The continuations of a field follow it. Names and values have no blanks around
+    /// them.
     private func forEachField(
         _ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void,
         continuation: (_ value: ArraySlice<UInt8>) -> Void
@@ -86,7 +87,7 @@ extension UInt8 {
 
     fileprivate var isCarriageReturn: Bool { self == UInt8(ascii: "\r") }
 
-    /// What no field may contain, and is read as a space.
+    /// A byte that no field may contain. It is read as a space.
     fileprivate var isForbidden: Bool { isCarriageReturn || self == 0 }
 
     fileprivate var isBlank: Bool { self == .space || self == .tab || isForbidden }

@@ -4,14 +4,14 @@ public enum RequestBody: Sendable {
     case none
     /// Bytes in memory, sent with their length.
     case data(Data)
-    /// The content of a file, sent with its length and read while it is sent.
+    /// The content of a file. It is sent with its length, and read while it is sent.
     case file(URL)
-    /// Bytes that a source makes while they are sent.
+    /// Bytes that a source makes while the request is sent.
     case stream(BodyStream)
 
-    /// The body that a `URLRequest` carries itself.
+    /// Makes the body that a `URLRequest` itself carries.
     ///
-    /// An `httpBodyStream` becomes a stream that cannot be opened a second time, so that it is never sent twice.
+    /// An `httpBodyStream` becomes a stream that can be opened only once, so it is never sent twice.
     public init(of request: URLRequest) {
         if let data = request.httpBody {
             self = .data(data)
@@ -27,14 +27,14 @@ public enum RequestBody: Sendable {
         if case .stream(let stream) = self { stream.isReopenable } else { true }
     }
 
-    /// Whether there is no body at all (an empty one is a body).
+    /// Whether there is no body at all. An empty body is a body.
     public var isNone: Bool {
         if case .none = self { true } else { false }
     }
 }
 
 extension RequestBody: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes come from and how many they are, without any of them.
+    /// The source of the bytes and their number where it is known, without any of the bytes.
     public var description: String {
         switch self {
         case .none: "no body"
@@ -48,35 +48,37 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-/// A body that is made while it is sent.
+/// A request body that a source makes while it is sent.
 public struct BodyStream: Sendable {
-    /// The number of bytes, sent as `Content-Length`; `nil` sends the body in chunks.
+    /// The number of bytes, sent as `Content-Length`. With `nil` the body is sent in chunks.
     public let length: Int64?
 
-    /// Whether ``open`` can be called again for a second sending.
+    /// Whether ``open`` can be called again to send the body a second time.
     public let isReopenable: Bool
 
-    /// Opens the source at its first byte; called once for each time that the body is sent.
+    /// Opens the source at its first byte. Called once each time that the body is sent.
     public let open: @Sendable () async throws -> Reader
 
     /// Reads an opened source.
     public struct Reader: Sendable {
-        /// Returns the next bytes (an empty piece is skipped), or `nil` at the end. Never called again before it returned.
-        /// An error out of it ends the transfer, and the connection is closed, so that the server cannot take the body
-        /// for whole.
+        /// Returns the next bytes, or `nil` at the end.
+        ///
+        /// An empty piece is skipped. It is never called again before the last call has returned. An error that it
+        /// throws ends the transfer. The connection is then closed, so that the server does not take the body for
+        /// complete.
         public let next: @Sendable () async throws -> Data?
 
-        /// Makes a reader from its one function.
+        /// Makes a reader from a function that returns the next bytes.
         public init(next: @escaping @Sendable () async throws -> Data?) {
             self.next = next
         }
     }
 
-    /// Makes a stream that can be opened as often as the request is sent.
+    /// Makes a stream that can be opened each time that the request is sent.
     ///
     /// - Parameters:
-    ///   - length: The exact number of bytes; a source that gives more or fewer fails the transfer. `nil`, the default,
-    ///     sends chunks.
+    ///   - length: The exact number of bytes. If the source gives more or fewer, the transfer fails. With `nil`, the
+    ///     default, the body is sent in chunks.
     ///   - open: Opens the source at its first byte.
     public init(length: Int64? = nil, open: @escaping @Sendable () async throws -> Reader) {
         self.init(length: length, isReopenable: true, open: open)
@@ -88,7 +90,8 @@ public struct BodyStream: Sendable {
         self.open = open
     }
 
-    /// Makes a one-shot stream over a Foundation stream, read on a thread of Dispatch since such a stream may block.
+    /// Makes a stream over a Foundation stream. It can be opened only once. It is read on a Dispatch thread, since it
+    /// may block.
     init(reading stream: InputStream) {
         let source = InputStreamSource(stream)
         self.init(length: nil, isReopenable: false) {
@@ -98,7 +101,7 @@ public struct BodyStream: Sendable {
     }
 }
 
-// Unchecked: the stream is used on its serial queue only.
+// Unchecked: the stream is used only on its serial queue.
 private final class InputStreamSource: @unchecked Sendable {
     private let stream: InputStream
     private let queue = DispatchQueue(label: "RequestOperations.InputStreamSource")
@@ -123,7 +126,7 @@ private final class InputStreamSource: @unchecked Sendable {
     private func readPiece() throws -> Data? {
         var piece = Data(count: 64 << 10)
         let count = piece.withUnsafeMutableBytes { buffer in
-            // The buffer of a Data of 64 KiB has an address.
+            // A Data of 64 KiB always has an address.
             stream.read(buffer.bindMemory(to: UInt8.self).baseAddress!, maxLength: buffer.count)
         }
         guard count >= 0 else {

@@ -1,16 +1,17 @@
 /// The checks that every transport makes before anything is sent.
 ///
-/// A request that fails one of them never reached the network, whatever its method.
+/// A request that fails a check has not reached the network. That holds for every method.
 package enum RequestPreflight {
     /// Checks the URL, the method and the fields of a task.
     ///
     /// - Parameters:
     ///   - task: The task.
-    ///   - schemes: The schemes that the transport speaks, in lower case. One of `http` and `https` needs a host.
-    /// - Throws: A ``TransferFailure`` of the phase `connect`: ``RequestError/Code/badURL`` for a missing URL or host,
-    ///   ``RequestError/Code/unsupportedScheme``, or ``RequestError/Code/invalidField`` for a method or a name that is
-    ///   no token, or a value with a CR, LF or NUL (RFC 9110, sections 5.5 and 5.6.2). Such a request could carry a second
-    ///   one inside it. The reason names the field, never its value.
+    ///   - schemes: The schemes that the transport supports, in lower case. A URL with `http` or `https` needs a host.
+    /// - Throws: A ``TransferFailure`` of the phase `connect`. Its code is ``RequestError/Code/badURL`` for a missing
+    ///   URL or host. It is ``RequestError/Code/unsupportedScheme`` for a scheme that is not in `schemes`. It is
+    ///   ``RequestError/Code/invalidField`` for a method or a field name that is no token. The same code stands for a
+    ///   field value with a CR, LF or NUL (RFC 9110, sections 5.5 and 5.6.2). Such a request could carry a second
+    ///   request inside it. The reason names the field, never its value.
     static func check(_ task: TransportTask, schemes: Set<String>) throws {
         do {
             try check(task.request, schemes: schemes)
@@ -19,19 +20,21 @@ package enum RequestPreflight {
         }
     }
 
-    /// Whether a text is a token (RFC 9110, section 5.6.2), as methods and the names of fields are.
+    /// Whether a text is a token (RFC 9110, section 5.6.2). Methods and field names must be tokens.
     package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter)
     }
 
-    /// Whether a text can be sent as the value of a field: without CR, LF and NUL (RFC 9110, section 5.5).
+    /// Whether a text can be sent as a field value: it has no CR, LF or NUL (RFC 9110, section 5.5).
     static func isFieldValue(_ text: String) -> Bool {
         !text.utf8.contains(where: \.endsFieldValue)
     }
 
-    /// Refuses a request that allows less than a transport without a cache, and without knowledge of the network, can keep to.
+    /// Refuses a request with a restriction that the transport cannot keep.
     ///
-    /// - Throws: A `RequestError` with the code `unsupported`: for the cache policy `returnCacheDataDontLoad`, and for
+    /// The transport has no cache and does not know the kind of network.
+    ///
+    /// - Throws: A `RequestError` with the code `unsupported`, for the cache policy `returnCacheDataDontLoad` or for
     ///   `allowsCellularAccess` set to `false`.
     static func checkRestrictions(of request: URLRequest) throws {
         guard request.cachePolicy != .returnCacheDataDontLoad else {
@@ -46,7 +49,7 @@ package enum RequestPreflight {
     private static func check(_ request: URLRequest, schemes: Set<String>) throws {
         guard let url = request.url else { throw refused(.badURL, "the request has no URL") }
         guard let scheme = url.scheme else { throw refused(.badURL, "the URL is not absolute") }
-        // The usual spelling is looked up as it stands: lowercasing makes a string for each request.
+        // We first look the scheme up as it is written: `lowercased()` makes a new string for each request.
         guard schemes.contains(scheme) || schemes.contains(scheme.lowercased()) else {
             throw refused(.unsupportedScheme, "the transport does not speak the scheme '\(scheme)'")
         }
@@ -73,9 +76,10 @@ package enum RequestPreflight {
 }
 
 extension URLRequest {
-    /// The fields to send: those of the request, and the one that its cache policy stands for. For
-    /// `reloadIgnoringLocalAndRemoteCacheData` that is `Cache-Control: no-cache` (RFC 9111, section 5.2.1.4), unless the request
-    /// has such a field.
+    /// The fields to send: the fields of the request, and the field that its cache policy stands for.
+    ///
+    /// For `reloadIgnoringLocalAndRemoteCacheData` that is `Cache-Control: no-cache` (RFC 9111, section 5.2.1.4). It is
+    /// not added if the request has a `Cache-Control` field.
     var fieldsToSend: [String: String] {
         var fields = allHTTPHeaderFields ?? [:]
         guard cachePolicy == .reloadIgnoringLocalAndRemoteCacheData else { return fields }

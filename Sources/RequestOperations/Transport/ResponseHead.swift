@@ -1,23 +1,23 @@
 /// The head of a response: status, fields, URL and protocol version.
 ///
-/// A light value. Field names and values stay in the bytes that arrived until they are asked for, and an
-/// `HTTPURLResponse` is made only by ``httpURLResponse``: on Linux that object and its dictionary cost as much as a whole
+/// It is cheap to make and to copy. Field names and values stay in the bytes that arrived until you ask for them. Only
+/// ``httpURLResponse`` makes an `HTTPURLResponse`. On Linux that object and its dictionary cost as much as a whole
 /// small transfer.
 public struct ResponseHead: Sendable {
-    /// All values but one, in one object: a head is passed on at every step of an attempt.
+    /// All values but one are in one object, since a head is passed on at every step of an attempt.
     private let values: Box<Values>
 
-    /// Whether the request had the method HEAD, whose responses have no content (RFC 9110, section 9.3.2); the operation
-    /// says so before it validates.
+    /// Whether the request had the method HEAD. Such responses have no content (RFC 9110, section 9.3.2). The operation
+    /// sets this before it validates.
     var answersHEAD = false
 
-    /// The status code (RFC 9110, section 15), or 0 for a response that is not HTTP, such as that of a `data:` URL.
+    /// The status code (RFC 9110, section 15). It is 0 if the response is not HTTP, for example for a `data:` URL.
     public var status: Int { values.value.status }
 
-    /// The URL that this head came from: after redirects the last one.
+    /// The URL that this head came from. After redirects it is the last URL.
     public var url: URL { values.value.url }
 
-    /// The version of the protocol that the response came by, where the transport knows it.
+    /// The HTTP version of the response; `nil` if the transport does not know it.
     public var version: HTTPVersion? { values.value.version }
 
     private struct Values: Sendable {
@@ -36,24 +36,24 @@ public struct ResponseHead: Sendable {
     /// Makes a head from its parts, for a transport of your own or a test.
     ///
     /// - Parameters:
-    ///   - status: The status code; 0 means that the response is not HTTP.
-    ///   - url: Where the response came from.
+    ///   - status: The status code. 0 means that the response is not HTTP.
+    ///   - url: The URL that the response came from.
     ///   - fields: The fields in the order in which they arrived. Empty by default.
-    ///   - version: The protocol version; `nil`, unknown, by default.
+    ///   - version: The protocol version. `nil`, the default, means unknown.
     public init(
         status: Int, url: URL, fields: [(name: String, value: String)] = [], version: HTTPVersion? = nil
     ) {
         values = Box(Values(status: status, url: url, version: version, fields: .list(fields)))
     }
 
-    /// Makes a head over the bytes of a header block, which are parsed when a field is asked for.
+    /// Makes a head over the bytes of a header block. They are parsed when a field is asked for.
     package init(status: Int, url: URL, block: HeaderBlock, version: HTTPVersion?) {
         values = Box(Values(status: status, url: url, version: version, fields: .block(block)))
     }
 
-    /// Makes a head over a response of Foundation's, whose fields stay there until they are asked for.
+    /// Makes a head over a Foundation response. The fields stay there until they are asked for.
     package init(_ response: HTTPURLResponse) {
-        // Only a response that was made without a URL has none; Foundation makes none such.
+        // Only a response that was made without a URL has none. Foundation makes no such response.
         let url = response.url ?? URL(fileURLWithPath: "/")
         values = Box(Values(status: response.statusCode, url: url, version: nil, fields: .response(response)))
     }
@@ -61,9 +61,10 @@ public struct ResponseHead: Sendable {
     /// Whether this is the head of an HTTP response.
     public var isHTTP: Bool { status != 0 }
 
-    /// All fields in the order in which they arrived; a name that came several times stands several times.
+    /// All fields in the order in which they arrived. A name that arrived several times is listed several times.
     ///
-    /// Parsed afresh at each call. Bytes that are not UTF-8 are read as ISO 8859-1 (RFC 9110, section 5.5).
+    /// The fields are parsed again at each call. Bytes that are not UTF-8 are read as ISO 8859-1 (RFC 9110, section
+    /// 5.5).
     public var fields: [(name: String, value: String)] {
         switch values.value.fields {
         case .list(let fields): fields
@@ -74,7 +75,8 @@ public struct ResponseHead: Sendable {
 
     /// The value of a field, or `nil` if it is absent.
     ///
-    /// Names compare without regard to case. Several fields of the name are joined by `", "` (RFC 9110, section 5.3).
+    /// Case does not count in names. The values of several fields of that name are joined by `", "` (RFC 9110, section
+    /// 5.3).
     ///
     /// - Parameter name: The name, such as `"Content-Type"`.
     public func field(_ name: String) -> String? {
@@ -89,15 +91,17 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// The same head as Foundation's type, made at each call; `nil` for a response that is not HTTP. Several fields of a name
-    /// are joined by `", "` under the spelling of the first.
+    /// The same head as Foundation's type, or `nil` if the response is not HTTP.
+    ///
+    /// It is made at each call. The values of several fields of one name are joined by `", "`, under the first
+    /// spelling.
     public var httpURLResponse: HTTPURLResponse? {
         guard isHTTP else { return nil }
         if case .response(let response) = values.value.fields { return response }
         var dictionary: [String: String] = [:]
         var spellings: [String: String] = [:]
         for (name, value) in fields {
-            // Foundation on Linux finds one spelling of a name only.
+            // Foundation on Linux finds only one spelling of a name.
             let spelling = spellings[name.lowercased(), default: name]
             spellings[name.lowercased()] = spelling
             dictionary[spelling] = dictionary[spelling].map { "\($0), \(value)" } ?? value
@@ -108,15 +112,17 @@ public struct ResponseHead: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The value of a field. Foundation on Linux joins several of a name, but not if it begins with `X-` and is spelt in
-    /// several ways.
+    /// The value of a field.
+    ///
+    /// Foundation on Linux joins several fields of one name. It does not if the name begins with `X-` and has several
+    /// spellings.
     fileprivate func joinedValue(of name: String) -> String? {
         guard name.first == "X" || name.first == "x" else { return value(forHTTPHeaderField: name) }
         let values = fieldList.lazy.filter { $0.name.utf8.isSameFieldName(as: name.utf8) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// The fields in the order of their names: Foundation keeps them in a dictionary and not as they arrived.
+    /// The fields, sorted by name. Foundation keeps them in a dictionary and loses the order of arrival.
     fileprivate var fieldList: [(name: String, value: String)] {
         allHeaderFields
             .compactMap { name, value in (name as? String).map { (name: $0, value: String(describing: value)) } }
@@ -136,7 +142,7 @@ public struct HTTPVersion: Hashable, Sendable, CustomStringConvertible {
     /// The digit after the point.
     public let minor: Int
 
-    /// Makes a version, 1 and 1 for HTTP/1.1.
+    /// Makes a version. HTTP/1.1 has a major of 1 and a minor of 1.
     public init(major: Int, minor: Int) {
         self.major = major
         self.minor = minor
@@ -153,6 +159,6 @@ public struct HTTPVersion: Hashable, Sendable, CustomStringConvertible {
     /// HTTP/3 (RFC 9114).
     public static let http3 = HTTPVersion(major: 3, minor: 0)
 
-    /// The name as it stands in a status line, such as `HTTP/1.1`.
+    /// The name of the version, such as `HTTP/1.1` or `HTTP/2`.
     public var description: String { major >= 2 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)" }
 }

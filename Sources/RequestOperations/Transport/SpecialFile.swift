@@ -1,14 +1,15 @@
-/// A destination that is no regular file: a pipe, a device. It is written to as it is, and never removed.
+/// A destination that is no regular file, such as a pipe or a device. It is written in place and never removed.
 ///
-/// Opening it and writing to it may take as long as its reader likes. That happens on a thread of Dispatch, for which a Task
-/// waits that is not blocked, and no longer than until it is cancelled; the thread stays until the system lets it go.
-// Unchecked: `file` is touched on the queue, and when nothing refers to this any more.
+/// Opening it and writing to it can take as long as the reader likes. A Dispatch thread does that work. The Task waits
+/// without blocking a thread, and no longer than until it is cancelled. The Dispatch thread stays until the system call
+/// returns.
+// Unchecked: `file` is used only on the queue, and in `deinit`, when nothing refers to this object any more.
 final class SpecialFile: @unchecked Sendable {
     private let path: String
     private let queue = DispatchQueue(label: "RequestOperations.SpecialFile")
     private var file: Int32 = -1
 
-    /// `nil` for a regular file, a folder, and what does not exist.
+    /// Returns `nil` for a regular file, for a folder, and if nothing exists at the URL.
     init?(_ url: URL) {
         var status = stat()
         guard url.isFileURL, stat(url.path, &status) == 0 else { return nil }
@@ -22,9 +23,10 @@ final class SpecialFile: @unchecked Sendable {
         if file >= 0 { close(file) }
     }
 
-    /// Writes bytes, all of them.
+    /// Writes all of the bytes.
     ///
-    /// - Throws: A `RequestError` with the code `fileFailed`, or a `CancellationError`; the bytes may be written even so.
+    /// - Throws: A `RequestError` with the code `fileFailed`, or a `CancellationError`. The bytes may still have been
+    ///   written.
     func write(_ data: Data) async throws {
         try await onQueue { [self] in
             try openOnce()
@@ -32,9 +34,9 @@ final class SpecialFile: @unchecked Sendable {
         }
     }
 
-    /// Ends what a reader sees, also if nothing was written.
+    /// Closes the destination, so that a reader sees the end. It opens the destination first if nothing was written.
     ///
-    /// - Throws: As ``write(_:)``.
+    /// - Throws: The same errors as ``write(_:)``.
     func finish() async throws {
         try await onQueue { [self] in
             try openOnce()
@@ -59,7 +61,8 @@ final class SpecialFile: @unchecked Sendable {
         }
     }
 
-    /// A pipe without a reader is an error of the write, and must not end the process.
+    /// Runs `body` with `SIGPIPE` blocked. A pipe without a reader is then an error of the write and does not end the
+    /// process.
     private func withoutSignalOfBrokenPipe<Result>(_ body: () throws -> Result) rethrows -> Result {
         var brokenPipe = sigset_t()
         sigemptyset(&brokenPipe)
@@ -71,7 +74,7 @@ final class SpecialFile: @unchecked Sendable {
             sigpending(&pending)
             var number: Int32 = 0
             if sigismember(&pending, SIGPIPE) == 1, sigismember(&before, SIGPIPE) == 0 {
-                // It came of this write: taken here, before the thread hears of signals again.
+                // This write caused the signal. We take it here, before the thread receives signals again.
                 sigwait(&brokenPipe, &number)
             }
             pthread_sigmask(SIG_SETMASK, &before, nil)

@@ -1,37 +1,39 @@
-/// Why a transfer failed, with all that is known of it: what a transport throws.
+/// The error that a transport throws: why a transfer failed, with all that is known about it.
 ///
-/// No failure loses the head or the beginning of the body that had arrived. The operation makes a ``RequestError`` of it.
+/// It keeps the head and the first bytes of the body that had arrived. The operation makes a ``RequestError`` of it.
 public struct TransferFailure: Error, Sendable {
-    /// The cause: a ``RequestError`` with a code of the transport's, or the error that `onHead` or a consumer threw.
+    /// The cause: a ``RequestError`` with a code of the transport, or the error that `onHead` or a consumer threw.
     ///
-    /// Any other error, a `URLError` too, counts as one that code of the user's threw. (A `URLError` that a transport
-    /// throws as it is, without a failure around it, gets the code that stands for it.)
+    /// Any other error, including a `URLError`, counts as an error that your code threw. (If a transport throws a
+    /// `URLError` directly, without a failure around it, the error gets the matching code.)
     public var error: any Error
 
     /// The head, if one had arrived.
     public var head: ResponseHead?
 
-    /// The first bytes of the body of a rejected response, at most ``TransferLimits/keptErrorBody``.
+    /// The first bytes of the body of a rejected response, at most ``TransferLimits/keptErrorBody`` bytes.
     public var bodyPrefix: Data
 
-    /// How many bytes of the body arrived, after decompression; of a rejected response those that were read.
+    /// How many bytes of the body arrived, after decompression. For a rejected response: how many were read.
     public var bodySize: Int64
 
     /// How far the transfer had come.
     public var phase: Phase
 
-    /// Whether a byte of the request may have reached the server. `false` means: surely not, so that even a request that
-    /// is not idempotent can be sent again.
+    /// Whether a byte of the request may have reached the server.
+    ///
+    /// `false` means that no byte has reached it. Then even a request that is not idempotent can be sent again.
     public var requestMayHaveBeenProcessed: Bool
 
-    /// Whether the connection had served another request before, where the transport knows it.
+    /// Whether the connection had served another request before; `nil` if the transport does not know.
     public var connectionWasReused: Bool?
 
-    /// Whether the connection serves other requests on: the server ended a stream of HTTP/2 alone.
+    /// Whether the connection still serves other requests. The server then ended only one HTTP/2 stream.
     var connectionStands = false
 
-    /// Whether the attempt ended with a connection that others had used before it, without any of a response. The connection was
-    /// too old then, which says nothing of the host.
+    /// Whether the attempt lost a reused connection before any of the response arrived.
+    ///
+    /// The connection was too old then. That says nothing about the host.
     var lostReusedConnection: Bool {
         guard connectionWasReused == true, !connectionStands, head == nil, phase != .body else { return false }
         return (error as? RequestError)?.code == .connectionLost
@@ -45,13 +47,13 @@ public struct TransferFailure: Error, Sendable {
 
     private var boxedTimings: Box<TransferTimings>?
 
-    /// The parts of a transfer.
+    /// The stages of a transfer.
     public enum Phase: String, Sendable {
-        /// Before anything was sent: checks, name look-up, connection, TLS, proxy.
+        /// Before anything was sent: checks, name look-up, connection, TLS and proxy.
         case connect
         /// While the request was sent.
         case request
-        /// After the request, before the whole head had arrived.
+        /// After the request was sent, before the whole head had arrived.
         case head
         /// While the body arrived.
         case body
@@ -63,12 +65,12 @@ public struct TransferFailure: Error, Sendable {
     ///   - error: The cause.
     ///   - head: The head, if one had arrived.
     ///   - bodyPrefix: The first bytes of the body. Empty by default.
-    ///   - bodySize: How many bytes of the body arrived. As many as `bodyPrefix` has by default.
+    ///   - bodySize: How many bytes of the body arrived. The size of `bodyPrefix` by default.
     ///   - phase: How far the transfer had come.
-    ///   - requestMayHaveBeenProcessed: Whether a byte of the request may have reached the server; by default, whether
-    ///     the phase is past `connect`.
-    ///   - connectionWasReused: Whether the connection had served another request.
-    ///   - timings: What was measured.
+    ///   - requestMayHaveBeenProcessed: Whether a byte of the request may have reached the server. By default `true`
+    ///     for any phase but `connect`.
+    ///   - connectionWasReused: Whether the connection had served another request. `nil`, the default, means unknown.
+    ///   - timings: What was measured. `nil` by default.
     public init(
         _ error: any Error, head: ResponseHead? = nil, bodyPrefix: Data = Data(), bodySize: Int64? = nil, phase: Phase,
         requestMayHaveBeenProcessed: Bool? = nil, connectionWasReused: Bool? = nil, timings: TransferTimings? = nil

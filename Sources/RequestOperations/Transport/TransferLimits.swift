@@ -1,7 +1,8 @@
-/// What a transport keeps to while it carries out one task.
+/// The limits that a transport keeps while it carries out one task.
 ///
-/// Each limit is set or left open. One that was not set is that of the configuration, and where there is none, as when a
-/// transport is asked directly, it has the default given here, which it reads as.
+/// You set a limit or leave it open. A limit that you leave open comes from the configuration. If there is no
+/// configuration, as when you call a transport directly, it has the default given here. An open limit also reads as
+/// that default.
 ///
 /// ```swift
 /// var task = TransportTask.data(request)
@@ -9,53 +10,61 @@
 /// task.limits.maximumBodySize = nil   // no bound
 /// ```
 public struct TransferLimits: Sendable, Hashable {
-    /// The longest time for name look-up, connection and TLS handshake together. 15 seconds by default; `nil` is none. A
-    /// request that is sent once more over a new connection (``TransferTimings/wasReplayed``) has it anew.
+    /// The longest time for name look-up, connection and TLS handshake together. 15 seconds by default; `nil` means no
+    /// limit.
+    ///
+    /// If a request is sent again over a new connection (``TransferTimings/wasReplayed``), the limit starts again.
     public var connect: Duration? {
         get { ownConnect ?? .seconds(15) }
         set { ownConnect = .some(newValue) }
     }
 
-    /// The longest time without a byte in either direction once connected. `nil` is none. By default it is the
-    /// `timeoutInterval` of the request, or 60 seconds if nobody set that. A `timeoutInterval` that is zero, negative or
-    /// endless means none. The time that a consumer takes does not count where it sets the pace. The time of a source that
-    /// gives no byte of a body counts. ``CurlTransport`` also counts the bytes of a body that the other side acknowledges,
-    /// so that a slow upload is not idle.
+    /// The longest time without a byte in either direction, once connected. `nil` means no limit.
+    ///
+    /// The default is the `timeoutInterval` of the request, or 60 seconds if that was not set. A `timeoutInterval` that
+    /// is zero, negative or infinite means no limit. The time that a consumer takes does not count where the consumer
+    /// sets the pace. The time in which the source of a body gives no byte counts. ``CurlTransport`` also counts the
+    /// body bytes that the other side acknowledges, so a slow upload is not idle.
     public var idle: Duration? {
         get { ownIdle ?? .seconds(60) }
         set { ownIdle = .some(newValue) }
     }
 
-    /// The largest body of an accepted response, in bytes after decompression; beyond it the transfer ends with
-    /// ``RequestError/Code/bodyTooLarge``. `nil` is none. By default ``defaultMaximumBodySize`` for a body that goes to
-    /// memory and none for any other: ``TransportTask/effectiveLimits`` tells, and the former is what this reads as.
+    /// The largest body of an accepted response, in bytes after decompression. `nil` means no limit.
+    ///
+    /// A larger body ends the transfer with ``RequestError/Code/bodyTooLarge``. The default is
+    /// ``defaultMaximumBodySize`` for a body that goes to memory, and no limit for any other.
+    /// ``TransportTask/effectiveLimits`` tells which of them holds. This property reads as ``defaultMaximumBodySize``
+    /// if it was not set.
     public var maximumBodySize: Int? {
         get { ownMaximumBodySize ?? Self.defaultMaximumBodySize }
         set { ownMaximumBodySize = .some(newValue) }
     }
 
-    /// How many bytes of a rejected response are read at most, to keep the connection usable. 64 KiB by default; at 0 the
-    /// connection is closed at once. What has arrived before the response is rejected, which with the default is at most
-    /// 256 KiB, has been read.
+    /// How many bytes of a rejected response are read at most, to keep the connection usable. 64 KiB by default.
+    ///
+    /// At 0 the connection is closed at once. Bytes that arrive before the response is rejected are read in any case.
+    /// With the default that is at most 256 KiB.
     public var errorBodyLimit: Int {
         get { ownErrorBodyLimit ?? 64 << 10 }
         set { ownErrorBodyLimit = newValue }
     }
 
-    /// How long a rejected response is read at most. 500 ms by default.
+    /// How long a rejected response is read at most, to keep the connection usable. 500 ms by default.
     public var errorBodyTimeLimit: Duration {
         get { ownErrorBodyTimeLimit ?? .milliseconds(500) }
         set { ownErrorBodyTimeLimit = newValue }
     }
 
-    /// How many of the bytes that are read of a rejected response ``TransferFailure/bodyPrefix`` has. 4 KiB by default, and
-    /// all in a task of an operation, which decodes them.
+    /// How many bytes of a rejected response ``TransferFailure/bodyPrefix`` keeps at most. 4 KiB by default.
+    ///
+    /// A task of an operation keeps all bytes that are read, since the operation decodes them.
     public var keptErrorBody: Int {
         get { ownKeptErrorBody ?? Self.keptErrorBody }
         set { ownKeptErrorBody = newValue }
     }
 
-    // Of an optional limit the outer `nil` says that it was not set, the inner that there is none.
+    // In an optional limit, the outer `nil` means that it was not set. The inner `nil` means that there is no limit.
     private var ownConnect: Duration??
     private var ownIdle: Duration??
     private var ownMaximumBodySize: Int??
@@ -63,13 +72,13 @@ public struct TransferLimits: Sendable, Hashable {
     private var ownErrorBodyTimeLimit: Duration?
     private var ownKeptErrorBody: Int?
 
-    /// The bound of a body that goes to memory, if none was set: 64 MiB, in bytes.
+    /// The limit of a body that goes to memory, if none was set: 64 MiB, in bytes.
     public static let defaultMaximumBodySize = 64 << 20
 
-    /// Makes limits of which none is set.
+    /// Makes limits with none of them set.
     public init() {}
 
-    /// Makes limits of which those of a configuration are set.
+    /// Makes limits with the values of a configuration.
     init(connect: Duration?, idle: Duration?, maximumBodySize: Int?, errorBodyLimit: Int) {
         ownConnect = .some(connect)
         ownIdle = .some(idle)
@@ -77,7 +86,7 @@ public struct TransferLimits: Sendable, Hashable {
         ownErrorBodyLimit = errorBodyLimit
     }
 
-    /// These limits, with those that were not set as others have them.
+    /// Returns these limits. Those that were not set come from `others`.
     package func filled(from others: TransferLimits) -> TransferLimits {
         var filled = self
         filled.ownConnect = ownConnect ?? others.ownConnect
@@ -89,7 +98,7 @@ public struct TransferLimits: Sendable, Hashable {
         return filled
     }
 
-    /// Sets the bound of the body that holds for a destination, unless one was set.
+    /// Sets the body limit that holds for a destination, unless one was set.
     fileprivate mutating func fillMaximumBodySize(for destination: TransportTask.Destination) {
         guard ownMaximumBodySize == nil else { return }
         if case .memory = destination {
@@ -99,20 +108,22 @@ public struct TransferLimits: Sendable, Hashable {
         }
     }
 
-    /// Sets the idle limit that a request asks for, unless one was set.
+    /// Sets the idle limit from the request's `timeoutInterval`, unless one was set.
     fileprivate mutating func fillIdle(for request: URLRequest) {
         guard ownIdle == nil, let timeout = request.ownTimeout else { return }
         idle = timeout
     }
 
-    /// How much of a rejected response is kept in a ``RequestError``, in bytes.
+    /// How many bytes of a rejected response a ``RequestError`` keeps.
     package static let keptErrorBody = 4 << 10
 }
 
 extension TransportTask {
-    /// The ``limits`` as a transport keeps them. An idle limit that was not set is the `timeoutInterval` of the request. A
-    /// bound of the body that was not set is ``TransferLimits/defaultMaximumBodySize`` for a body in memory, and none for
-    /// any other.
+    /// The ``limits`` that a transport keeps, with open ones filled in.
+    ///
+    /// An idle limit that was not set is the `timeoutInterval` of the request. A body limit that was not set is
+    /// ``TransferLimits/defaultMaximumBodySize`` for a body in memory. There is no body limit for any other
+    /// destination.
     public var effectiveLimits: TransferLimits {
         var limits = limits
         limits.fillIdle(for: request)
@@ -122,8 +133,10 @@ extension TransportTask {
 }
 
 extension URLRequest {
-    /// The limit that the `timeoutInterval` of the request stands for. One that is zero, negative or endless means no
-    /// limit. `nil` if nobody has set it. (One that was set to Foundation's default of 60 s cannot be told from that.)
+    /// The idle limit that the request's `timeoutInterval` stands for, or `nil` if it was not set.
+    ///
+    /// A value that is zero, negative, or at least 1e9 seconds means no limit. A value of 60 s counts as not set, since
+    /// it is Foundation's default.
     var ownTimeout: Duration?? {
         let interval = timeoutInterval
         guard interval != 60 else { return nil }

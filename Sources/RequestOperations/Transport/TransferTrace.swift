@@ -1,7 +1,9 @@
-/// Where a transport of this package leaves what it knows of a transfer that was cancelled, beside the `CancellationError`
-/// that it throws: what stopped the transfer may be a time limit, after which it counts whether anything was sent.
+/// Holds what a transport of this package knows about a cancelled transfer. The transport itself throws only a
+/// `CancellationError`.
+///
+/// A time limit may have stopped the transfer. Then the operation must know whether anything was sent.
 final class TransferTrace: Sendable {
-    /// How long the attempt has waited for connections; `nil` if nobody wants to know.
+    /// How long the attempt has waited for connections; `nil` if nothing needs to know.
     let wait: ConnectionWait?
     private let noted = Locked<TransferFailure?>(nil)
 
@@ -9,7 +11,7 @@ final class TransferTrace: Sendable {
         self.wait = wait
     }
 
-    /// What was noted; its error is a `CancellationError`.
+    /// The failure that was noted. Its error is a `CancellationError`.
     var failure: TransferFailure? { noted.withLock { $0 } }
 
     func note(_ failure: TransferFailure) {

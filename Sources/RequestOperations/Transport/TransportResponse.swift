@@ -1,6 +1,6 @@
-/// A whole response, as a transport delivers it.
+/// A complete response, as a transport delivers it.
 public struct TransportResponse: Sendable {
-    /// All values, in one object: a response is passed on at every step of an attempt.
+    /// All values are in one object, since a response is passed on at every step of an attempt.
     private var values: Box<Values>
 
     /// The head that `onHead` accepted.
@@ -9,7 +9,7 @@ public struct TransportResponse: Sendable {
         set { values.edit { $0.head = newValue } }
     }
 
-    /// The body if it went to memory, else empty. Setting it sets ``bodySize``.
+    /// The body if it went to memory, otherwise empty. Setting it also sets ``bodySize``.
     public var body: Data {
         get { values.value.body }
         set {
@@ -20,19 +20,19 @@ public struct TransportResponse: Sendable {
         }
     }
 
-    /// The file that holds the body, if it went to one.
+    /// The file that holds the body; `nil` if the body did not go to a file.
     public var file: URL? {
         get { values.value.file }
         set { values.edit { $0.file = newValue } }
     }
 
-    /// The length of the body in bytes, after decompression, wherever it went.
+    /// The length of the body in bytes, after decompression, for every destination.
     public var bodySize: Int64 {
         get { values.value.bodySize }
         set { values.edit { $0.bodySize = newValue } }
     }
 
-    /// When the parts of the transfer took place, where the transport measures them.
+    /// When the stages of the transfer took place; `nil` if the transport does not measure them.
     public var timings: TransferTimings? {
         get { boxedTimings?.value }
         set { values.edit { $0.timings = newValue.map(Box.init) } }
@@ -45,9 +45,9 @@ public struct TransportResponse: Sendable {
     /// - Parameters:
     ///   - head: The head.
     ///   - body: The body, if it went to memory. Empty by default.
-    ///   - file: The file, if it went to one.
-    ///   - bodySize: The length of the body; that of `body` by default.
-    ///   - timings: The timings, if measured.
+    ///   - file: The file, if the body went to one. `nil` by default.
+    ///   - bodySize: The length of the body in bytes. By default the length of `body`.
+    ///   - timings: The timings, if measured. `nil` by default.
     public init(
         head: ResponseHead, body: Data = Data(), file: URL? = nil, bodySize: Int64? = nil,
         timings: TransferTimings? = nil
@@ -68,41 +68,43 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse: CustomStringConvertible {
-    /// One line: the head as it describes itself, and the size of the body.
+    /// One line: the description of the head, and the size of the body.
     public var description: String { "\(head), \(bodySize) bytes" }
 }
 
-/// When the parts of one transfer took place, each since the transport was asked to perform it.
+/// When the stages of one transfer took place. Each time counts from the call that asked the transport to perform it.
 public struct TransferTimings: Sendable, Hashable {
     /// Until the transport began the transfer.
     public var queue: Duration?
-    /// Until the name was resolved; `nil` on a connection that was reused, and where the host is an address.
+    /// Until the name was resolved. `nil` on a reused connection, and if the host is an address.
     public var nameLookup: Duration?
-    /// Until the connection (TCP) stood; `nil` on a connection that was reused, and where TLS failed.
+    /// Until the TCP connection was open. `nil` on a reused connection, and if TLS failed.
     public var connect: Duration?
-    /// Until the TLS handshake was done; `nil` without TLS or on a connection that was reused.
+    /// Until the TLS handshake was done. `nil` without TLS, and on a reused connection.
     public var secureConnect: Duration?
-    /// Until the request began to be sent: the connection stood and served nobody else.
+    /// Until the transport began to send the request. The connection was then open and served no other request.
     public var requestSent: Duration?
-    /// Until the first byte of the response arrived, after informational ones (RFC 9110, section 15.2).
+    /// Until the first byte of the response arrived. Informational responses (RFC 9110, section 15.2) do not count.
     public var firstByte: Duration?
     /// Until the last byte of the response arrived, or the transfer ended without it.
     public var total: Duration?
     /// Whether the connection had served another request before.
     public var connectionWasReused: Bool?
-    /// Whether the transport sent the request again, at no cost to the retry policy, since the connection that it had reused
-    /// was dead before a byte of the response arrived, or the server refused to process it.
+    /// Whether the transport sent the request again by itself. The retry policy does not count this.
+    ///
+    /// The transport does so in two cases: a reused connection was dead before a byte of the response arrived, or the
+    /// server refused to process the request.
     public var wasReplayed: Bool
-    /// The version of HTTP that the response came in; `nil` if none came.
+    /// The HTTP version of the response; `nil` if no response came.
     public var httpVersion: HTTPVersion?
     /// The address of the server (or proxy), without a port.
     public var remoteAddress: String?
-    /// Bytes of the request body sent.
+    /// How many bytes of the request body were sent.
     public var bytesSent: Int64?
-    /// Bytes of the response body received, before decompression.
+    /// How many bytes of the response body were received, before decompression.
     public var bytesReceived: Int64?
 
-    /// Makes timings of which nothing is known.
+    /// Makes timings with every value unknown.
     public init() {
         wasReplayed = false
     }

@@ -1,13 +1,15 @@
-/// What a transport is asked to do: a request, the source of its body, where the response body goes, and limits.
+/// The work of a transport: a request, the source of its body, where the response body goes, and limits.
 ///
-/// The result of the override point `makeTask(for:)`. The operation fills in from its configuration each of the ``limits``,
-/// the ``trust`` and ``onProgress`` that is left as it is.
+/// The override point `makeTask(for:)` returns a task. The operation fills in each of the ``limits``, the ``trust`` and
+/// ``onProgress`` from its configuration, if the task does not set it.
 public struct TransportTask: Sendable {
-    /// All values, in one object: a task is passed on at every step of an attempt.
+    /// All values are in one object, since a task is passed on at every step of an attempt.
     private var values: Box<Values>
 
-    /// The request whose method, URL and fields are sent. Its `httpBody` and `httpBodyStream` do not count: ``body`` does. What
-    /// becomes of its other properties, such as `cachePolicy`, is in the article <doc:Transports>.
+    /// The request whose method, URL and fields are sent.
+    ///
+    /// Its `httpBody` and `httpBodyStream` do not count: ``body`` does. The article <doc:Transports> says what becomes
+    /// of its other properties, such as `cachePolicy`.
     public var request: URLRequest {
         get { values.value.request }
         set { values.edit { $0.request = newValue } }
@@ -19,30 +21,34 @@ public struct TransportTask: Sendable {
         set { values.edit { $0.body = newValue } }
     }
 
-    /// Where the bytes of an accepted response go. ``Destination/memory`` by default.
+    /// Where the body of an accepted response goes. ``Destination/memory`` by default.
     public var destination: Destination {
         get { values.value.destination }
         set { values.edit { $0.destination = newValue } }
     }
 
-    /// The limits of this task. Each that is set takes the place of the configuration's (and of the request's
-    /// `timeoutInterval`), the others are those of the configuration; none is set by default.
+    /// The limits of this task. None is set by default.
+    ///
+    /// A limit that you set replaces the limit of the configuration, and the `timeoutInterval` of the request. The
+    /// other limits come from the configuration.
     public var limits: TransferLimits {
         get { values.value.limits }
         set { values.edit { $0.limits = newValue } }
     }
 
-    /// Called as bytes are sent and arrive, on the Task of the operation, at most about 20 times a second and once when the
-    /// transfer has succeeded; `nil`, the default, takes that of the configuration.
+    /// Called as bytes are sent and arrive. `nil`, the default, takes the function of the configuration.
+    ///
+    /// It is called on the Task of the operation, at most about 20 times a second, and once when the transfer has
+    /// succeeded.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get { values.value.onProgress }
         set { values.edit { $0.onProgress = newValue } }
     }
 
-    /// Which servers are trusted, and how this side identifies itself to them, for this task and its redirects; `nil`, the
-    /// default, takes that of the configuration, and if that has none, that of the transport.
+    /// Which servers are trusted, and how this side identifies itself to them, for this task and its redirects.
     ///
-    /// A transport that cannot keep to it fails the task as ``RequestError/Code/unsupported``.
+    /// `nil`, the default, takes the policy of the configuration. If the configuration has none, the policy of the
+    /// transport holds. A transport that cannot apply the policy fails the task with ``RequestError/Code/unsupported``.
     public var trust: TrustPolicy? {
         get { values.value.trust?.value }
         set { values.edit { $0.trust = newValue.map(Box.init) } }
@@ -50,31 +56,34 @@ public struct TransportTask: Sendable {
 
     /// Whether the transport may send the request a second time by itself, without a new attempt.
     ///
-    /// A transport does so with a safe method (RFC 9110, section 9.2.1), when the connection that it used again is lost before
-    /// a byte of the response has come. With `false` the task fails instead, as ``RequestError/Code/connectionLost``. The retry
-    /// policy then decides, and a retry is processed afresh: a one-time token in the request is not sent twice.
+    /// A transport does so with a safe method (RFC 9110, section 9.2.1) when a reused connection is lost before any
+    /// byte of the response arrives. With `false` the task fails instead, with ``RequestError/Code/connectionLost``.
+    /// The retry policy then decides. The adapters process a retry again, so a one-time token in the request is not
+    /// sent twice.
     ///
-    /// `nil` by default. An operation then sets `true` if each of its adapters ``RequestAdapter/isRepeatable`` and no stage is
-    /// overridden. A task that is given to a transport without an operation counts as `true`.
+    /// The default is `nil`. An operation then sets `true` if each of its adapters is repeatable
+    /// (``RequestAdapter/isRepeatable``) and no stage is overridden. If you give a task to a transport without an
+    /// operation, `nil` counts as `true`.
     public var mayBeSentAgain: Bool? {
         get { values.value.mayBeSentAgain }
         set { values.edit { $0.mayBeSentAgain = newValue } }
     }
 
-    /// Whether the request goes over a connection that no other request has used before the last loss of one. The attempt
-    /// before this one lost such a connection, and others as old may be lost as well.
+    /// Whether the request must avoid connections that were in use before the last loss of a connection.
+    ///
+    /// The attempt before this one lost such a connection. Others of the same age may be lost as well.
     var wantsNewConnection: Bool {
         get { values.value.wantsNewConnection }
         set { values.edit { $0.wantsNewConnection = newValue } }
     }
 
-    /// Where a transport of this package notes how far it came, should the task be cancelled.
+    /// Where a transport of this package notes how far it came, if the task is cancelled.
     var trace: TransferTrace? {
         get { values.value.trace }
         set { values.edit { $0.trace = newValue } }
     }
 
-    /// How the task is carried out; the transport's own way unless it was made by one of the `custom` functions.
+    /// How the task is carried out. By default the transport does it; the `custom` functions set another way.
     public var execution: Execution {
         get { values.value.execution }
         set { values.edit { $0.execution = newValue } }
@@ -84,33 +93,38 @@ public struct TransportTask: Sendable {
     public enum Destination: Sendable {
         /// Into ``TransportResponse/body``, up to ``TransferLimits/maximumBodySize``, 64 MiB by default.
         case memory
-        /// Into a file, which appears, or takes the place of an older one, when the body is whole: a transfer that fails
-        /// leaves what was there. Until then it grows under a hidden name, that begins with `.RequestOperations-`, in the
-        /// same folder, where files must be allowed to be made. A link is followed, and the permissions of an older file
-        /// are kept. The bytes never pass through memory as a whole. Missing folders are an error.
+        /// Into a file, which appears at its place when the body is complete.
         ///
-        /// A pipe or a device is written to piece by piece as the bytes arrive, and sets the pace.
+        /// An older file is replaced only then, so a failed transfer leaves it as it was. Until then the new file grows
+        /// in the same folder, under a hidden name that begins with `.RequestOperations-`. The process must be allowed
+        /// to make files there. A link is followed. The permissions of an older file are kept. The bytes never pass
+        /// through memory as a whole. A missing folder is an error.
+        ///
+        /// A pipe or a device is written piece by piece as the bytes arrive, and sets the pace.
         case file(URL)
-        /// To a consumer, piece by piece, in order; while it works the transfer is paused, so that it sets the pace. It
-        /// runs on the Task of the operation; an error out of it ends the transfer.
+        /// To a consumer, piece by piece, in order.
         ///
-        /// What it has taken of a transfer that fails is not taken back: another attempt begins again at byte 0, with the
-        /// task that `makeTask(for:)` makes for it. A consumer that adds up what it gets is made there, afresh each time.
+        /// The transfer pauses while the consumer works, so the consumer sets the pace. It runs on the Task of the
+        /// operation. An error that it throws ends the transfer.
+        ///
+        /// If a transfer fails, the pieces that the consumer took are not taken back. The next attempt begins again at
+        /// byte 0, with the task that `makeTask(for:)` makes for it. If a consumer adds up what it gets, make a new one
+        /// there for each attempt.
         case stream(@Sendable (Data) async throws -> Void)
     }
 
     /// Who carries the task out.
     public enum Execution: Sendable {
-        /// The transport does.
+        /// The transport.
         case standard
-        /// A closure does, with the task, the configured transport and `onHead` at hand.
+        /// A closure. It gets the task, the configured transport and `onHead`.
         case perform(
             @Sendable (
                 _ task: TransportTask, _ transport: any Transport,
                 _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
             ) async throws -> TransportResponse)
-        /// A ``URLSessionTransport`` does, with the session task that the closure makes and does not resume.
-        /// Any other transport fails with ``RequestError/Code/unsupported``.
+        /// A ``URLSessionTransport``, with the session task that the closure makes. The closure must not resume it. Any
+        /// other transport fails with ``RequestError/Code/unsupported``.
         case urlSessionTask(@Sendable (URLSession, URLRequest) throws -> URLSessionTask)
     }
 
@@ -118,8 +132,8 @@ public struct TransportTask: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: The body; by default the request's own `httpBody` or `httpBodyStream`.
-    ///   - destination: Where the response body goes; into memory by default.
+    ///   - body: The body. By default the request's own `httpBody` or `httpBodyStream`.
+    ///   - destination: Where the response body goes. Into memory by default.
     public init(_ request: URLRequest, body: RequestBody? = nil, destination: Destination = .memory) {
         values = Box(Values(request: request, body: body ?? RequestBody(of: request), destination: destination))
     }
@@ -139,21 +153,21 @@ public struct TransportTask: Sendable {
         TransportTask(request, destination: .file(file))
     }
 
-    /// Sends the request with its own body and hands an accepted response to a consumer, which sets the pace.
+    /// Sends the request with its own body and gives an accepted response to a consumer, which sets the pace.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - consumer: Gets the body piece by piece, from byte 0 in each attempt; see ``Destination/stream(_:)``.
+    ///   - consumer: Gets the body piece by piece, from byte 0 in each attempt. See ``Destination/stream(_:)``.
     public static func stream(
         _ request: URLRequest, to consumer: @escaping @Sendable (Data) async throws -> Void
     ) -> TransportTask {
         TransportTask(request, destination: .stream(consumer))
     }
 
-    /// A task that a closure carries out in place of the transport.
+    /// Makes a task that a closure carries out in place of the transport.
     ///
-    /// The closure owes what ``Transport/perform(_:onHead:)`` owes, above all to call `onHead` exactly once. It may send
-    /// a changed task through the transport that it is given.
+    /// The closure must meet the rules of ``Transport/perform(_:onHead:)``. Above all it must call `onHead` exactly
+    /// once. It may send a changed task through the transport that it gets.
     public static func custom(
         _ request: URLRequest,
         perform:
@@ -167,11 +181,12 @@ public struct TransportTask: Sendable {
         return task
     }
 
-    /// A task that a ``URLSessionTransport`` carries out with a session task of your making.
+    /// Makes a task that a ``URLSessionTransport`` carries out with a session task that you make.
     ///
     /// - Parameters:
     ///   - request: The request, for the limiter, redirects and the retry policy.
-    ///   - makeTask: Makes the session task, a data or an upload task, and must not resume it. Called once for each hop.
+    ///   - makeTask: Makes the session task, a data or an upload task. It must not resume the task. Called once for
+    ///     each hop.
     public static func custom(
         _ request: URLRequest,
         makeTask: @escaping @Sendable (URLSession, URLRequest) throws -> URLSessionTask
@@ -196,10 +211,10 @@ extension TransportTask {
         var wantsNewConnection = false
     }
 
-    /// Takes what the task does not bring itself from a configuration.
+    /// Fills in what the task does not set itself, from a configuration.
     ///
     /// - Parameter isProcessedByAdapters: Whether nothing but the configuration's adapters made the request.
-    // Inlined, its temporaries would be part of what every waiting operation keeps.
+    // If this were inlined, its temporaries would be part of the memory that every waiting operation keeps.
     @inline(never)
     mutating func complete(from configuration: RequestConfiguration, isProcessedByAdapters: Bool) {
         let limits = configuration.limits(for: self)
@@ -220,16 +235,16 @@ extension TransportTask: CustomStringConvertible {
 
 /// How far a transfer has come, in bytes of bodies.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes of the request body that the layer below has taken; it need not have sent all of them yet.
+    /// Bytes of the request body that the layer below has taken. It may not have sent all of them yet.
     public var bytesSent: Int64
-    /// The length of the request body, where it is known.
+    /// The length of the request body in bytes; `nil` if it is unknown.
     public var bytesToSend: Int64?
     /// Bytes of the response body received, after decompression.
     public var bytesReceived: Int64
-    /// The length of the response body that its head declares, unless it is compressed.
+    /// The length of the response body that its head declares, in bytes; `nil` if none or if it is compressed.
     public var bytesToReceive: Int64?
 
-    /// Makes a value; all zero and unknown by default.
+    /// Makes a value. By default all counts are zero and all lengths are unknown.
     public init(
         bytesSent: Int64 = 0, bytesToSend: Int64? = nil, bytesReceived: Int64 = 0, bytesToReceive: Int64? = nil
     ) {

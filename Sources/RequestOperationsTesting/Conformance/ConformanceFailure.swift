@@ -1,4 +1,4 @@
-/// Why a transport does not meet an expectation: one sentence that says what was seen in place of what was expected.
+/// Why a transport does not meet an expectation. One sentence says what was found instead of the expected.
 public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String
@@ -20,7 +20,7 @@ func expect<Value: Equatable>(_ subject: String, _ found: Value, is expected: Va
     throw ConformanceFailure("\(subject) is \(found), not \(expected).")
 }
 
-/// The value, or a thrown sentence if there is none.
+/// Returns the value, or throws a sentence if it is `nil`.
 func unwrap<Value>(_ value: Value?, _ sentence: @autoclosure () -> String) throws -> Value {
     guard let value else { throw ConformanceFailure(sentence()) }
     return value

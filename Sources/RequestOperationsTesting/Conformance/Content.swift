@@ -2,18 +2,18 @@ import Foundation
 
 /// Bodies that the expectations send and receive.
 enum Content {
-    /// The bytes of `LoopbackServer.Response.large`: the one at offset *i* is *i* mod 251, so that a piece lost, doubled or
-    /// out of place shows.
+    /// The bytes of `LoopbackServer.Response.large`. The byte at offset *i* is *i* mod 251. So a piece that is lost,
+    /// doubled or out of place shows.
     static func pattern(_ count: Int) -> Data {
         var pattern = Data(capacity: count + period.count)
         while pattern.count < count { pattern.append(period) }
         return pattern.prefix(count)
     }
 
-    /// Made once: a debug build takes its time for each byte.
+    /// Made only once, since a debug build is slow at each byte.
     private static let period = Data((0..<(251 * 64)).map { UInt8($0 % 251) })
 
-    /// The pieces as one. (`joined()` goes byte by byte in a debug build.)
+    /// Joins the pieces. (`joined()` goes byte by byte in a debug build.)
     static func joined(_ pieces: [Data]) -> Data {
         pieces.reduce(into: Data()) { $0.append($1) }
     }
@@ -48,17 +48,17 @@ enum Content {
 }
 
 extension LoopbackServer.Response {
-    /// The lines of a head and a body as they stand on the wire.
+    /// A response with the lines of a head and a body, exactly as on the wire.
     static func wire(_ lines: String..., body: String = "") -> LoopbackServer.Response {
         .raw(Data((lines.map { $0 + "\r\n" }.joined() + "\r\n" + body).utf8))
     }
 
-    /// 200 with a body in a coding.
+    /// 200 with a body in a content coding.
     static func encoded(_ body: Data, _ coding: String) -> LoopbackServer.Response {
         .status(200, fields: ["Content-Type": "text/plain", "Content-Encoding": coding], body: body)
     }
 
-    /// The first bytes of a pattern of `length`, and the rest when the gate opens.
+    /// Sends the first bytes of a pattern of `length`. Sends the rest when the gate opens.
     static func pattern(_ first: Int, of length: Int, restAfter gate: LoopbackServer.Gate) -> LoopbackServer.Response {
         let body = Content.pattern(length)
         return LoopbackServer.Response([
@@ -69,7 +69,7 @@ extension LoopbackServer.Response {
 }
 
 extension ResponseHead {
-    /// The values of all fields of a name, apart, in their order.
+    /// The values of all fields of a name, one by one, in order.
     func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }

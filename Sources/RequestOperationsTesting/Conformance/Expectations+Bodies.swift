@@ -109,7 +109,7 @@ extension TransportExpectation {
         }
     }
 
-    /// `maximumBodySize`, which is kept while bytes arrive.
+    /// `maximumBodySize`. A transport must check it while bytes arrive.
     static let sizeLimits: [TransportExpectation] = [
         TransportExpectation("A declared length beyond the limit ends the transfer, its head is kept", .sizeLimits) {
             trial in

@@ -21,7 +21,8 @@ extension TransportExpectation {
             let port = try UnansweredPort()
             let url = try unwrap(URL(string: "http://127.0.0.1:\(port.number)/"), "The port makes no URL.")
             let transfer = trial.start(.data(URLRequest(url: url)))
-            // Nothing can tell when the transport has begun to connect; if it is later, this is the case above.
+            // Nothing can tell when the transport has begun to connect. If it begins later than this, the case above is
+            // tested.
             try await Task.sleep(for: .milliseconds(100))
             try await trial.expectCancelled(transfer)
             withExtendedLifetime(port) {}
@@ -140,13 +141,13 @@ extension TransportExpectation {
 }
 
 extension TransportTrial {
-    /// Cancels a transfer and expects that it ends as cancelled, soon.
+    /// Cancels a transfer and expects that it soon ends as cancelled.
     func expectCancelled(_ transfer: Task<TransportResponse, any Error>) async throws {
         transfer.cancel()
         try await expectCancellation(of: transfer)
     }
 
-    /// Expects that a transfer that has been cancelled, or is about to be, ends as such, soon.
+    /// Expects that a transfer that has been or will be cancelled soon ends as cancelled.
     fileprivate func expectCancellation(of transfer: Task<TransportResponse, any Error>) async throws {
         let ended = Door()
         let watcher = Task {
@@ -160,7 +161,7 @@ extension TransportTrial {
         }
     }
 
-    /// Expects that a cancel ends the transfer and, as soon, its connection.
+    /// Expects that a cancel soon ends the transfer and its connection.
     func expectConnectionClosed(byCancelling transfer: Task<TransportResponse, any Error>) async throws {
         let instant = ContinuousClock.now
         try await expectCancelled(transfer)

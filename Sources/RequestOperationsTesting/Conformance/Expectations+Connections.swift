@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportExpectation {
-    /// How connections are kept, used again and given up.
+    /// How connections are kept, reused and given up.
     static let connections: [TransportExpectation] = [
         TransportExpectation("Twenty requests in a row use one connection", .keptConnections) { trial in
             trial.server.respond { request in .text(request.path) }
@@ -69,8 +69,8 @@ extension TransportExpectation {
             let failure = try await trial.expectFailure(of: task, .connectionLost, in: .head)
             try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: true)
             try expect(failure.connectionWasReused != false, "The connection is told as fresh.")
-            // A head whose body never came is no request that a server could act on: Foundation on Linux may send one on
-            // its own before its transport hears of it.
+            // A server cannot act on a head whose body never came, so it does not count as a request. Foundation on
+            // Linux may send such a head by itself before its transport notices.
             let whole = trial.server.requests.filter(\.isBodyComplete)
             try expect("The number of whole requests", whole.count, is: 2)
         },

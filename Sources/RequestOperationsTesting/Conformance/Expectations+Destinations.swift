@@ -37,7 +37,7 @@ extension TransportExpectation {
             for name in ["new", "old"] {
                 let before = Collector<Data?>()
                 _ = try await trial.perform(.download(trial.request(), to: trial.file(name))) { _ in
-                    // A missing file is what is expected of the first.
+                    // For the first, we expect that the file is missing.
                     before.append(try? Data(contentsOf: trial.file(name)))
                 }
                 try expect("The content in onHead", before.elements, is: [name == "old" ? Data("old".utf8) : nil])
@@ -175,11 +175,11 @@ extension TransportExpectation {
     ]
 }
 
-/// An error that can be told from any other.
+/// An error that a test can tell from any other.
 final class Rejection: Error {}
 
 extension TransportTrial {
-    /// The bytes that the server has sent when it has not got rid of any more for 750 ms.
+    /// The number of bytes that the server has sent, once no more bytes go out for 750 ms.
     fileprivate func bytesSentAtRest() async throws -> Int {
         var sent = 0
         var looksWithoutMore = 0

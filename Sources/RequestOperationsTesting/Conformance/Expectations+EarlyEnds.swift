@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportExpectation {
-    /// Transfers that end while the server is busy sending or receiving: it has to learn of it at once.
+    /// Transfers that end while the server is busy sending or receiving. The server must notice at once.
     static let earlyEnds: [TransportExpectation] = [
         TransportExpectation("A body beyond the limit of its size is given up, most of it unread", .closingInFlow) {
             trial in
@@ -48,7 +48,7 @@ extension TransportExpectation {
 }
 
 extension TransportTrial {
-    /// Expects that the connection ended, with no more sent than the buffers of two sockets hold.
+    /// Expects that the connection ended and that the server sent no more than the buffers of two sockets hold.
     func expectGivenUp() async throws {
         let sent = try await closedConnections().map(\.bytesSent).reduce(0, +)
         try expect(sent < 24 << 20, "\(sent >> 20) MiB of the body were taken.")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportExpectation {
-    /// What goes wrong, and the code and phase that say so.
+    /// Errors, and the code and phase that each must have.
     static let errors: [TransportExpectation] = [
         TransportExpectation("A refused connection is cannotConnect, and surely nothing was sent", .connectErrors) {
             trial in
@@ -95,7 +95,7 @@ extension TransportExpectation {
             let names = [("X Evil", "a"), ("X-Evil:b\r\nX-Forged", "a"), ("", "a")]
             for field in fields + names {
                 let request = trial.request(fields: [field])
-                // Foundation may refuse to keep such a field; then there is nothing to refuse.
+                // Foundation may refuse to keep such a field. Then the transport has nothing to refuse.
                 guard request.allHTTPHeaderFields?[field.0] == field.1 else { continue }
                 let failure = try await trial.expectFailure(of: .data(request), .invalidField, in: .connect)
                 try expect("Whether it may have been processed", failure.requestMayHaveBeenProcessed, is: false)

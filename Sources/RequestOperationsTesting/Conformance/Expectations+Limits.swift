@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportExpectation {
-    /// The limits of time, kept to fractions of a second.
+    /// The time limits, which must be kept to fractions of a second.
     static let timeLimits: [TransportExpectation] = [
         TransportExpectation("A server that never answers trips the idle limit", .timeLimits) { trial in
             trial.server.route("/", .stall)
@@ -31,7 +31,7 @@ extension TransportExpectation {
         },
         TransportExpectation("A body that drips does not trip the idle limit", .timeLimits) { trial in
             trial.server.route("/", .drip(Content.pattern(120), chunk: 10, every: .milliseconds(300)))
-            // All of it takes longer than the limit, and no piece nearly as long.
+            // The whole body takes longer than the limit. No single piece takes nearly as long.
             let response = try await trial.perform(limited(.data(trial.request()), idle: .seconds(2.5)))
             try expect("The body", response.body, is: Content.pattern(120))
         },
@@ -76,8 +76,8 @@ extension TransportExpectation {
         },
     ]
 
-    /// Expects that something is ended by a limit of 0.3 s. A busy machine may be late, so it has ten tries; a transport that
-    /// rounds up to whole seconds misses them all.
+    /// Expects that a limit of 0.3 s ends something. A busy machine may be late, so there are ten tries. A transport
+    /// that rounds up to whole seconds misses all of them.
     package static func expectPrecision(of work: () async throws -> Void) async throws {
         var shortest = Duration.seconds(100)
         for _ in 0..<10 where shortest >= .seconds(0.9) {
@@ -99,7 +99,8 @@ extension TransportExpectation {
 }
 
 extension TransportTrial {
-    /// Expects that a task fails after the idle limit, neither much earlier nor as late as a default of twenty seconds.
+    /// Expects that a task fails after the idle limit: not much earlier, and not as late as a default of twenty
+    /// seconds.
     fileprivate func timeOut(
         of task: TransportTask, idle: Duration, in phase: TransferFailure.Phase
     ) async throws -> TransferFailure {

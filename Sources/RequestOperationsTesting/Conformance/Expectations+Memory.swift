@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportExpectation {
-    /// What large bodies cost.
+    /// The memory that large bodies use.
     static let memory: [TransportExpectation] = [
         TransportExpectation(
             "A body of 256 MiB goes to its file within bounded memory", .boundedMemory, isCheckedAlone: true
@@ -27,8 +27,8 @@ extension TransportExpectation {
 }
 
 extension TransportTrial {
-    /// Expects that a transfer does not make the process grow by more than 96 MiB. Others in the process may grow at the
-    /// same time, so that it is given three attempts.
+    /// Expects that a transfer does not make the process grow by more than 96 MiB. Other code in the process may grow
+    /// at the same time, so there are three attempts.
     fileprivate func expectBoundedMemory(of task: TransportTask) async throws {
         var growths: [Int] = []
         while growths.count < 3 {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportExpectation {
-    /// What is told while a transfer runs, and of its times afterwards.
+    /// Progress reports during a transfer, and the timings after it.
     static let progressAndTimings: [TransportExpectation] = [
         TransportExpectation("Progress of a body that arrives only grows, and ends with all of it", .progress) {
             trial in

@@ -127,7 +127,7 @@ extension TransportExpectation {
 }
 
 extension TransportTrial {
-    /// The failure with which a path is got whose head is rejected.
+    /// Gets a path with an `onHead` that rejects, and returns the failure.
     func rejection(
         of path: String = "/", errorBodyLimit: Int = 64 << 10, errorBodyTimeLimit: Duration = .milliseconds(500),
         idle: Duration? = .seconds(20)

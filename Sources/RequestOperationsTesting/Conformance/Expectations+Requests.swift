@@ -77,7 +77,7 @@ extension TransportExpectation {
         },
     ]
 
-    /// What a transport leaves to those above it.
+    /// What a transport leaves to the layers above it.
     static let neutrality: [TransportExpectation] = [
         TransportExpectation("A redirect is a response like any other, and is not followed", .redirects) { trial in
             for status in [301, 302, 303, 307, 308] {

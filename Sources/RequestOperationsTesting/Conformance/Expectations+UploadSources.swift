@@ -95,7 +95,7 @@ extension TransportExpectation {
         },
         TransportExpectation("A request is on its way while its source still makes the body", .uploadBackPressure) {
             trial in
-            // With its body unread a request is known to the server as soon as its head is there.
+            // If its body stays unread, the server knows a request as soon as its head has arrived.
             trial.server.route("/", .withoutReadingBody(.stall))
             let cancelled = Door()
             let source = Source { index in
@@ -116,14 +116,14 @@ extension TransportExpectation {
 }
 
 extension TransportTrial {
-    /// Expects that no body arrived whole on a connection that was made, and that it has ended.
+    /// Expects that no complete body arrived, and that every connection has ended.
     func expectNoWholeBody() async throws {
         try await closedConnections()
         try expect(!server.requests.contains(where: \.isBodyComplete), "The server took the body for whole.")
     }
 }
 
-/// Expects that a failure comes from the error of a source: as itself, or under an `unencodableBody`.
+/// Expects that a failure comes from the error of a source: either directly, or inside an `unencodableBody`.
 private func expectCause(_ failure: TransferFailure, _ thrown: Rejection) throws {
     let error = failure.error as? RequestError
     let cause = error?.code == .unencodableBody ? error?.underlying : failure.error

@@ -154,7 +154,7 @@ extension TransportTrial {
         case chunks
     }
 
-    /// The request that the server got, if it got one and no more.
+    /// The request that the server got. Throws if the server got none or more than one.
     var onlyRequest: LoopbackServer.Request {
         get throws {
             let requests = server.requests

@@ -1,4 +1,4 @@
-/// A number of places. Those that wait get them in the order in which they came.
+/// A number of places. Callers that wait get them in the order in which they came.
 final class Places: Sendable {
     private struct State {
         var free: Int
@@ -20,7 +20,7 @@ final class Places: Sendable {
         state = Locked(State(free: count))
     }
 
-    /// Waits for so many places at once; nobody overtakes.
+    /// Waits until `count` places are free at the same time. No one overtakes.
     func take(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let fitting = state.withLock { state in

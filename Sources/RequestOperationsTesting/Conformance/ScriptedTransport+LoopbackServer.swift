@@ -1,11 +1,11 @@
 import Foundation
 
 extension ScriptedTransport {
-    /// A transport whose script is what a server would answer. No byte passes through a socket, yet the server's log has
+    /// A transport whose script is the answers of a server. No byte passes through a socket. The server's log still has
     /// the requests, without their bodies.
     ///
-    /// It checks ``ScriptedTransport`` against the expectations that concern no connection. Only a response that is a head
-    /// and a body can be scripted. Any other, such as a reset, fails the transfer.
+    /// It checks ``ScriptedTransport`` against the expectations that do not concern connections. Only a response with a
+    /// head and a body can be scripted. Any other response, such as a reset, fails the transfer.
     package static func answering(for server: LoopbackServer) -> ScriptedTransport {
         ScriptedTransport([
             .dynamic { request in
@@ -48,7 +48,7 @@ extension ScriptedTransport.Answer {
         return delay > .zero ? .delayed(delay, on: ContinuousClock(), answer) : answer
     }
 
-    /// The content of a chunked body, which the server has framed well and without extensions.
+    /// The content of a chunked body. The server has framed it correctly and without extensions.
     private static func dechunked(_ body: Data) -> Data {
         var rest = body[...]
         var content = Data()
@@ -63,7 +63,7 @@ extension ScriptedTransport.Answer {
 }
 
 extension LoopbackServer.Request {
-    /// A request as it would have arrived, but for its body.
+    /// Makes a request as it would have arrived, but without its body.
     fileprivate init(scripted request: URLRequest) {
         let components = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         let path = components?.percentEncodedPath ?? ""

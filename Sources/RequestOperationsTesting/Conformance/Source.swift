@@ -1,6 +1,6 @@
 import Foundation
 
-/// A source of request bodies that counts what is done to it.
+/// A source of request bodies that counts the calls to it.
 final class Source: Sendable {
     private struct State {
         var openCount = 0
@@ -9,14 +9,14 @@ final class Source: Sendable {
     }
 
     private let state = Locked(State())
-    /// The whole of a source that was made from pieces.
+    /// The whole content, if the source was made from pieces.
     let content: Data
     private let next: @Sendable (_ index: Int) async throws -> Data?
 
-    /// Given when a piece has been asked for after the last one.
+    /// Opens when a piece has been asked for after the last one.
     let isExhausted = Door()
 
-    /// Makes a source whose pieces a function gives, by their number from 0.
+    /// Makes a source from a function that gives each piece by its number, from 0.
     init(content: Data = Data(), next: @escaping @Sendable (_ index: Int) async throws -> Data?) {
         self.content = content
         self.next = next
@@ -37,7 +37,7 @@ final class Source: Sendable {
     /// How many pieces were asked for.
     var readCount: Int { state.withLock { $0.readCount } }
 
-    /// The source as a body of a request, which can be opened as often as one likes.
+    /// The source as a request body. It can be opened any number of times.
     func stream(length: Int64? = nil) -> BodyStream {
         BodyStream(length: length) {
             self.state.withLock { state in

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Which Task runs the code that asks. Two can be compared while their Tasks live.
+/// Identifies the Task that runs the calling code. Two identities can be compared while their Tasks live.
 struct TaskIdentity: Hashable, Sendable {
     private let hash: Int?
 
@@ -15,7 +15,7 @@ enum Inherited {
     @TaskLocal static var value = 0
 }
 
-/// A thread on which code may block without taking one from the others.
+/// A thread on which code may block without taking a thread from other code.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class BlockingThread: TaskExecutor {
     private let queue = DispatchQueue(label: "RequestOperationsTesting.BlockingThread")
@@ -26,7 +26,8 @@ private final class BlockingThread: TaskExecutor {
     }
 }
 
-/// Runs a function whose synchronous parts may block: on systems that know task executors on a thread of its own.
+/// Runs a function whose synchronous parts may block. It runs on its own thread where the system supports task
+/// executors.
 package func onBlockingThread<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await body() }
     return try await withTaskExecutorPreference(BlockingThread()) { try await body() }

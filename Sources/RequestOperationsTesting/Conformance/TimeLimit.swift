@@ -1,4 +1,4 @@
-/// Runs a function on a Task of its own; throws if it has not ended within a time, when it is cancelled and left alone.
+/// Runs a function on a Task of its own. If it does not end within the limit, cancels it, leaves it behind and throws.
 func within(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ended = Door()
     let task = Task {

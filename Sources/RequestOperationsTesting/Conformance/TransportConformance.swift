@@ -1,16 +1,20 @@
 import Foundation
 
-/// The suite of expectations that every transport must meet: the contract of `Transport`, sentence by sentence, on real
-/// connections to a ``LoopbackServer``.
+/// The suite of expectations that every transport must meet.
+///
+/// It tests the contract of `Transport`, sentence by sentence, on real connections to a ``LoopbackServer``.
 ///
 /// ```swift
-/// let report = await TransportConformance.run(MyTransport(), lacking: [.fileUploads: "It sends bodies from memory only."])
+/// let report = await TransportConformance.run(
+///     MyTransport(), lacking: [.fileUploads: "It sends bodies from memory only."])
 /// print(report)            // what was missed, and why
 /// ```
 ///
-/// A transport need not be able to do everything, but it has to say what it cannot, and why. An expectation that is missed
-/// though nothing was declared is a fault, and so is a declaration that nothing misses: it misleads its reader.
-/// The suite imports no test library; in Swift Testing, parameterise a test over ``expectations`` and expect that
+/// A transport need not be able to do everything. But it must declare what it cannot do, and why. There are two faults.
+/// An expectation was missed, but nothing was declared. Or a lack was declared, but no expectation was missed: that
+/// misleads the reader.
+///
+/// The suite imports no test library. In Swift Testing, parameterise a test over ``expectations``. Expect that
 /// ``TransportOutcome/miss`` of each ``check(_:of:timeLimit:)`` is `nil`.
 public enum TransportConformance {
     /// All expectations, in the order of the published matrix.
@@ -23,28 +27,29 @@ public enum TransportConformance {
         + TransportExpectation.connections
         + TransportExpectation.errors + TransportExpectation.neutrality + TransportExpectation.progressAndTimings
 
-    /// How many expectations are checked at the same time in this process, over all callers. As many that a transport
-    /// declares to miss are checked beside them. Some expectations measure time, and a crowd would disturb them.
+    /// How many expectations are checked at the same time in this process, over all callers. The same number of
+    /// expectations that are declared as missed run beside them. Some expectations measure time, and more checks at
+    /// once would disturb them.
     static let width = 6
     private static let places = Places(width)
-    /// For those that are expected to be missed, which mostly wait for their time limit.
+    /// The places for expectations that should be missed. These mostly wait for their time limit.
     private static let placesOfLacks = Places(width)
 
-    /// Checks one expectation against a server and an empty folder of its own.
+    /// Checks one expectation, with a new server and an empty folder.
     ///
     /// - Parameters:
-    ///   - expectation: What to check.
-    ///   - transport: The transport. It may be shared with other checks that run at the same time.
-    ///   - timeLimit: How long the check may take, once it has begun; beyond it the expectation is missed. 30 seconds by
-    ///     default.
-    /// - Returns: What came of it.
+    ///   - expectation: The expectation to check.
+    ///   - transport: The transport. Other checks that run at the same time may share it.
+    ///   - timeLimit: How long the check may take, once it has begun. After that the expectation is missed. 30 seconds
+    ///     by default.
+    /// - Returns: The outcome of the check.
     public static func check(
         _ expectation: TransportExpectation, of transport: any Transport, timeLimit: Duration = .seconds(30)
     ) async -> TransportOutcome {
         await check(expectation, timeLimit: timeLimit) { _ in transport }
     }
 
-    /// Checks one expectation as above, of a transport that is made for the server of the check.
+    /// Checks one expectation as above, with a transport that is made for the server of the check.
     package static func check(
         _ expectation: TransportExpectation, isLack: Bool = false, timeLimit: Duration = .seconds(30),
         of makeTransport: @Sendable (LoopbackServer) -> any Transport
@@ -61,10 +66,10 @@ public enum TransportConformance {
     /// Checks expectations, several at the same time.
     ///
     /// - Parameters:
-    ///   - transport: The transport, shared by all checks.
-    ///   - lacking: The capabilities that it does not have, each with the reason. None by default.
-    ///   - expectations: Which; all by default.
-    /// - Returns: What came of each, in the order of `expectations`.
+    ///   - transport: The transport, which all checks share.
+    ///   - lacking: The capabilities that the transport does not have, each with the reason. None by default.
+    ///   - expectations: The expectations to check. All by default.
+    /// - Returns: The outcome of each check, in the order of `expectations`.
     public static func run(
         _ transport: any Transport, lacking: [TransportCapability: String] = [:],
         expectations: [TransportExpectation] = expectations
@@ -72,7 +77,7 @@ public enum TransportConformance {
         await run(expectations, lacking: lacking) { _ in transport }
     }
 
-    /// Checks expectations as above, of transports that are made for the server of each check.
+    /// Checks expectations as above, with a transport that is made for the server of each check.
     package static func run(
         _ expectations: [TransportExpectation], lacking: [TransportCapability: String] = [:],
         timeLimit: Duration = .seconds(30), of makeTransport: @escaping @Sendable (LoopbackServer) -> any Transport
@@ -103,7 +108,7 @@ public enum TransportConformance {
         } catch let failure as ConformanceFailure {
             return failure.description
         } catch let failure as TransferFailure {
-            // Handlers and consumers throw sentences, too.
+            // Handlers and consumers also throw sentences.
             if let sentence = failure.error as? ConformanceFailure { return sentence.description }
             return "The transfer failed in phase \(failure.phase.rawValue): \(failure.error)"
         } catch {

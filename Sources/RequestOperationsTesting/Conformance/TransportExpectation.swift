@@ -1,4 +1,4 @@
-/// One claim about every transport, and the code that finds out on a real connection whether it holds.
+/// One claim about every transport, and the code that tests it on a real connection.
 ///
 /// ```swift
 /// let expectation = TransportExpectation("A teapot is a response", .init("teapots", in: "Heads")) { trial in
@@ -8,26 +8,26 @@
 /// }
 /// ```
 public struct TransportExpectation: Sendable, CustomStringConvertible {
-    /// The claim, a sentence.
+    /// The claim, as a sentence.
     public let name: String
 
-    /// What a transport that does not meet the claim lacks.
+    /// The capability that a transport lacks if it does not meet the claim.
     public let capability: TransportCapability
 
-    /// Whether no other expectation of the suite is checked at the same time, since this one measures the process.
+    /// Whether no other expectation of the suite is checked at the same time. Needed if this one measures the process.
     public let isCheckedAlone: Bool
 
-    /// Finds out; throws a ``ConformanceFailure`` or whatever the transport threw if the claim does not hold.
+    /// Tests the claim. If it does not hold, throws a ``ConformanceFailure`` or the error that the transport threw.
     public let check: @Sendable (TransportTrial) async throws -> Void
 
     /// Makes an expectation.
     ///
     /// - Parameters:
-    ///   - name: The claim, a sentence.
-    ///   - capability: What a transport that does not meet it lacks.
-    ///   - isCheckedAlone: Whether no other expectation is checked at the same time, in this process. False by default.
-    ///   - check: Finds out, within a few seconds. Throws if the claim does not hold. Its Task is cancelled when the time
-    ///     limit of the trial has passed.
+    ///   - name: The claim, as a sentence.
+    ///   - capability: The capability that a transport lacks if it does not meet the claim.
+    ///   - isCheckedAlone: Whether no other expectation is checked at the same time in this process. False by default.
+    ///   - check: Tests the claim within a few seconds. It throws if the claim does not hold. Its Task is cancelled
+    ///     when the time limit of the trial is over.
     public init(
         _ name: String, _ capability: TransportCapability, isCheckedAlone: Bool = false,
         check: @escaping @Sendable (TransportTrial) async throws -> Void

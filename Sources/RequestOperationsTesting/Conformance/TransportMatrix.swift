@@ -1,13 +1,13 @@
-/// What several transports can do, side by side, as a page of Markdown.
+/// A page of Markdown that compares what several transports can do.
 ///
-/// Made from what they declare; that the declarations are true is what the suite checks.
+/// It uses what the transports declare. The suite checks that the declarations are true.
 public struct TransportMatrix: Sendable {
     /// One transport of the table.
     public struct Column: Sendable {
         /// The name at the head of the column.
         public let name: String
 
-        /// What the transport lacks, each with the reason.
+        /// The capabilities that the transport lacks, each with the reason.
         public let lacking: [TransportCapability: String]
 
         /// Makes a column.
@@ -20,27 +20,27 @@ public struct TransportMatrix: Sendable {
     /// The transports, from left to right.
     public let columns: [Column]
 
-    /// Whose capabilities are listed, in their order.
+    /// The expectations whose capabilities are listed, in order.
     public let expectations: [TransportExpectation]
 
     /// Makes a table.
     ///
     /// - Parameters:
-    ///   - columns: The transports.
-    ///   - expectations: Whose capabilities are listed; all by default.
+    ///   - columns: The transports, from left to right.
+    ///   - expectations: The expectations whose capabilities are listed. All by default.
     public init(_ columns: [Column], expectations: [TransportExpectation] = TransportConformance.expectations) {
         self.columns = columns
         self.expectations = expectations
     }
 
-    /// A table for each subject, then for each transport the reasons for what it lacks. Ends with a line end.
+    /// One table for each subject, then the reasons for what each transport lacks. Ends with a newline.
     public var markdown: String {
         let tables = subjects.map { "## \($0)\n\n" + table(of: $0) }
         let reasons = columns.compactMap(reasons)
         return (tables + reasons).joined(separator: "\n")
     }
 
-    /// The capabilities that some expectation is filed under, each once.
+    /// The capabilities that at least one expectation belongs to, each once.
     private var capabilities: [TransportCapability] {
         var seen: Set<TransportCapability> = []
         return expectations.map(\.capability).filter { seen.insert($0).inserted }

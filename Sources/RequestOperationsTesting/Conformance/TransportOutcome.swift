@@ -1,24 +1,24 @@
-/// What came of checking one expectation of a transport.
+/// The outcome of checking one expectation of a transport.
 public struct TransportOutcome: Sendable, CustomStringConvertible {
-    /// What was checked.
+    /// The expectation that was checked.
     public let expectation: TransportExpectation
 
-    /// Why the transport does not meet the expectation, a sentence; `nil` if it does.
+    /// Why the transport does not meet the expectation, as a sentence; `nil` if it does.
     public let miss: String?
 
-    /// The claim and what came of it, one line.
+    /// One line: the claim and the outcome.
     public var description: String {
         guard let miss else { return "met: \(expectation.name)" }
         return "missed: “\(expectation.name)” (\(expectation.capability)): \(miss)"
     }
 }
 
-/// What came of checking many expectations of one transport, against what it declares to lack.
+/// The outcomes of checking many expectations of one transport, and the capabilities that it declares to lack.
 public struct TransportReport: Sendable, CustomStringConvertible {
-    /// What came of each expectation.
+    /// The outcome of each expectation.
     public let outcomes: [TransportOutcome]
 
-    /// What the transport declares to lack, each with the reason.
+    /// The capabilities that the transport declares to lack, each with the reason.
     public let lacking: [TransportCapability: String]
 
     /// Makes a report.
@@ -27,7 +27,7 @@ public struct TransportReport: Sendable, CustomStringConvertible {
         self.lacking = lacking
     }
 
-    /// What is wrong, sentence by sentence; empty if the transport conforms.
+    /// The faults, one sentence each. Empty if the transport conforms.
     ///
     /// There are two faults. An expectation was missed, and its capability was not declared as lacking. Or a capability
     /// was declared as lacking, and all its expectations were met.
@@ -43,7 +43,7 @@ public struct TransportReport: Sendable, CustomStringConvertible {
             .map { "declared as lacking, and yet there: \($0.key) (\($0.value))" }.sorted()
     }
 
-    /// One line for each fault, and a last one that counts.
+    /// One line for each fault, and a last line with the counts.
     public var description: String {
         let met = outcomes.count { $0.miss == nil }
         let lines =

@@ -1,18 +1,19 @@
 public import Foundation
 
-/// What one expectation is checked with: the transport, a server and a folder of its own.
+/// What the check of one expectation gets: the transport, a server of its own and a folder of its own.
 public struct TransportTrial: Sendable {
     /// The transport under test.
     public let transport: any Transport
 
-    /// A server that serves this trial only, on 127.0.0.1. Stopped when the check has returned, which ends every transfer
-    /// that is still under way.
+    /// A server on 127.0.0.1 that serves only this trial.
+    ///
+    /// It is stopped when the check has returned. That ends every transfer that still runs.
     public let server: LoopbackServer
 
-    /// An empty folder, removed when the check has returned.
+    /// An empty folder. It is removed when the check has returned.
     public let folder: URL
 
-    /// How long to wait for what an idle machine does at once: a fifth of the time that the check may take.
+    /// How long to wait for things that an idle machine does at once: a fifth of the time limit of the check.
     public let patience: Duration
 
     init(timeLimit: Duration, _ makeTransport: (LoopbackServer) -> any Transport) async throws {
@@ -25,14 +26,14 @@ public struct TransportTrial: Sendable {
 
     func end() {
         server.stop()
-        // Nobody can be told of a folder that stays behind, and it harms nobody.
+        // If the folder cannot be removed, it does no harm, and there is no one to tell.
         try? FileManager.default.removeItem(at: folder)
     }
 }
 
-// What the built-in expectations are written with.
+// Helpers of the built-in expectations.
 extension TransportTrial {
-    /// Limits that no healthy transfer on the loopback interface meets.
+    /// Limits that no healthy transfer on the loopback interface reaches.
     static let limits = {
         var limits = TransferLimits()
         limits.connect = .seconds(10)
@@ -56,7 +57,7 @@ extension TransportTrial {
         return request
     }
 
-    /// Has the transport carry out a task, with the limits of the trial where it has none of its own.
+    /// Lets the transport carry out a task. The limits of the trial apply where the task sets none.
     func perform(
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
     ) async throws -> TransportResponse {
@@ -65,7 +66,7 @@ extension TransportTrial {
         return try await transport.perform(task, onHead: onHead)
     }
 
-    /// Gets a path into memory.
+    /// Gets a path, with the body in memory.
     func get(_ path: String = "/") async throws -> TransportResponse {
         try await perform(.data(request(path)))
     }
@@ -78,7 +79,7 @@ extension TransportTrial {
         try await perform(.upload(request(path, method: method, fields: fields), from: body))
     }
 
-    /// The failure that a task ends with; a success or any other error throws a sentence.
+    /// Returns the failure that a task ends with. Throws a sentence for a success or any other error.
     func failure(
         of task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
     ) async throws -> TransferFailure {
@@ -95,7 +96,7 @@ extension TransportTrial {
         }
     }
 
-    /// Expects that a task fails with a code in a phase, and hands the failure back.
+    /// Expects that a task fails with a code in a phase, and returns the failure.
     @discardableResult
     func expectFailure(
         of task: TransportTask, _ code: RequestError.Code, in phases: TransferFailure.Phase...
@@ -108,7 +109,7 @@ extension TransportTrial {
         return failure
     }
 
-    /// Has the transport carry out a task on a Task of its own, for a trial that cancels it.
+    /// Lets the transport carry out a task on a new Task, for a trial that cancels it.
     func start(
         _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
     ) -> Task<TransportResponse, any Error> {
@@ -116,9 +117,9 @@ extension TransportTrial {
     }
 }
 
-// What the server and the folder show afterwards.
+// What the server and the folder show after a transfer.
 extension TransportTrial {
-    /// The connections that were made, when all have ended; a sentence is thrown if that takes too long.
+    /// Returns the connections that were made, when all have ended. Throws a sentence if that takes too long.
     @discardableResult
     func closedConnections() async throws -> [LoopbackServer.ConnectionRecord] {
         let count = server.connections.count

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Accepts connections and gives each a thread, until it is woken by its alarm.
+/// Accepts connections and gives each a thread, until its alarm wakes it.
 struct Acceptor: Sendable {
     let listeners: [Socket]
     let alarm: Socket
@@ -18,7 +18,7 @@ struct Acceptor: Sendable {
         do throws(SocketError) {
             while let socket = try listener.accept() { serve(socket) }
         } catch {
-            // No descriptor is left, or the server is being stopped: wait for one or the other.
+            // No descriptor is left, or the server is being stopped. Wait for either to change.
             _ = alarm.wait(for: .readable, milliseconds: 10)
         }
     }

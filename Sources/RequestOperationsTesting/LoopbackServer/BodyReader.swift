@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads the body of one request from a wire, keeps it up to a limit, and counts and sums all of it.
+/// Reads the body of one request from a wire. It keeps the body up to a limit, and counts and checksums all of it.
 struct BodyReader {
     private(set) var kept = Data()
     private(set) var checksum = LoopbackServer.Checksum()
@@ -8,10 +8,10 @@ struct BodyReader {
     private(set) var isComplete = false
     private let limit: Int
 
-    /// How long all trailers may be, in bytes.
+    /// The longest total length of all trailers, in bytes.
     private static let trailerLimit = 1 << 16
 
-    /// A reader that keeps bodies of at most `limit` bytes.
+    /// Makes a reader that keeps bodies of at most `limit` bytes.
     init(keepingUpTo limit: Int) {
         self.limit = limit
     }
@@ -60,10 +60,10 @@ struct BodyReader {
         return line
     }
 
-    /// The size in front of a chunk: hexadecimal digits, then perhaps extensions, which are ignored.
+    /// Reads the size before a chunk: hexadecimal digits, then perhaps extensions, which are ignored.
     private func chunkSize(_ line: [UInt8]) throws(Interruption) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
-        // Behind the space there may be an extension, and nothing else (RFC 9112, section 7.1.1).
+        // After the space there may only be an extension (RFC 9112, section 7.1.1).
         let rest = line.dropFirst(digits.count).first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         guard rest == nil || rest == UInt8(ascii: ";") else { throw .refused(status: 400) }
         guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),

@@ -1,8 +1,8 @@
-/// What happened, in order: how much it was in all, and the last of it, up to a limit.
+/// A log in order. It counts everything, and keeps the last elements up to a limit.
 struct BoundedLog<Element: Sendable>: Sendable {
-    /// How many were ever added.
+    /// How many elements were ever added.
     private(set) var count = 0
-    /// Up to twice as many as are to be kept: moving the rest forward for each would take quadratic time.
+    /// It holds up to twice the limit. If each append moved the elements forward, the time would be quadratic.
     private var recent: [Element] = []
     private let limit: Int
 
@@ -10,12 +10,12 @@ struct BoundedLog<Element: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// The last ones.
+    /// The last elements, up to the limit.
     var elements: [Element] { recent.suffix(limit) }
 
     /// Adds an element.
     ///
-    /// - Returns: Those that are forgotten now.
+    /// - Returns: The elements that the log drops now.
     mutating func append(_ element: Element) -> [Element] {
         count += 1
         recent.append(element)

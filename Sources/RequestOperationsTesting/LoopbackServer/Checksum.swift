@@ -1,11 +1,11 @@
 public import Foundation
 
 extension LoopbackServer {
-    /// A fast 64-bit checksum of a body that is too large to keep. The sender of the body can compute it as well.
+    /// A fast 64-bit checksum of a body that is too large to keep. The sender of the body can compute it too.
     ///
-    /// It is FNV-1a over little-endian words of 64 bits, the last one filled up with zeroes, and then over the number of
-    /// bytes as one more word. The way in which the bytes were cut into pieces does not matter. It does not protect
-    /// against intent.
+    /// It is FNV-1a over little-endian 64-bit words, with the last word filled up with zeroes. The number of bytes
+    /// follows as one more word. The size of the pieces in which the bytes arrive does not matter. It does not protect
+    /// against deliberate changes.
     public struct Checksum: Sendable, Hashable {
         private static let prime: UInt64 = 0x0000_0100_0000_01B3
 
@@ -15,15 +15,15 @@ extension LoopbackServer {
         /// The number of bytes seen.
         public private(set) var byteCount = 0
 
-        /// The checksum of no bytes yet.
+        /// Makes the checksum of no bytes.
         public init() {}
 
-        /// The checksum of `data`.
+        /// Makes the checksum of `data`.
         public init(_ data: Data) {
             data.withUnsafeBytes { update($0) }
         }
 
-        /// The value over all bytes seen so far; more may follow.
+        /// The value over all bytes so far. More bytes may follow.
         public var value: UInt64 {
             var finished = self
             if byteCount % 8 != 0 { finished.mix(partialWord) }
@@ -31,7 +31,7 @@ extension LoopbackServer {
             return finished.hash
         }
 
-        /// Takes in the bytes that follow.
+        /// Adds the bytes that follow.
         public mutating func update(_ bytes: UnsafeRawBufferPointer) {
             let head = min(bytes.count, (8 - byteCount % 8) % 8)
             for byte in bytes[..<head] { add(byte) }
@@ -44,13 +44,14 @@ extension LoopbackServer {
             for byte in rest { add(byte) }
         }
 
-        /// Takes in whole words, by way of a copy that is aligned as words must be.
+        /// Adds whole words. It copies them first, since words must be aligned.
         private mutating func mix(_ bytes: UnsafeRawBufferPointer) {
             let wordCount = bytes.count / 8
             withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
                 UnsafeMutableRawBufferPointer(words).copyMemory(from: bytes)
                 guard let word = words.baseAddress else { return }
-                // A local variable and a `while` loop: a debug build, too, has to sum GiB in seconds.
+                // A local variable and a `while` loop are fast in a debug build too. It must checksum gigabytes in
+                // seconds.
                 let prime = Checksum.prime
                 var sum = hash
                 var index = 0

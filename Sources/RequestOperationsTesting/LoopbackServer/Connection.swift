@@ -62,7 +62,7 @@ final class Connection {
         }
     }
 
-    /// Reads the body, unless it is to stay unread, and logs the request, also when its body breaks off.
+    /// Reads the body, unless it stays unread. Logs the request, even if its body breaks off.
     private func readBody(
         of head: RequestHead, arrivedAt instant: ContinuousClock.Instant, unread: Bool
     ) throws(Interruption) -> LoopbackServer.Request {
@@ -144,7 +144,7 @@ final class Connection {
     private func writePattern(_ count: Int) throws(Interruption) {
         var left = count
         while left > 0 {
-            // The block holds whole periods of the pattern, so each begins where the one before ended.
+            // The block holds whole periods of the pattern. So each block continues where the one before it ended.
             let piece = Connection.pattern.prefix(left)
             try wire.write(piece)
             left -= piece.count
@@ -155,7 +155,7 @@ final class Connection {
 
     private func writeForever(_ bytes: Data) throws(Interruption) {
         precondition(!bytes.isEmpty, "Nothing can be repeated for ever without an end.")
-        // A write of a few bytes takes as long as one of many.
+        // One write of a few bytes takes as long as one write of many bytes. So we fill a block.
         var block = bytes
         while block.count <= Connection.blockSize / 2 { block.append(block) }
         while true { try wire.write(block) }
@@ -191,7 +191,7 @@ final class Connection {
 }
 
 extension ServerState.Answer {
-    /// Only a response that is known before the body can leave it unread.
+    /// Whether the body stays unread. Only a response that is known before the body can do that.
     fileprivate var leavesBodyUnread: Bool {
         guard case .response(let response) = self else { return false }
         return response.leavesBodyUnread

@@ -1,13 +1,14 @@
 extension LoopbackServer {
     /// Holds responses back until a test has seen enough: `.held(by: gate, then: .text("late"))`.
     ///
-    /// With it a test shows how many requests are in flight, or what happens while one is, without any delay.
+    /// With a gate, a test shows how many requests are in flight, or what happens while one is in flight. It needs no
+    /// delay.
     public final class Gate: Sendable {
-        /// Becomes readable when the gate is open, and so wakes the threads that wait for their clients as well.
+        /// Becomes readable when the gate opens. So it also wakes the threads that wait for their clients.
         let alarm: Socket
         private let opener: Socket
 
-        /// A closed gate. It takes two file descriptors for as long as it lives; if the process has none left, it traps.
+        /// Makes a closed gate. It uses two file descriptors while it exists. It traps if the process has none left.
         public init() {
             do {
                 (alarm, opener) = try Socket.pair()
@@ -16,7 +17,7 @@ extension LoopbackServer {
             }
         }
 
-        /// Lets go every response that it holds or will hold. There is no way to close it again.
+        /// Lets go every response that the gate holds or will hold. You cannot close a gate again.
         public func open() {
             opener.shutDown()
         }

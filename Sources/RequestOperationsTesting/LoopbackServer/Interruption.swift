@@ -1,7 +1,7 @@
-/// Why a request does not take its regular course.
+/// Why the server cannot handle a request in the normal way.
 enum Interruption: Error {
     /// The connection ended.
     case ended(LoopbackServer.ConnectionRecord.End)
-    /// The client is answered with an error, and the connection ends.
+    /// The server answers with an error and ends the connection.
     case refused(status: Int)
 }

@@ -9,53 +9,53 @@ public import Foundation
 /// let requests = try await server.requests(atLeast: 2)
 /// ```
 ///
-/// It speaks over real sockets, so it shows what no scripted transport can:
+/// It uses real sockets, so it shows what a scripted transport cannot show:
 ///
 /// - that a cancel reached the wire
 /// - how many connections were used, and how they ended
 /// - what a reset, a truncated body or a stalled one does to a client
 ///
-/// ``Response`` lists all that it can do wrong. Everything that happened is in ``requests`` and ``connections``.
-/// ``requests(atLeast:timeout:)`` and ``connectionsClosed(atLeast:timeout:)`` wait for it without polling.
+/// ``Response`` lists all the faults that it can produce. ``requests`` and ``connections`` hold everything that
+/// happened. ``requests(atLeast:timeout:)`` and ``connectionsClosed(atLeast:timeout:)`` wait for it without polling.
 ///
-/// Each connection has a thread of its own. It stays open until its client, a response or ``stop()`` ends it. The server
-/// can hold a thousand connections at a time. Every response sees the end of its client within milliseconds, also while it
-/// waits or stalls.
+/// Each connection has its own thread. It stays open until its client, a response or ``stop()`` ends it. The server can
+/// hold a thousand connections at a time. Every response notices the end of its client within milliseconds, even while
+/// it waits or stalls.
 ///
-/// HTTP/1.1 keep-alive, pipelining, chunked and counted bodies, and `Expect: 100-continue` work. A malformed request gets
-/// an error and the end of the connection:
+/// HTTP/1.1 keep-alive, pipelining, chunked and counted bodies, and `Expect: 100-continue` work. A malformed request
+/// gets an error, and its connection ends:
 ///
 /// - 431 if its head, or what follows a chunked body, is longer than 64 KiB
 /// - 501 for a transfer coding other than `chunked`
 /// - 505 for a version other than HTTP/1
 /// - 400 for anything else
 ///
-/// A malformed request is not logged, unless only its body is malformed. Then it is logged with ``Request/isBodyComplete``
-/// `false`.
+/// A malformed request is not logged, unless only its body is malformed. Then it is logged with
+/// ``Request/isBodyComplete`` set to `false`.
 ///
-/// The server is stopped when the last reference to it goes. A handler that needs the server must hold it weakly.
+/// The server stops when the last reference to it goes. A handler that needs the server must hold it weakly.
 public final class LoopbackServer: Sendable {
     /// The port, on 127.0.0.1.
     public let port: Int
 
     let core: ServerCore
     private let listeners: [Socket]
-    /// Shut down by `stop`, which wakes the thread that accepts.
+    /// `stop` shuts this down, which wakes the accepting thread.
     private let alarm: Socket
 
-    /// Starts a server, which accepts connections when this returns.
+    /// Starts a server. It accepts connections when this returns.
     ///
     /// - Parameters:
-    ///   - port: The port to listen on; by default one that the kernel chooses. A server can be started again on the port
-    ///     of one that was stopped, as a host that comes back.
-    ///   - includingIPv6: Whether it listens on `::1` as well, at the same port. False by default.
-    ///   - keptBodyLimit: The longest request body that is kept, in bytes; by default 1 MiB. Of a longer one the count
-    ///     and the checksum are kept.
-    ///   - logLimit: How many requests, and how many ended connections, the log holds; of more the last ones, for a server
-    ///     that runs for long. All by default; a negative one is a programmer's error. The waits count all that happened.
-    ///   - handler: Answers the requests that have no route; by default these get 404. Called on the thread of the
-    ///     connection, at the same time for several connections; it may block.
-    /// - Throws: A description of the system call that failed, for instance when the port is taken or is none.
+    ///   - port: The port to listen on. By default the kernel chooses one. You can start a server on the port of a
+    ///     stopped server, to simulate a host that comes back.
+    ///   - includingIPv6: Whether it also listens on `::1`, at the same port. False by default.
+    ///   - keptBodyLimit: The longest request body that is kept, in bytes. 1 MiB by default. Of a longer body only the
+    ///     count and the checksum are kept.
+    ///   - logLimit: How many requests, and how many ended connections, the log holds. It keeps the last ones, for a
+    ///     server that runs for long. All by default. A negative limit traps. The waits count everything that happened.
+    ///   - handler: Answers the requests that have no route. By default they get 404. Called on the thread of the
+    ///     connection, at the same time for several connections. It may block.
+    /// - Throws: A description of the system call that failed, for instance because the port is taken or invalid.
     public static func start(
         port: Int = 0, includingIPv6: Bool = false, keptBodyLimit: Int = 1 << 20, logLimit: Int = .max,
         handler: (@Sendable (Request) -> Response)? = nil
@@ -81,7 +81,7 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
-    /// Closes every connection and the port. New connections are refused when this returns. Has no effect the second time.
+    /// Closes every connection and the port. When it returns, new connections are refused. A second call has no effect.
     public func stop() {
         for listener in listeners { listener.shutDown() }
         alarm.shutDown()
@@ -97,8 +97,8 @@ public final class LoopbackServer: Sendable {
 
     /// The URL of a path, which may have a query: `url("/users?page=2")`.
     ///
-    /// A missing first slash is added, and characters that cannot stand in a URL are percent-encoded. A text that is no
-    /// part of a URL even then is a programmer's error.
+    /// It adds a missing first slash, and percent-encodes characters that cannot stand in a URL. It traps if the text
+    /// still makes no URL.
     public func url(_ path: String) -> URL {
         let slash = path.isEmpty || path.hasPrefix("/") ? "" : "/"
         guard let url = URL(string: "http://127.0.0.1:\(port)\(slash)\(Self.encoded(path))") else {
@@ -112,18 +112,20 @@ public final class LoopbackServer: Sendable {
         path.addingPercentEncoding(withAllowedCharacters: graphic) ?? path
     }
 
-    /// ASCII without space, controls and what no part of a URL may have (RFC 3986); `%` begins an encoding that is there.
+    /// ASCII without spaces, control characters and the characters that no part of a URL may have (RFC 3986). A `%`
+    /// begins an existing encoding.
     private static let graphic = CharacterSet(charactersIn: "!"..."~").subtracting(
         CharacterSet(charactersIn: "\"<>\\^`{|}"))
 
     // MARK: Answers
 
-    /// Gives a path its responses, in turn: the first request gets the first, and the last one answers from then on. They
-    /// replace what the path had before.
+    /// Gives a path its responses, in turn, and replaces those that it had before.
     ///
-    /// A path with a query matches the whole target. A path without one matches every query. Both are compared as they
-    /// stand on the wire, percent-encoded. This function encodes characters that cannot stand in a URL. The method does
-    /// not matter. A response is drawn when the head of the request is there.
+    /// The first request gets the first response, and so on. The last response is then repeated.
+    ///
+    /// A path with a query matches the whole target. A path without a query matches every query. Both are compared in
+    /// their percent-encoded form on the wire. This function encodes characters that cannot stand in a URL. The method
+    /// does not matter. A response is chosen when the head of the request has arrived.
     public func route(_ path: String, _ responses: Response...) {
         route(path, responses)
     }
@@ -133,20 +135,22 @@ public final class LoopbackServer: Sendable {
         core.update { $0.route(Self.encoded(path), responses) }
     }
 
-    /// Replaces the handler that answers the requests without a route; see `start`.
+    /// Replaces the handler that answers the requests without a route. See `start`.
     public func respond(_ handler: @escaping @Sendable (Request) -> Response) {
         core.update { $0.respond(handler) }
     }
 
     // MARK: What happened
 
-    /// The requests in the order in which they were complete. A request is here before the first byte of its answer is
-    /// sent. A request whose body broke off is here too, with ``Request/isBodyComplete`` `false`.
+    /// The requests in the order in which they were complete.
+    ///
+    /// A request is added before the first byte of its answer is sent. A request whose body broke off is included, with
+    /// ``Request/isBodyComplete`` set to `false`.
     public var requests: [Request] {
         core.update(\.requests)
     }
 
-    /// The connections in the order in which they were accepted, open and ended ones.
+    /// The connections in the order in which they were accepted, both open and ended.
     public var connections: [ConnectionRecord] {
         core.update(\.connections)
     }
@@ -156,40 +160,41 @@ public final class LoopbackServer: Sendable {
         core.update(\.openConnectionCount)
     }
 
-    /// The largest number of requests that were being answered at one time. A request counts from the end of its head
-    /// until the last bytes of its response are sent.
+    /// The largest number of requests that were being answered at the same time.
+    ///
+    /// A request counts from the end of its head until the last bytes of its response are sent.
     public var maximumConcurrentRequests: Int {
         core.update(\.maximumConcurrentRequests)
     }
 
     // MARK: Waiting
 
-    /// Why a wait ended without what was waited for.
+    /// Why a wait ended early.
     public enum WaitError: Error {
         /// The time was over.
         case timedOut
-        /// The server was stopped, so it will never come.
+        /// The server was stopped, so the awaited event will never come.
         case serverStopped
     }
 
-    /// Waits until at least so many requests have arrived, and returns all of them that the log holds.
+    /// Waits until at least `count` requests have arrived. Returns all requests that the log holds.
     ///
     /// - Parameters:
-    ///   - count: How many; those that arrived before the call count.
-    ///   - timeout: How long to wait at most; by default one minute.
-    /// - Throws: `WaitError`; `CancellationError` when the task is cancelled.
+    ///   - count: How many requests. Those that arrived before the call count too.
+    ///   - timeout: How long to wait at most. One minute by default.
+    /// - Throws: `WaitError`, or `CancellationError` when the task is cancelled.
     @discardableResult
     public func requests(atLeast count: Int, timeout: Duration = .seconds(60)) async throws -> [Request] {
         try await wait(for: .requests(count), timeout: timeout)
         return requests
     }
 
-    /// Waits until at least so many connections have ended, at either side, and returns those of them in the log.
+    /// Waits until at least `count` connections have ended, at either side. Returns the ended connections in the log.
     ///
     /// - Parameters:
-    ///   - count: How many; those that ended before the call count.
-    ///   - timeout: How long to wait at most; by default one minute.
-    /// - Throws: `WaitError`; `CancellationError` when the task is cancelled.
+    ///   - count: How many connections. Those that ended before the call count too.
+    ///   - timeout: How long to wait at most. One minute by default.
+    /// - Throws: `WaitError`, or `CancellationError` when the task is cancelled.
     @discardableResult
     public func connectionsClosed(
         atLeast count: Int, timeout: Duration = .seconds(60)

@@ -39,7 +39,7 @@ struct RangedFile: Sendable {
         }
     }
 
-    /// Whether the representation that the client has a part of is this one (RFC 9110, section 13.1.5). A weak tag never
+    /// Whether the client's partial copy belongs to this representation (RFC 9110, section 13.1.5). A weak tag never
     /// matches.
     private func matches(ifRange condition: String?) -> Bool {
         guard let condition else { return true }
@@ -47,11 +47,11 @@ struct RangedFile: Sendable {
         return condition == lastModified
     }
 
-    /// Reads one range of bytes; nil for anything else, which is then ignored.
+    /// Reads one range of bytes. Returns nil for anything else, which is then ignored.
     private func range(_ value: String) -> AskedRange? {
         guard value.lowercased().hasPrefix("bytes=") else { return nil }
         let bounds = value.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
-        // No sign, which `Int` would accept.
+        // A sign is not allowed here, but `Int` would accept one.
         guard bounds.count == 2, bounds.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else { return nil }
         switch (Int(bounds[0]), Int(bounds[1])) {
         case (let first?, let last?):

@@ -1,4 +1,4 @@
-/// The words after the status, for people who read along; clients ignore them (RFC 9112, section 4).
+/// The words after the status, for human readers. Clients ignore them (RFC 9112, section 4).
 enum ReasonPhrase {
     static func of(_ status: Int) -> String {
         phrases[status] ?? ""

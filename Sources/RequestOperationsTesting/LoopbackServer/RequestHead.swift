@@ -1,7 +1,7 @@
 import RequestOperations
 
-/// The head of an HTTP/1.x request, parsed with the strictness of RFC 9112: what two parsers could read differently is
-/// refused.
+/// The head of an HTTP/1.x request, parsed as strictly as RFC 9112 asks. Text that two parsers could read differently
+/// is refused.
 struct RequestHead {
     /// How the end of the body is found.
     enum BodyFraming: Equatable {
@@ -14,7 +14,7 @@ struct RequestHead {
     let target: String
     let fields: LoopbackServer.Fields
     let framing: BodyFraming
-    /// Whether the connection ends after this request because the client wants it so, or speaks HTTP/1.0.
+    /// Whether the connection ends after this request, because the client asks for that or speaks HTTP/1.0.
     let endsConnection: Bool
 
     /// Whether the client waits for `100 Continue` before it sends the body.
@@ -22,7 +22,7 @@ struct RequestHead {
         framing != .none && fields.list("Expect", contains: "100-continue")
     }
 
-    /// Parses the lines of a head, their line ends removed.
+    /// Parses the lines of a head, without their line ends.
     init(lines: [[UInt8]]) throws(Interruption) {
         let requestLine = lines[0].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard requestLine.count == 3, requestLine[0].allSatisfy(\.isTokenCharacter), !requestLine[0].isEmpty,
@@ -42,7 +42,7 @@ struct RequestHead {
         fields = LoopbackServer.Fields(try lines.dropFirst().map(RequestHead.field))
         if version != "HTTP/1.0", fields.values(of: "Host").count != 1 { throw Interruption.refused(status: 400) }
         framing = try RequestHead.framing(of: fields)
-        // A server of HTTP/1.0 in between would not know where the body ends (RFC 9112, section 6.1).
+        // An HTTP/1.0 server in between would not know where the body ends (RFC 9112, section 6.1).
         if version == "HTTP/1.0", framing == .chunked { throw Interruption.refused(status: 400) }
         endsConnection = version == "HTTP/1.0" || fields.list("Connection", contains: "close")
     }
@@ -87,7 +87,7 @@ struct RequestHead {
         return count == 0 ? .none : .length(count)
     }
 
-    /// UTF-8 where it is that, otherwise Latin-1, so that no byte is lost.
+    /// The bytes as UTF-8 if they are valid, otherwise as Latin-1, so that no byte is lost.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

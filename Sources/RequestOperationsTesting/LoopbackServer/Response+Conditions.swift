@@ -1,7 +1,8 @@
 public import Foundation
 
 extension LoopbackServer.Response {
-    /// 401 with a `Basic` challenge (RFC 7617) until a request bears these credentials, which then gets `response`.
+    /// 401 with a `Basic` challenge (RFC 7617) until a request has these credentials. That request then gets
+    /// `response`.
     public static func requiringBasic(
         user: String, password: String, then response: LoopbackServer.Response
     ) -> LoopbackServer.Response {
@@ -11,7 +12,7 @@ extension LoopbackServer.Response {
             then: response)
     }
 
-    /// 401 with a `Bearer` challenge (RFC 6750) until a request bears this token, which then gets `response`.
+    /// 401 with a `Bearer` challenge (RFC 6750) until a request has this token. That request then gets `response`.
     public static func requiringBearer(
         _ token: String, then response: LoopbackServer.Response
     ) -> LoopbackServer.Response {
@@ -24,9 +25,11 @@ extension LoopbackServer.Response {
         LoopbackServer.Response([.decide { .json(RequestEcho(of: $0).json) }])
     }
 
-    /// 200 with a representation that clients can request in parts (RFC 9110, section 14). A request with one satisfiable
-    /// `Range` of bytes gets 206, one beyond the end 416, and any other `Range` the whole. `If-Range` is compared with the
-    /// strong `etag`, or with `lastModified` to the second. If it does not match, the whole is sent.
+    /// 200 with a representation that clients can request in parts (RFC 9110, section 14).
+    ///
+    /// A request with one satisfiable `Range` of bytes gets 206. A range beyond the end gets 416. Any other `Range`
+    /// gets the whole. `If-Range` is compared with the strong `etag`, or with `lastModified` to the second. If it does
+    /// not match, the whole is sent.
     public static func file(
         _ content: Data, contentType: String = "application/octet-stream", etag: String? = nil,
         lastModified: Date? = nil
@@ -76,7 +79,7 @@ private struct RequestEcho: Encodable {
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and an integer: there is nothing that JSON could not hold.
+        // The values are strings and an integer, so JSON can always hold them.
         return String(decoding: try! encoder.encode(self), as: UTF8.self)
     }
 }

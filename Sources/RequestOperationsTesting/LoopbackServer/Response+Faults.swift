@@ -1,6 +1,6 @@
 public import Foundation
 
-// Where no bytes are given, bodies are those of `large`: the byte at offset i is i mod 251.
+// If a response is not given bytes, its body is that of `large`: the byte at offset i is i mod 251.
 extension LoopbackServer.Response {
     /// Reads the request and never answers. The connection stays open until the client leaves or the server is stopped.
     public static var stall: LoopbackServer.Response {
@@ -22,8 +22,7 @@ extension LoopbackServer.Response {
         return head(200, [:], length: body.count, pieces)
     }
 
-    /// 200 with a `Content-Length` of `declared` and a body of only `count` bytes, then the orderly end of the
-    /// connection.
+    /// 200 with a `Content-Length` of `declared` and a body of only `count` bytes. Then the connection ends in order.
     public static func truncated(declared: Int, sending count: Int) -> LoopbackServer.Response {
         head(200, [:], length: declared, [.pattern(count), .close])
     }
@@ -37,13 +36,15 @@ extension LoopbackServer.Response {
         ])
     }
 
-    /// 200 with a `Content-Length` that is not that of the body. If it is longer, the client waits for bytes that never
-    /// come. If it is shorter, the rest is in the way of the next response. The connection stays open.
+    /// 200 with a `Content-Length` that differs from the length of the body.
+    ///
+    /// If it is longer, the client waits for bytes that never come. If it is shorter, the rest of the body comes before
+    /// the next response. The connection stays open.
     public static func contentLength(declared: Int, body: Data) -> LoopbackServer.Response {
         head(200, [:], length: declared, [.bytes(body)])
     }
 
-    /// Reads the request and resets the connection (RST) before any byte of an answer.
+    /// Reads the request, then resets the connection (RST) before any byte of an answer.
     public static var reset: LoopbackServer.Response {
         LoopbackServer.Response([.reset])
     }
@@ -53,7 +54,7 @@ extension LoopbackServer.Response {
         head(200, [:], length: length, [.pattern(count), .reset])
     }
 
-    /// Reads the request and closes the connection in order, without a byte of an answer.
+    /// Reads the request, then closes the connection in order, without a byte of an answer.
     public static var closeWithoutAnswer: LoopbackServer.Response {
         LoopbackServer.Response([.close])
     }

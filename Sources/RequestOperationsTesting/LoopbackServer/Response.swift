@@ -1,31 +1,32 @@
 public import Foundation
 
 extension LoopbackServer {
-    /// What the server does in answer to one request: a list of steps. A factory makes it. Some factories take another
-    /// response, such as `.delayed(.seconds(1), then: .status(503))`.
+    /// The server's answer to one request: a list of steps.
     ///
-    /// Unless its factory says otherwise, a response leaves the connection open for the next request. It is carried out
-    /// after the whole body of the request has been read. It adds these fields only: `Content-Length` or
-    /// `Transfer-Encoding`, and `Connection: close` where the connection ends after it. A `HEAD` request gets the head
-    /// alone, from any response. So do the statuses 204 and 304, which have no body.
+    /// A factory makes it. Some factories take another response, such as `.delayed(.seconds(1), then: .status(503))`.
+    ///
+    /// Unless its factory says otherwise, a response leaves the connection open for the next request. The server
+    /// carries it out after it has read the whole body of the request. It adds only these fields: `Content-Length` or
+    /// `Transfer-Encoding`, and `Connection: close` if the connection ends after it. A `HEAD` request gets only the
+    /// head, from any response. The statuses 204 and 304 have no body, so they also get only the head.
     public struct Response: Sendable {
         var steps: [Step]
-        /// Whether the body of the request is left on the socket.
+        /// Whether the body of the request stays unread on the socket.
         var leavesBodyUnread = false
 
         init(_ steps: [Step]) {
             self.steps = steps
         }
 
-        /// One thing to do on the wire.
+        /// One action on the wire.
         enum Step: Sendable {
-            /// The connection ends after this response, and its head announces that.
+            /// The connection ends after this response. The head announces that.
             case announceClose
             /// An interim head (1xx), sent at once.
             case informational(Int, Fields)
             case head(Int, Fields)
             case bytes(Data)
-            /// So many bytes of the pattern, from its beginning.
+            /// This number of bytes of the pattern, from its beginning.
             case pattern(Int)
             case repeatForever(Data)
             case pause(Duration)
@@ -33,13 +34,13 @@ extension LoopbackServer {
             case hold(Gate)
             case close
             case reset
-            /// Bytes that are no body, and are sent for a `HEAD` request as well.
+            /// Bytes that are not a body. They are also sent for a `HEAD` request.
             case verbatim(Data)
             /// A response that depends on the request.
             case decide(@Sendable (Request) -> Response)
         }
 
-        /// The steps for this request, every decision taken.
+        /// The steps for this request, with every decision made.
         func steps(for request: Request) -> [Step] {
             steps.flatMap { step in
                 guard case .decide(let decision) = step else { return [step] }
@@ -54,7 +55,7 @@ extension LoopbackServer {
             return response
         }
 
-        /// A head and the steps of a body, with the length of that body unless `fields` or the status say otherwise.
+        /// A head and the steps of a body. It has the length of that body, unless `fields` or the status say otherwise.
         static func head(_ status: Int, _ fields: Fields, length: Int, _ body: [Step]) -> Response {
             var fields = fields
             if status != 204, status != 304, fields["Content-Length"] == nil, fields["Transfer-Encoding"] == nil {
@@ -75,7 +76,7 @@ extension LoopbackServer.Response {
         head(status, fields, length: body.count, [.bytes(body)])
     }
 
-    /// 200 with a body; its type is `application/octet-stream` by default.
+    /// 200 with a body. Its type is `application/octet-stream` by default.
     public static func body(
         _ body: Data, contentType: String = "application/octet-stream"
     ) -> LoopbackServer.Response {
@@ -87,7 +88,7 @@ extension LoopbackServer.Response {
         body(Data(text.utf8), contentType: "text/plain; charset=utf-8")
     }
 
-    /// 200 with JSON, sent as it is, as `application/json`.
+    /// 200 with JSON, sent unchanged, as `application/json`.
     public static func json(_ json: String) -> LoopbackServer.Response {
         body(Data(json.utf8), contentType: "application/json")
     }
@@ -97,12 +98,12 @@ extension LoopbackServer.Response {
         .status(status)
     }
 
-    /// A redirect, by default 302, to a location that is sent as given, absolute or relative.
+    /// A redirect, by default 302, to a location. The location is sent unchanged, absolute or relative.
     public static func redirect(to location: String, status: Int = 302) -> LoopbackServer.Response {
         .status(status, fields: ["Location": location])
     }
 
-    /// 200 with a body in the chunked coding, one chunk for each piece (empty ones are left out), and trailer fields.
+    /// 200 with a chunked body and trailer fields. Each piece is one chunk; empty pieces are left out.
     public static func chunked(
         _ pieces: [Data], fields: LoopbackServer.Fields = [:], trailers: LoopbackServer.Fields = [:]
     ) -> LoopbackServer.Response {
@@ -113,8 +114,9 @@ extension LoopbackServer.Response {
         return LoopbackServer.Response([.head(200, fields)] + chunks + [.bytes(Data(end.utf8))])
     }
 
-    /// 200 with a body of `byteCount` bytes made on the fly: 1 GiB costs no memory. The byte at offset *i* is *i* mod 251,
-    /// so that a piece lost, doubled or out of place shows.
+    /// 200 with a body of `byteCount` bytes that is made as it is sent, so 1 GiB costs no memory.
+    ///
+    /// The byte at offset *i* is *i* mod 251. So a test notices a piece that is lost, doubled or out of place.
     public static func large(byteCount: Int) -> LoopbackServer.Response {
         head(200, ["Content-Type": "application/octet-stream"], length: byteCount, [.pattern(byteCount)])
     }
@@ -127,8 +129,9 @@ extension LoopbackServer.Response {
         ])
     }
 
-    /// Bytes as they are, for malformed heads and whatever no other response can say; sent for `HEAD` as well. The
-    /// connection stays open: `.closing(.raw(…))` ends it.
+    /// Sends bytes unchanged, for malformed heads and anything that no other response can send. Also sent for `HEAD`.
+    ///
+    /// The connection stays open. `.closing(.raw(…))` ends it.
     public static func raw(_ bytes: Data) -> LoopbackServer.Response {
         LoopbackServer.Response([.verbatim(bytes)])
     }
@@ -141,19 +144,19 @@ extension LoopbackServer.Response {
 // MARK: Responses around a response
 
 extension LoopbackServer.Response {
-    /// Waits, then answers. A client that leaves meanwhile is noticed at once.
+    /// Waits, then answers. It notices at once if the client leaves during the wait.
     public static func delayed(_ delay: Duration, then response: LoopbackServer.Response) -> LoopbackServer.Response {
         response.preceded(by: .pause(delay))
     }
 
-    /// Waits until `gate` is opened, then answers. A client that leaves meanwhile is noticed at once.
+    /// Waits until `gate` is opened, then answers. It notices at once if the client leaves during the wait.
     public static func held(
         by gate: LoopbackServer.Gate, then response: LoopbackServer.Response
     ) -> LoopbackServer.Response {
         response.preceded(by: .hold(gate))
     }
 
-    /// An interim head (100, 102, 103) at once, then the response.
+    /// Sends an interim head (100, 102 or 103) at once, then the response.
     public static func informational(
         _ status: Int, fields: LoopbackServer.Fields = [:], then response: LoopbackServer.Response
     ) -> LoopbackServer.Response {
@@ -165,17 +168,21 @@ extension LoopbackServer.Response {
         response.preceded(by: .announceClose)
     }
 
-    /// Carries out the response as soon as the head of the request is there, without reading its body and without sending
-    /// `100 Continue`. A connection with an unread body is closed after it. Only a route can do that. A handler is called
-    /// when the body has been read, so there this is the response itself.
+    /// Carries out the response as soon as the head of the request has arrived.
+    ///
+    /// It does not read the body and does not send `100 Continue`. A connection with an unread body is closed
+    /// afterwards. Only a route can do that. A handler is called after the body has been read, so in a handler this is
+    /// the response itself.
     public static func withoutReadingBody(_ response: LoopbackServer.Response) -> LoopbackServer.Response {
         var response = response
         response.leavesBodyUnread = true
         return response
     }
 
-    /// Answers with a status, by default 417, as soon as the head is there. So a client that sent `Expect: 100-continue`
-    /// learns that its body is not wanted. The same as `withoutReadingBody(.status(status))`.
+    /// Answers with a status, by default 417, as soon as the head has arrived.
+    ///
+    /// So a client that sent `Expect: 100-continue` learns that its body is not wanted. The same as
+    /// `withoutReadingBody(.status(status))`.
     public static func rejectingExpectation(_ status: Int = 417) -> LoopbackServer.Response {
         withoutReadingBody(.status(status))
     }

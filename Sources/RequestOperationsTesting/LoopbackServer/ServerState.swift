@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one server knows, as a pure state machine: events go in, and what is to be done comes out.
+/// What one server knows, as a pure state machine. Events go in, and actions for the caller come out.
 struct ServerState: Sendable {
     typealias Handler = @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     typealias Waiter = CheckedContinuation<Void, any Error>
@@ -17,7 +17,7 @@ struct ServerState: Sendable {
         case connectionsClosed(Int)
     }
 
-    /// The responses of one route: each is given once, the last one again and again.
+    /// The responses of one route. Each is given once, and the last one is repeated.
     private struct Script {
         private var responses: ArraySlice<LoopbackServer.Response>
 
@@ -27,13 +27,13 @@ struct ServerState: Sendable {
         }
 
         mutating func next() -> LoopbackServer.Response {
-            // Never empty: `init` demands one, and the last one stays.
+            // Never empty: `init` requires at least one response, and the last one stays.
             responses.count > 1 ? responses.removeFirst() : responses.first!
         }
     }
 
     private var requestLog: BoundedLog<LoopbackServer.Request>
-    /// The connections by their numbers: all that are open, and those that the log of ended ones may still name.
+    /// The connections by number: all open ones, and those that the log of ended connections may still name.
     private var records: [Int: LoopbackServer.ConnectionRecord] = [:]
     private var endedConnections: BoundedLog<Int>
     private var connectionCount = 0
@@ -41,13 +41,13 @@ struct ServerState: Sendable {
     private var isStopped = false
     private var routes: [String: Script] = [:]
     private var handler: Handler?
-    /// The sockets that a thread still serves, by connection.
+    /// The sockets that a thread still serves, by connection number.
     private var sockets: [Int: Socket] = [:]
     /// The connections in the middle of a request.
     private var busyConnections: Set<Int> = []
     private var waiters: [UUID: (milestone: Milestone, waiter: Waiter)] = [:]
 
-    /// - Parameter logLimit: How many requests, and how many ended connections, are remembered.
+    /// - Parameter logLimit: How many requests, and how many ended connections, the log keeps.
     init(handler: Handler?, logLimit: Int) {
         self.handler = handler
         requestLog = BoundedLog(limit: logLimit)
@@ -73,8 +73,9 @@ struct ServerState: Sendable {
         self.handler = handler
     }
 
-    /// The answer to a request on a connection; its route's script takes its turn. `nil` if the server is stopped: it has
-    /// forgotten its routes then, and must not answer 404.
+    /// Takes the next answer to a request on a connection. `nil` if the server is stopped.
+    ///
+    /// A stopped server has forgotten its routes and must not answer 404.
     mutating func requestBegan(target: String, on connection: Int) -> Answer? {
         guard !isStopped else { return nil }
         busyConnections.insert(connection)
@@ -82,7 +83,7 @@ struct ServerState: Sendable {
         return nextAnswer(for: target)
     }
 
-    /// The answer whose turn it is in the script of the target's route.
+    /// Takes the next answer of the script of the target's route.
     mutating func nextAnswer(for target: String) -> Answer {
         let pathAndQuery = String(RequestHead.pathAndQuery(of: target))
         for key in [pathAndQuery, String(pathAndQuery.prefix { $0 != "?" })] {
@@ -94,7 +95,7 @@ struct ServerState: Sendable {
 
     // MARK: Events
 
-    /// A connection was accepted. Returns its number; nil if the server is stopped.
+    /// A connection was accepted. Returns its number, or nil if the server is stopped.
     mutating func connectionOpened(_ socket: Socket) -> Int? {
         guard !isStopped else { return nil }
         connectionCount += 1
@@ -113,8 +114,8 @@ struct ServerState: Sendable {
         return reached()
     }
 
-    /// The response is complete but for its last bytes, which are sent next. A client that reacts to them must not find
-    /// itself counted as still busy.
+    /// The response is complete except for its last bytes, which are sent next. A client that reacts to those bytes
+    /// must not find its connection still counted as busy.
     mutating func responseEnds(on connection: Int) {
         records[connection]?.requestsServed += 1
         busyConnections.remove(connection)
@@ -136,14 +137,14 @@ struct ServerState: Sendable {
         sockets[connection] = nil
     }
 
-    /// Ends everything. Returns the sockets to shut down, whom to tell that what he waits for has come, and whom that it
-    /// will never come.
+    /// Ends everything. Returns the sockets to shut down, the waiters whose milestone was reached, and the waiters
+    /// whose milestone will never come.
     mutating func stop(
         at instant: ContinuousClock.Instant
     ) -> (sockets: [Socket], reached: [Waiter], abandoned: [Waiter]) {
         guard !isStopped else { return ([], [], []) }
         isStopped = true
-        // Closures may hold the server, and the server holds this.
+        // Closures may hold the server, and the server holds this state. We break that cycle.
         routes = [:]
         handler = nil
         var resumed: [Waiter] = []
@@ -157,7 +158,7 @@ struct ServerState: Sendable {
 
     // MARK: Waiting
 
-    /// Registers a waiter. Returns what to resume it with if it need not wait.
+    /// Registers a waiter. If it need not wait, returns the result to resume it with.
     mutating func wait(for milestone: Milestone, as id: UUID, _ waiter: Waiter) -> Result<Void, any Error>? {
         if hasReached(milestone) { return .success(()) }
         if isStopped { return .failure(LoopbackServer.WaitError.serverStopped) }

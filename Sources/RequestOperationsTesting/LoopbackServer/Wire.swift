@@ -2,22 +2,22 @@ import Foundation
 
 /// One accepted connection as a blocking stream of bytes, for the one thread that serves it.
 ///
-/// Every call that waits also watches for the end that the peer may put to the connection, and throws it.
+/// Every call that waits also watches whether the peer ends the connection. It throws that end.
 final class Wire {
-    /// Called before the thread waits, with the bytes received and sent since it was last called.
+    /// Called before the thread waits, with the bytes received and sent since the last call.
     private let onWait: (_ received: Int, _ sent: Int) -> Void
     private let socket: Socket
     private var input: [UInt8] = []
-    /// The first byte of `input` that nobody has taken.
+    /// The first byte of `input` that has not been taken.
     private var inputStart = 0
     private var output: [UInt8] = []
     private var uncountedReceived = 0
     private var uncountedSent = 0
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-    /// How much a client may send ahead while the server does not read.
+    /// How many bytes a client may send ahead while the server does not read.
     private static let inputLimit = 1 << 16
-    /// Output below this is gathered, so that a small response leaves in one packet.
+    /// Less output than this is collected first, so that a small response goes out in one packet.
     private static let outputLimit = 1 << 16
 
     init(_ socket: Socket, onWait: @escaping (_ received: Int, _ sent: Int) -> Void) {
@@ -29,7 +29,7 @@ final class Wire {
         scratch.deallocate()
     }
 
-    /// The bytes received and sent since this or `onWait` was last called.
+    /// The bytes received and sent since the last call of this or of `onWait`.
     func takeCounts() -> (received: Int, sent: Int) {
         defer { (uncountedReceived, uncountedSent) = (0, 0) }
         return (uncountedReceived, uncountedSent)
@@ -37,10 +37,10 @@ final class Wire {
 
     // MARK: Reading
 
-    /// Whether bytes are there that nobody has taken.
+    /// Whether there are bytes that have not been taken.
     var hasInput: Bool { inputStart < input.count }
 
-    /// The next line without its line end; nil if it is longer than `limit` bytes. A bare line feed ends a line too
+    /// The next line without its line end; nil if it is longer than `limit` bytes. A bare line feed also ends a line
     /// (RFC 9112, section 2.2).
     func readLine(limit: Int) throws(Interruption) -> [UInt8]? {
         var searched = inputStart
@@ -60,7 +60,7 @@ final class Wire {
         }
     }
 
-    /// Reads exactly `count` bytes and hands them over in pieces.
+    /// Reads exactly `count` bytes and passes them on in pieces.
     func readBytes(_ count: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Interruption) {
         var remaining = count
         if hasInput, remaining > 0 {
@@ -102,20 +102,20 @@ final class Wire {
 
     // MARK: Writing
 
-    /// Queues bytes; sends them at once if they are many.
+    /// Queues bytes, and sends them at once if there are many.
     func write(_ bytes: UnsafeRawBufferPointer) throws(Interruption) {
         if output.count + bytes.count <= Wire.outputLimit {
             output.append(contentsOf: bytes)
             return
         }
         try flush()
-        // The last piece waits for `flush`, as the end of a small response does.
+        // The last piece waits for `flush`, like the end of a small response.
         let ahead = max(0, bytes.count - Wire.outputLimit)
         try send(UnsafeRawBufferPointer(rebasing: bytes[..<ahead]))
         output.append(contentsOf: bytes[ahead...])
     }
 
-    /// Queues bytes; sends them at once if they are many.
+    /// Queues bytes, and sends them at once if there are many.
     func write(_ data: Data) throws(Interruption) {
         let outcome = data.withUnsafeBytes { bytes in
             Result { () throws(Interruption) in try write(bytes) }
@@ -123,7 +123,7 @@ final class Wire {
         try outcome.get()
     }
 
-    /// Sends what is queued, waiting for as long as the peer does not read.
+    /// Sends the queued bytes. Waits as long as the peer does not read.
     func flush() throws(Interruption) {
         guard !output.isEmpty else { return }
         let bytes = output
@@ -150,9 +150,9 @@ final class Wire {
 
     // MARK: Waiting
 
-    /// Sends what is queued, then waits until `deadline` (nil: without end) or until `alarm` is readable.
+    /// Sends the queued bytes, then waits until `deadline` (nil: without end) or until `alarm` is readable.
     ///
-    /// The peer's closing of its side counts as its end here: nobody is left to answer.
+    /// If the peer closes its side, that counts as the end here, since there is no one left to answer.
     func pause(until deadline: ContinuousClock.Instant?, alarm: Socket? = nil) throws(Interruption) {
         try flush()
         while true {
@@ -185,13 +185,13 @@ final class Wire {
 
     // MARK: Ending
 
-    /// Ends this side, so that the peer can read all that was sent.
+    /// Ends this side. The peer can still read all that was sent.
     func finishSending() {
         socket.finishSending()
     }
 
-    /// Reads and drops what still comes after `finishSending`, for two seconds at most. Closing a socket with unread bytes
-    /// resets it, and a reset can destroy the end of a response on its way.
+    /// Reads and drops what still comes after `finishSending`, for at most two seconds. Closing a socket with unread
+    /// bytes resets it. A reset can destroy the end of a response that is still on its way.
     func drain() {
         let deadline = ContinuousClock.now + .seconds(2)
         while true {
@@ -207,8 +207,8 @@ final class Wire {
         }
     }
 
-    /// Waits until the peer's system has all that was sent, then makes the end of the connection a reset. (A reset drops
-    /// what has not arrived, and a test must know how much has.)
+    /// Waits until the peer's system has all that was sent, then makes the end of the connection a reset. (A reset
+    /// drops bytes that have not arrived, and a test must know how many have.)
     func resetOnClose() throws(Interruption) {
         try flush()
         while socket.unacknowledgedByteCount > 0 {

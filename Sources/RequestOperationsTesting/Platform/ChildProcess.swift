@@ -8,21 +8,21 @@ package import Foundation
     import Musl
 #endif
 
-/// A program that runs beside this one. Of this process's descriptors it has only the three that it is given.
+/// A program that runs beside this one. It gets only three descriptors of this process: input, output and errors.
 ///
-/// On Linux, Foundation's `Process` now and then ends the process that starts another. It copies the names of the open
-/// descriptors as if each had the longest name. If there are many, it reads beyond the end of their list.
+/// On Linux, Foundation's `Process` sometimes crashes the process that starts a program. It copies the names of the
+/// open descriptors as if each had the longest possible name. If there are many, it reads beyond the end of their list.
 package final class ChildProcess: Sendable {
-    /// The system refused to start a program.
+    /// Thrown if the system refuses to start a program.
     package struct StartError: Error, CustomStringConvertible {
-        /// An `errno`.
+        /// The `errno` of the failed call.
         package let code: Int32
         package let program: String
 
         package var description: String { "\(program) did not start: \(String(cString: strerror(code)))" }
     }
 
-    /// The number of the process; another one may have it after this one's end.
+    /// The number of the process. After this one ends, another process may get the number.
     package let identifier: pid_t
     /// The exit status, or the negative number of the signal that ended it; `nil` while it runs.
     private let ending = Locked<Int32?>(nil)
@@ -31,13 +31,13 @@ package final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - program: Its path, or a name that is looked up in `PATH`.
-    ///   - arguments: Its arguments, without its own name.
-    ///   - environment: Variables besides those of this process, which they replace.
-    ///   - folder: Where it runs; where this process does by default.
-    ///   - input: Its standard input; empty by default. Like the others, the handle may be closed afterwards.
-    ///   - output: Its standard output; dropped by default.
-    ///   - errors: Its standard error; dropped by default.
+    ///   - program: The path of the program, or a name that is looked up in `PATH`.
+    ///   - arguments: The arguments, without the program's own name.
+    ///   - environment: Variables added to those of this process. They replace variables of the same name.
+    ///   - folder: The folder that the program runs in. By default the folder of this process.
+    ///   - input: The standard input. Empty by default. You may close this and the other handles afterwards.
+    ///   - output: The standard output. Dropped by default.
+    ///   - errors: The standard error. Dropped by default.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil,
         input: FileHandle? = nil, output: FileHandle? = nil, errors: FileHandle? = nil
@@ -53,10 +53,10 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     package var hasEnded: Bool { ending.withLock { $0 != nil } }
 
-    /// Waits until it has ended; see `waitUntilExit`.
+    /// The result of `waitUntilExit`. It waits until the program has ended, without blocking a thread.
     package var status: Int32 {
         get async {
             await withCheckedContinuation { continuation in
@@ -66,27 +66,29 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Blocks this thread until it has ended, and returns its exit status, or the negative number of the signal that ended
-    /// it.
+    /// Blocks this thread until the program has ended.
+    ///
+    /// Returns its exit status, or the negative number of the signal that ended it.
     package func waitUntilExit() -> Int32 {
         running.wait()
         return ending.withLock { $0 ?? 0 }
     }
 
-    /// Sends it a signal, if it runs.
+    /// Sends a signal to the program, if it still runs.
     package func send(_ signal: Int32) {
         ending.withLock { if $0 == nil { kill(identifier, signal) } }
     }
 
-    /// Waits for the end, on a thread of its own.
+    /// Waits for the end of the program.
     private func reap() {
         var information = siginfo_t()
-        // Its number is taken back under the lock only, so that no signal meets another process of that number.
+        // `waitid` keeps the number of the ended process taken. Only `waitpid` frees it, under the lock. So no signal
+        // goes to another process with the same number.
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         ending.withLock { ending in
             var status: Int32 = 0
             while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
-            // As WIFEXITED, WEXITSTATUS and WTERMSIG, which are macros.
+            // This does the work of WIFEXITED, WEXITSTATUS and WTERMSIG, which are macros.
             ending = status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
         }
         running.leave()
@@ -95,7 +97,8 @@ package final class ChildProcess: Sendable {
     #if canImport(Darwin)
         private static let addFolder = posix_spawn_file_actions_addchdir_np
     #else
-        // glibc from 2.34 on has these two, but its headers show them to C programs that define _GNU_SOURCE only.
+        // glibc has these two functions from 2.34 on. But its headers show them only to C programs that define
+        // _GNU_SOURCE.
         private static let addFolder = function(
             "posix_spawn_file_actions_addchdir_np",
             as: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32).self)
@@ -107,7 +110,7 @@ package final class ChildProcess: Sendable {
             guard let address = dlsym(nil, name) else {
                 preconditionFailure("This system's C library has no \(name), without which no test starts a program.")
             }
-            // The types above are those of its header <spawn.h>.
+            // The types above come from the header <spawn.h>.
             return unsafeBitCast(address, to: type)
         }
     #endif
@@ -141,7 +144,7 @@ package final class ChildProcess: Sendable {
         #else
             _ = addCloseFrom(&actions, 3)
         #endif
-        // What this process ignores or blocks must not be ignored or blocked there.
+        // The program must not inherit the signals that this process ignores or blocks.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)

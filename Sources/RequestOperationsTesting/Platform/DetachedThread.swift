@@ -6,13 +6,13 @@
     import Musl
 #endif
 
-/// Threads that nobody joins, for blocking socket work that must not occupy the cooperative pool.
+/// Threads that no one joins, for blocking socket work that must not occupy the cooperative pool.
 enum DetachedThread {
-    /// The stack of each thread: enough for Foundation's encoders and a handler in a debug build. It is address space;
-    /// only the pages a thread touches cost memory.
+    /// The stack size of each thread, in bytes: enough for Foundation's encoders and a handler in a debug build. It is
+    /// only address space. A page costs memory only when the thread touches it.
     private static let stackSize = 512 * 1024
 
-    /// Starts a thread that runs `body` and ends. Returns false if the system has no thread left to give.
+    /// Starts a thread that runs `body` and then ends. Returns false if the system cannot start another thread.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         pthread_attr_init(attributes)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A port of 127.0.0.1 where connections are refused: it is taken, so nobody else can get it, and nobody listens.
+/// A port of 127.0.0.1 that refuses connections. It is taken, so no one else can get it, but nothing listens on it.
 package final class RefusingPort: Sendable {
     /// The port.
     package let number: Int
@@ -13,7 +13,7 @@ package final class RefusingPort: Sendable {
     package init() throws {
         socket = try Socket.bound(to: .ipv4, port: 0)
         number = socket.port
-        // A number makes a URL.
+        // A URL with a port number is always valid.
         url = URL(string: "http://127.0.0.1:\(number)/")!
     }
 }

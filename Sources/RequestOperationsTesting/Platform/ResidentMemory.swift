@@ -6,24 +6,24 @@ import Foundation
 
 /// The memory of a process that is in RAM.
 package enum ResidentMemory {
-    /// The most that a process has had so far, in bytes; `nil` where the system does not tell.
+    /// The largest amount that a process has had so far, in bytes; `nil` if the system does not tell.
     package static func peak(of process: pid_t = getpid()) -> Int? {
         #if canImport(Darwin)
-            // Of itself only: another process would have to permit it.
+            // A process can ask only about itself. Another process would have to permit it.
             guard process == getpid() else { return nil }
             var usage = rusage()
             getrusage(RUSAGE_SELF, &usage)
             return usage.ru_maxrss
         #else
-            // A line of proc(5) such as "VmHWM:     1234 kB". (What getrusage(2) tells counts the memory of the process that
-            // started this one, too.)
+            // We read a line of proc(5) such as "VmHWM: 1234 kB". (The value of getrusage(2) also counts the memory of
+            // the process that started this one.)
             let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .ascii)
             return status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
                 .flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
         #endif
     }
 
-    /// That of this process, in bytes; 0 if the system does not tell.
+    /// The amount that this process has now, in bytes; 0 if the system does not tell.
     static var now: Int {
         #if canImport(Darwin)
             var info = mach_task_basic_info()
@@ -36,7 +36,7 @@ package enum ResidentMemory {
             }
             return status == KERN_SUCCESS ? Int(info.resident_size) : 0
         #else
-            // The second number is that of the resident pages (proc(5)).
+            // The second number is the number of resident pages (proc(5)).
             guard let statistics = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii),
                 let pages = Int(statistics.split(separator: " ").dropFirst().first ?? "")
             else { return 0 }

@@ -8,10 +8,10 @@
 
 /// A non-blocking stream socket that no child process inherits.
 ///
-/// The descriptor is closed only when the last reference goes. So a thread that still holds the socket can never touch a
-/// descriptor that the kernel has meanwhile given to another owner.
+/// The descriptor is closed only when the last reference goes. So a thread that still holds the socket can never touch
+/// a descriptor that the kernel has since given to another owner.
 final class Socket: Sendable {
-    /// What came of one system call.
+    /// The result of one system call.
     enum Outcome {
         case bytes(Int)
         case wouldBlock
@@ -21,7 +21,7 @@ final class Socket: Sendable {
         case reset
     }
 
-    /// What `wait` waits for, and what it found.
+    /// The events that `wait` waits for, and the events that it found.
     struct Readiness: OptionSet {
         let rawValue: Int
         static let readable = Readiness(rawValue: 1)
@@ -49,8 +49,9 @@ final class Socket: Sendable {
 
     // MARK: Making sockets
 
-    /// A socket that listens on a loopback address; port 0 lets the kernel choose. `backlog` connections wait to be
-    /// accepted before the kernel leaves further ones unanswered.
+    /// A socket that listens on a loopback address. With port 0 the kernel chooses the port.
+    ///
+    /// `backlog` connections can wait to be accepted. The kernel does not answer further ones.
     static func listening(
         on address: LoopbackAddress, port: Int, backlog: Int32 = 4096
     ) throws(SocketError) -> Socket {
@@ -59,7 +60,7 @@ final class Socket: Sendable {
         return socket
     }
 
-    /// A socket that has a port of a loopback address, where nobody listens; port 0 lets the kernel choose.
+    /// A socket that takes a port of a loopback address, but does not listen. With port 0 the kernel chooses the port.
     static func bound(to address: LoopbackAddress, port: Int) throws(SocketError) -> Socket {
         guard let port = in_port_t(exactly: port) else { throw SocketError(call: "bind", errno: EINVAL) }
         let family = address == .ipv4 ? AF_INET : AF_INET6
@@ -85,7 +86,7 @@ final class Socket: Sendable {
         return socket
     }
 
-    /// A socket that has begun to connect to a port of 127.0.0.1. Nothing tells when, or whether, it is connected.
+    /// A socket that has begun to connect to a port of 127.0.0.1. Nothing reports whether or when it is connected.
     static func connecting(toPort port: Int) throws(SocketError) -> Socket {
         let socket = Socket(owning: try makeStreamSocket(AF_INET))
         var endpoint = sockaddr_in()
@@ -97,7 +98,7 @@ final class Socket: Sendable {
         return socket
     }
 
-    /// Two connected sockets. Shutting one down wakes the thread that waits for the other.
+    /// Makes two connected sockets. Shutting one down wakes the thread that waits for the other.
     static func pair() throws(SocketError) -> (Socket, Socket) {
         var descriptors: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, streamType, 0, &descriptors) == 0 else {
@@ -108,8 +109,9 @@ final class Socket: Sendable {
         return (Socket(owning: descriptors[0]), Socket(owning: descriptors[1]))
     }
 
-    /// The next connection in the line, with Nagle's algorithm off; nil if there is none. Throws when the socket no
-    /// longer listens, or when the process or the system has no descriptor left.
+    /// The next connection that waits, with Nagle's algorithm off; nil if there is none.
+    ///
+    /// Throws if the socket no longer listens, or if the process or the system has no descriptor left.
     func accept() throws(SocketError) -> Socket? {
         #if canImport(Darwin)
             let accepted = Darwin.accept(descriptor, nil, nil)
@@ -135,13 +137,13 @@ final class Socket: Sendable {
         var endpoint = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         _ = withSocketAddress(of: &endpoint) { address, _ in getsockname(descriptor, address, &length) }
-        // The port lies at the same offset in the IPv4 and the IPv6 form.
+        // The port has the same offset in the IPv4 and the IPv6 structure.
         return withUnsafeBytes(of: &endpoint) { Int(UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))) }
     }
 
     // MARK: Moving bytes
 
-    /// Reads what is there, without waiting.
+    /// Reads the bytes that are there, without waiting.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -155,7 +157,7 @@ final class Socket: Sendable {
         }
     }
 
-    /// Writes what fits, without waiting, and never raises SIGPIPE.
+    /// Writes as many bytes as fit, without waiting. It never raises SIGPIPE.
     func send(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         while true {
             #if canImport(Darwin)
@@ -169,15 +171,17 @@ final class Socket: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN, EWOULDBLOCK: return .wouldBlock
-            // The peer had closed its side before it refused more bytes; a reset out of nothing is ECONNRESET.
+            // The peer closed its side before it refused more bytes. A reset without a close gives ECONNRESET.
             case EPIPE: return .finished
             default: return .reset
             }
         }
     }
 
-    /// Waits until this socket is ready for what was asked, or `alarm` is readable, or the time is over (the empty set).
-    /// A hang-up is reported whether or not it was asked for when the connection is broken both ways.
+    /// Waits until this socket is ready for the requested events, `alarm` is readable, or the time is over (the empty
+    /// set).
+    ///
+    /// If the connection is broken in both directions, a hang-up is reported even if it was not requested.
     func wait(for interest: Readiness, alarm: Socket? = nil, milliseconds: Int32) -> Readiness {
         var events: Int32 = 0
         if interest.contains(.readable) { events |= Int32(POLLIN) }
@@ -196,13 +200,13 @@ final class Socket: Sendable {
         return readiness
     }
 
-    /// Waits without limit until one of the sockets is readable or broken.
+    /// Waits, without a time limit, until one of the sockets is readable or broken.
     static func waitForAny(of sockets: [Socket]) {
         var entries = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         poll(&entries, nfds_t(entries.count), -1)
     }
 
-    /// Whether the connection was reset, which a hang-up alone does not tell.
+    /// Whether the connection was reset. A hang-up alone does not tell that.
     var wasReset: Bool {
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -210,7 +214,7 @@ final class Socket: Sendable {
         return error == ECONNRESET
     }
 
-    /// Bytes that were sent but that the peer's system has not yet acknowledged.
+    /// The number of bytes that were sent but that the peer's system has not yet acknowledged.
     var unacknowledgedByteCount: Int {
         var count: Int32 = 0
         #if canImport(Darwin)
@@ -224,7 +228,7 @@ final class Socket: Sendable {
 
     // MARK: Ending
 
-    /// Ends this side: the peer reads to the end of what was sent. Reading goes on.
+    /// Ends this side. The peer can still read all that was sent, and this side can still read.
     func finishSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -246,7 +250,7 @@ final class Socket: Sendable {
         private static let peerClosed: Int32 = 0
         private static let streamType = SOCK_STREAM
     #else
-        // POLLRDHUP, which the C library shows only to programs that ask for all of its extensions.
+        // POLLRDHUP. The C library shows it only to programs that ask for all of its extensions.
         private static let peerClosed: Int32 = 0x2000
         #if canImport(Glibc)
             private static let streamType = Int32(SOCK_STREAM.rawValue)
@@ -262,8 +266,10 @@ final class Socket: Sendable {
         return made
     }
 
-    /// Two calls after the socket was made. A child that is spawned in between would inherit it, unless Foundation spawns
-    /// it, which closes what is not its own.
+    /// Sets the flags of a new socket, in two calls after it was made.
+    ///
+    /// A child that starts in between inherits the socket, unless Foundation starts it. Foundation closes descriptors
+    /// that are not its own.
     private static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

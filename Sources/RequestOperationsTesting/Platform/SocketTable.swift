@@ -10,7 +10,7 @@
             package let inode: String
         }
 
-        /// Those that are asked for, of the kernel's `enum` in `net/tcp_states.h`.
+        /// The states that tests ask for, from the kernel's `enum` in `net/tcp_states.h`.
         package enum State: Int {
             case established = 1
             case connecting = 2
@@ -24,7 +24,7 @@
                 .compactMap(entry)
         }
 
-        /// Foundation would take the first of the pieces in which the kernel hands it out for the whole.
+        /// Reads a file of the kernel piece by piece. Foundation would take the first piece for the whole file.
         private static func text(_ path: String) -> String? {
             guard let file = FileHandle(forReadingAtPath: path) else { return nil }
             var text = Data()
@@ -32,7 +32,8 @@
             return String(decoding: text, as: UTF8.self)
         }
 
-        /// The local address, the remote one and the state are the second to the fourth column, the inode is the tenth.
+        /// Parses a line. Columns two to four are the local address, the remote address and the state. Column ten is
+        /// the inode.
         private static func entry(_ line: Substring) -> Entry? {
             let columns = line.split(separator: " ")
             guard columns.count > 9, let local = port(columns[1]), let remote = port(columns[2]) else { return nil }

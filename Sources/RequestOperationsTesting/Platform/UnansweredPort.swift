@@ -1,4 +1,4 @@
-/// A port of 127.0.0.1 where connections neither come about nor are refused: its queue is full and nobody accepts.
+/// A port of 127.0.0.1 that neither accepts nor refuses connections. Its queue is full and nothing accepts.
 package final class UnansweredPort: Sendable {
     /// The port.
     package let number: Int
@@ -10,7 +10,7 @@ package final class UnansweredPort: Sendable {
     package init() throws {
         listener = try Socket.listening(on: .ipv4, port: 0, backlog: 0)
         number = listener.port
-        // The kernel completes one or two connections more than the backlog; from then on it drops requests to connect.
+        // The kernel completes one or two connections more than the backlog. After that it drops requests to connect.
         queued = try (0..<8).map { [number] _ throws(SocketError) in try Socket.connecting(toPort: number) }
     }
 }

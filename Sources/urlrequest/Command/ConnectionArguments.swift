@@ -37,9 +37,9 @@
             guard key == nil || cert != nil else { throw ValidationError("--key belongs to --cert, which is missing.") }
         }
 
-        /// The options, with the files read.
+        /// The options, with the content of the files.
         ///
-        /// - Throws: ``UnusableInput`` for a file that cannot be used, and for a transport that cannot do it.
+        /// - Throws: ``UnusableInput`` if a file cannot be used or the transport does not support an option.
         func options(over transport: TransportChoice) throws -> ConnectionOptions {
             var options = ConnectionOptions()
             if insecure { options.trust.roots = .insecureTrustingEveryServer }

@@ -33,7 +33,7 @@
         }
     }
 
-    /// Answers late, and now and then a first attempt badly.
+    /// A server that answers late. Sometimes it answers a first attempt badly.
     private final class MoodyServer: Sendable {
         /// The targets whose first attempt has been answered badly.
         private let disappointed = Locked<Set<String>>([])

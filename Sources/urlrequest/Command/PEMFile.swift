@@ -2,11 +2,11 @@ import RequestOperations
 
 /// Reads files of certificates and keys.
 enum PEMFile {
-    /// The content of a file that has a block in PEM (RFC 7468) of a kind.
+    /// The content of a file that has a PEM block (RFC 7468) of a given kind.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - label: How the label of the block ends, such as `PRIVATE KEY`.
+    ///   - label: The end of the block's label, such as `PRIVATE KEY`.
     /// - Throws: ``UnusableInput``.
     static func read(_ path: String, with label: String) throws -> Data {
         guard access(path, R_OK) == 0 else { throw UnusableInput("\(path): \(errorText(errno))") }

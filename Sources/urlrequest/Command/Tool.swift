@@ -7,14 +7,14 @@
         static let configuration = CommandConfiguration(
             commandName: "urlrequest",
             abstract: "Makes many HTTP requests, each of them persistent.",
-            // What --version prints: the section of CHANGELOG.md that this tool belongs to. Who makes a release gives that
-            // section its number, and puts the same number here.
+            // What --version prints: the section of CHANGELOG.md that this tool belongs to. At a release, the section
+            // gets its number. Put the same number here.
             version: "Unreleased",
             subcommands: [RunCommand.self, DemoCommand.self])
 
-        /// Runs the command that the arguments name and returns the exit status.
+        /// Runs the command that the arguments name. Returns the exit status.
         static func runCommand() async -> Int32 {
-            // A write to a pipe that nobody reads is to fail, not to end the process in the middle of its work.
+            // A write to a pipe without a reader must fail. It must not end the process in the middle of its work.
             signal(SIGPIPE, SIG_IGN)
             Descriptors.raiseLimit()
             do {
@@ -30,7 +30,7 @@
             }
         }
 
-        /// Prints what an error says, help and version on standard output, and returns its exit status.
+        /// Prints the text of an error and returns its exit status. Help and version go to standard output.
         private static func report(_ error: any Error) -> Int32 {
             let code = exitCode(for: error)
             let message = fullMessage(for: error)

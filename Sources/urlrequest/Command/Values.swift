@@ -1,8 +1,9 @@
 import RequestOperations
 
-/// Reads the values of options. Each throws ``UnusableInput``, with half a sentence, for what it cannot use.
+/// Reads the values of options. Each function throws ``UnusableInput``, with half a sentence, for a value that it
+/// cannot use.
 enum OptionValue {
-    /// A time in seconds, which may have a fraction: more than zero, at most a year.
+    /// A time in seconds. It may have a fraction. It must be more than zero and at most a year.
     static func seconds(_ text: String) throws -> Duration {
         let digits = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
         guard digits, let value = Double(text), value > 0, value <= 31_536_000 else {
@@ -19,7 +20,7 @@ enum OptionValue {
         return value
     }
 
-    /// A number of attempts a second, which may have a fraction.
+    /// A number of attempts per second. It may have a fraction.
     static func rate(_ text: String) throws -> Double {
         let digits = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
         guard digits, let value = Double(text), value >= 0.001, value <= 1_000_000 else {
@@ -40,7 +41,7 @@ enum OptionValue {
         return text
     }
 
-    /// A body: text, or after `@` the path of a file, which is read while it is sent.
+    /// A body: a text, or `@` and the path of a file. The file is read while it is sent.
     static func body(_ text: String) throws -> RequestBody {
         guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }
         let path = String(text.dropFirst())

@@ -1,18 +1,18 @@
 import RequestOperations
 
-/// One field of a request, fit to be sent.
+/// One field of a request, checked so that it can be sent.
 struct HeaderField: Equatable, Sendable {
     /// The name, a token (RFC 9110, section 5.1).
     let name: String
 
-    /// The value without space around it.
+    /// The value, without surrounding space.
     let value: String
 
-    /// Makes a field from its parts.
+    /// Makes a field from its name and value.
     ///
-    /// - Throws: ``UnusableInput`` for a name that is not a token, for a value with a control character (a CR or LF in it
-    ///   would begin another field; RFC 9110, section 5.5), and for the fields that say where a body ends: what is sent
-    ///   decides that.
+    /// - Throws: ``UnusableInput`` for a name that is not a token. The same for a value with a control character: a CR
+    ///   or LF in it would begin another field (RFC 9110, section 5.5). The same for the fields that say where a body
+    ///   ends, since the body that is sent decides that.
     init(name: String, value: String) throws {
         let name = name.trimmingCharacters(in: .whitespaces)
         let value = value.trimmingCharacters(in: .whitespaces)

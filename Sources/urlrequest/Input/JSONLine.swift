@@ -2,7 +2,7 @@ import RequestOperations
 
 /// A line of the input that is a JSON object. A key whose value is `null` counts as absent.
 struct JSONLine {
-    /// A body that a line brings: a string as it is, an object or array as its text.
+    /// The body that a line has. A string is sent as it is. An object or array is sent as its JSON text.
     struct Body {
         let data: Data
         let isJSON: Bool
@@ -13,9 +13,9 @@ struct JSONLine {
     private(set) var fields: [HeaderField] = []
     private(set) var body: Body?
 
-    /// Reads a line that is valid UTF-8.
+    /// Reads a line, which must be valid UTF-8.
     ///
-    /// - Throws: ``UnusableInput`` with the column of the fault.
+    /// - Throws: ``UnusableInput`` with the column of the error.
     init(_ text: ArraySlice<UInt8>) throws {
         var keys: Set<String> = []
         var scanner = JSONScanner(text)
@@ -53,7 +53,7 @@ struct JSONLine {
         let json = try scanner.value()
         var inner = JSONScanner(json)
         do { return try URL(requestable: inner.string()) } catch let error as UnusableInput {
-            // Behind an escape the columns of the URL are not those of the line.
+            // After an escape, columns in the URL differ from columns in the line.
             let isPlain = !json.contains(UInt8(ascii: "\\"))
             throw isPlain ? error.beginning(at: column + 1) : UnusableInput(error.reason(in: "the URL"), column: column)
         }

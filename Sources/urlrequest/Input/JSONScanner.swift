@@ -2,10 +2,10 @@ import RequestOperations
 
 /// Reads one JSON text (RFC 8259) from its beginning to its end, member by member.
 ///
-/// Foundation's parser makes values of its own, and a body that is sent again from those is not the one that was given:
-/// numbers and the order of keys change. This one hands out the text of a value as it stands.
+/// Foundation's parser makes its own values. A body made from those values is not the same as the given one: numbers
+/// and the order of keys change. This scanner returns the text of a value unchanged.
 struct JSONScanner {
-    /// What kind of value comes next, by its first byte.
+    /// The kind of the next value, by its first byte.
     enum Kind {
         case object
         case array
@@ -17,18 +17,18 @@ struct JSONScanner {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
     private var depth = 0
-    /// Where the key begins that was read last.
+    /// The column at which the last key begins.
     private(set) var keyColumn = 1
 
     private static let maximumDepth = 512
 
-    /// Makes a scanner of a text that is valid UTF-8.
+    /// Makes a scanner of a text, which must be valid UTF-8.
     init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         position = bytes.startIndex
     }
 
-    /// What comes next.
+    /// The kind of the next value.
     var kind: Kind {
         mutating get {
             skipSpace()
@@ -41,7 +41,7 @@ struct JSONScanner {
         }
     }
 
-    /// Where the next value begins, or the text behind the last one: in characters from 1.
+    /// The column at which the next value begins, or the end of the text. Counted in characters, from 1.
     var column: Int {
         mutating get {
             skipSpace()
@@ -49,7 +49,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads an object; `member` has to read the value of each key.
+    /// Reads an object. `member` must read the value of each key.
     mutating func object(_ member: (_ key: String, _ scanner: inout JSONScanner) throws -> Void) throws {
         try list(from: "{", to: "}") { scanner in
             let column = scanner.column
@@ -60,7 +60,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads an array; `element` has to read each element.
+    /// Reads an array. `element` must read each element.
     mutating func array(_ element: (_ scanner: inout JSONScanner) throws -> Void) throws {
         try list(from: "[", to: "]", element)
     }
@@ -73,7 +73,7 @@ struct JSONScanner {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                // The text is valid UTF-8, and escapes give whole scalars.
+                // The text is valid UTF-8, and escapes always decode to whole scalars.
                 return String(decoding: decoded, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 decoded.append(contentsOf: String(try escape()).utf8)
@@ -87,14 +87,14 @@ struct JSONScanner {
         throw malformed("a string has no end")
     }
 
-    /// Reads `null`, if that is the next value; whether it is.
+    /// Reads `null` if it is the next value. Returns whether it was.
     mutating func skipNull() throws -> Bool {
         guard kind == .other, bytes[position...].starts(with: "null".utf8) else { return false }
         try scalar()
         return true
     }
 
-    /// Reads any value and returns its text as it stands.
+    /// Reads any value and returns its text unchanged.
     mutating func value() throws -> ArraySlice<UInt8> {
         let kind = kind
         let start = position
@@ -107,7 +107,7 @@ struct JSONScanner {
         return bytes[start..<position]
     }
 
-    /// Checks that nothing but space is left.
+    /// Checks that only space is left.
     mutating func end() throws {
         skipSpace()
         if peek != nil { throw malformed("something follows its end") }
@@ -223,7 +223,7 @@ struct JSONScanner {
         if position == start { throw malformed("a value is missing or is none of JSON's") }
     }
 
-    /// The error with the character that stands where the fault was found.
+    /// An error that names the character where the fault was found.
     private func malformed(_ reason: String) -> UnusableInput {
         let rest = String(decoding: bytes[position...].prefix(4), as: UTF8.self)
         let found = rest.unicodeScalars.first.map { "at \(named($0))" } ?? "at the end of the line"
@@ -231,7 +231,7 @@ struct JSONScanner {
     }
 
     private func column(of position: Int) -> Int {
-        // What continues a character in UTF-8 begins with the bits 10.
+        // In UTF-8, a byte that continues a character begins with the bits 10.
         bytes[..<position].count { $0 & 0xC0 != 0x80 } + 1
     }
 }

@@ -1,40 +1,40 @@
 import RequestOperations
 
-/// Splits what a descriptor gives into lines, each as soon as its end has arrived.
+/// Splits the bytes of a descriptor into lines. It returns each line as soon as its end has arrived.
 ///
-/// A line ends with LF or CRLF, the last one also with the end of the input; a byte order mark before the first one is
-/// no part of it.
+/// A line ends with LF or CRLF. The end of the input also ends the last line. A byte order mark before the first line
+/// is dropped.
 struct LineReader {
     /// One line of the input.
     enum Line: Equatable {
         /// Its bytes without the end of the line.
         case bytes(ArraySlice<UInt8>)
-        /// It is longer than the reader keeps.
+        /// The line is longer than the reader keeps.
         case tooLong
     }
 
-    /// The longest line that is kept, in bytes: a request with its body stands on one.
+    /// The longest line that is kept, in bytes. A request with its body must fit on one line.
     static let maximumLength = 16 << 20
 
     private let source: () async throws -> [UInt8]
     private let maximumLength: Int
     private var buffer: [UInt8] = []
-    /// Where the line begins that comes next.
+    /// Where the next line begins.
     private var start = 0
-    /// There is no end of a line between `start` and here.
+    /// There is no line end between `start` and this position.
     private var scanned = 0
     private var isSkipping = false
     private var isAtEnd = false
     private var isFirst = true
 
-    /// How many bytes of the input belong to lines that were given out.
+    /// How many bytes of the input belong to lines that have been returned.
     private(set) var consumed: Int64 = 0
 
     /// Makes a reader.
     ///
     /// - Parameters:
-    ///   - maximumLength: The longest line that is kept, in bytes; what follows of a longer one is read and dropped.
-    ///   - source: Returns the next bytes, none at the end. It may wait until there are some.
+    ///   - maximumLength: The longest line that is kept, in bytes. The rest of a longer line is read and dropped.
+    ///   - source: Returns the next bytes, or none at the end. It may wait for bytes.
     init(maximumLength: Int = LineReader.maximumLength, reading source: @escaping () async throws -> [UInt8]) {
         self.maximumLength = maximumLength
         self.source = source

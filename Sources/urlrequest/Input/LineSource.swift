@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// Where an argument or line stands, for messages.
+/// Where an argument or line is in the input, for messages.
 enum InputOrigin: Equatable, CustomStringConvertible {
     /// The argument of this number, from 1.
     case argument(Int)
@@ -15,15 +15,15 @@ enum InputOrigin: Equatable, CustomStringConvertible {
     }
 }
 
-/// A file, or standard input, that lines are read from.
+/// A file or standard input from which lines are read.
 struct LineSource: Sendable {
     /// The name as it was given.
     let name: String
 
     private let descriptor: Int32
-    /// Reading blocks a thread of this queue, which no other work needs.
+    /// A read blocks a thread of this queue. No other work needs that thread.
     private let queue = DispatchQueue(label: "urlrequest.LineSource")
-    /// The length of a regular file.
+    /// The length of a regular file, in bytes; `nil` for any other.
     private let length: Int64?
 
     /// Opens a source.
@@ -40,14 +40,15 @@ struct LineSource: Sendable {
         length = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
     }
 
-    /// A reader from where the source stands.
+    /// Returns a reader that begins at the current position of the source.
     func reader() -> LineReader {
         LineReader { try await read() }
     }
 
-    /// Reads at least a byte, or nothing at the end.
+    /// Reads at least one byte, or nothing at the end.
     ///
-    /// - Throws: ``UnusableInput``, and `CancellationError` when the Task is cancelled. A read that is under way goes on then.
+    /// - Throws: ``UnusableInput``, or `CancellationError` when the Task is cancelled. A read that is under way then
+    ///   goes on.
     private func read() async throws -> [UInt8] {
         let (pieces, piece) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         queue.async { [descriptor] in
@@ -58,13 +59,13 @@ struct LineSource: Sendable {
         throw CancellationError()
     }
 
-    /// How much of the source some bytes are; `nil` where its length is not known.
+    /// What fraction of the source `count` bytes are; `nil` if its length is not known.
     func fraction(ofBytes count: Int64) -> Double? {
         length.map { $0 > 0 ? min(Double(count) / Double($0), 1) : 1 }
     }
 }
 
-/// Reads at least a byte, or nothing at the end.
+/// Reads at least one byte, or nothing at the end.
 private func readSome(from descriptor: Int32) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
         while true {
@@ -76,7 +77,7 @@ private func readSome(from descriptor: Int32) throws -> [UInt8] {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Another process that has the descriptor made it non-blocking.
+                // Another process that has the descriptor has made it non-blocking.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = poll(&waiting, 1, -1)
             default: throw UnusableInput(errorText(errno))

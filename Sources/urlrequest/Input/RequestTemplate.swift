@@ -1,19 +1,19 @@
 import RequestOperations
 
-/// Makes a request of each argument and line: what those leave open comes from the command's options.
+/// Makes a request from each argument and line. The command's options fill in what those do not say.
 struct RequestTemplate: Sendable {
-    /// The method of a request that names none; `nil` is POST for one with a body, else GET.
+    /// The method of a request that names none. With `nil` it is POST if there is a body, otherwise GET.
     var method: String?
 
     /// The fields of every request. A line that has a field of the same name replaces it.
     var fields: [HeaderField] = []
 
-    /// The body of a request that brings none.
+    /// The body of a request that has none of its own.
     var body = RequestBody.none
 
-    /// Makes a request from a line: a URL, or a JSON object.
+    /// Makes a request from a line, which is a URL or a JSON object.
     ///
-    /// - Returns: The request, or `nil` for an empty line and for a comment.
+    /// - Returns: The request, or `nil` for an empty line or a comment.
     /// - Throws: ``UnusableInput``.
     func request(from line: LineReader.Line, id: Int) throws -> InputRequest? {
         guard case .bytes(let bytes) = line else { throw UnusableInput("the line is longer than 16 MiB") }
@@ -22,7 +22,7 @@ struct RequestTemplate: Sendable {
         return first == UInt8(ascii: "{") ? try request(fromJSON: bytes, id: id) : try request(fromURL: text, id: id)
     }
 
-    /// Makes a request from a URL, with space around it or not.
+    /// Makes a request from a URL. Space around the URL is allowed.
     func request(fromURL text: String, id: Int) throws -> InputRequest {
         let spaces = text.utf8.prefix(while: \.isSpaceOrTab).count
         let hasSpaces = spaces > 0 || text.utf8.last?.isSpaceOrTab == true
@@ -69,7 +69,7 @@ struct RequestTemplate: Sendable {
 }
 
 extension URLRequest {
-    /// Adds a field, to those of its name that are there. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
+    /// Adds a field to the fields of the same name. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
     /// semicolon (RFC 6265, section 4.2.1).
     fileprivate mutating func add(_ field: HeaderField) {
         if field.name.lowercased() == "cookie", let other = value(forHTTPHeaderField: field.name) {

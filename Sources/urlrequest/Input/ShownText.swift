@@ -1,12 +1,12 @@
 import RequestOperations
 
-/// A part of the input as it can be printed: short, and without what a terminal would obey.
+/// A part of the input in a form that can be printed: short, and without terminal control characters.
 func quoted(_ text: String) -> String {
     let safe = text.unicodeScalars.prefix(40).map { $0.properties.isGraphic ? Character($0) : "?" }
     return "“\(String(safe))”"
 }
 
-/// A character of the input as it can be printed, with a word for what it is.
+/// A character of the input in a form that can be printed, with a word that says what it is.
 func named(_ scalar: Unicode.Scalar) -> String {
     guard scalar.properties.isGraphic else {
         let digits = String(scalar.value, radix: 16, uppercase: true)

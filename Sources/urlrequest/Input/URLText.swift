@@ -1,19 +1,19 @@
 import RequestOperations
 
-/// A text that is to be a URL of HTTP, cut into its parts.
+/// A text that should be an HTTP URL, split into its parts.
 struct URLText {
     private let text: String
     private let scheme: Substring
-    /// User and password; `nil` without any.
+    /// The user name and password; `nil` if there are none.
     private let user: Substring?
     private let host: Substring
     private let port: Substring
-    /// Path, query and fragment.
+    /// The path, query and fragment.
     private let rest: Substring
 
-    /// Cuts a text into parts.
+    /// Splits a text into its parts.
     ///
-    /// - Throws: ``UnusableInput`` with the column of the fault.
+    /// - Throws: ``UnusableInput`` with the column of the error.
     init(_ text: String) throws {
         self.text = text
         if let control = text.unicodeScalars.firstIndex(where: { $0.value < 0x20 || $0.value == 0x7F }) {
@@ -34,7 +34,7 @@ struct URLText {
 
     /// The text as a URL.
     ///
-    /// - Throws: ``UnusableInput`` for a host that is none.
+    /// - Throws: ``UnusableInput`` if the host is not valid.
     var encoded: String {
         get throws {
             let user = user.map { PercentEncoding.userInformation.encoded(String($0)) + "@" } ?? ""
@@ -62,7 +62,7 @@ struct URLText {
 
     private static func colonOfPort(in place: Substring) -> Substring.Index? {
         guard place.hasPrefix("[") else { return place.utf8.firstIndex(of: UInt8(ascii: ":")) }
-        // The address of IPv6 has colons of its own.
+        // An IPv6 address has colons of its own.
         guard let end = place.utf8.lastIndex(of: UInt8(ascii: "]")) else { return nil }
         return place.utf8[end...].firstIndex(of: UInt8(ascii: ":"))
     }
@@ -83,7 +83,7 @@ struct URLText {
             let name = host.removingPercentEncoding ?? String(host)
             try checkName(name)
             if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
-            // Foundation knows the tables of IDNA.
+            // Foundation has the IDNA tables.
             guard let known = URL(string: "http://\(name)/", encodingInvalidCharacters: true)?.host else {
                 throw Self.fault("the host \(quoted(name)) is no name that IDNA allows", at: host.startIndex, of: text)
             }
@@ -93,7 +93,7 @@ struct URLText {
 
     private func checkName(_ name: String) throws {
         guard let other = name.unicodeScalars.first(where: { $0.isASCII && !UInt8(ascii: $0).isOfName }) else { return }
-        // What stands escaped in the text is found at its escape.
+        // A character that is escaped in the text is reported at the escape.
         let place = host.unicodeScalars.firstIndex(of: other) ?? host.unicodeScalars.firstIndex(of: "%")
         throw Self.cannotStand(other, in: "the name of a host", at: place ?? host.startIndex, of: text)
     }
@@ -127,14 +127,14 @@ struct URLText {
 }
 
 extension URL {
-    /// A URL that a request can be sent to, of a text as browsers take it.
+    /// Makes a URL for a request from a text such as browsers accept.
     ///
-    /// What a URL cannot hold (RFC 3986) is percent-encoded as UTF-8, and so is a `%` that begins no escape. The name of a host
-    /// becomes that of IDNA. The path keeps its `.` and `..`.
+    /// Characters that a URL cannot hold (RFC 3986) are percent-encoded as UTF-8. So is a `%` that begins no escape. A
+    /// host name is converted by IDNA. The path keeps its `.` and `..`.
     ///
-    /// - Throws: ``UnusableInput`` with the column of the fault.
+    /// - Throws: ``UnusableInput`` with the column of the error.
     init(requestable text: String) throws {
-        // Most texts are URLs as they stand.
+        // Most texts are already valid URLs.
         if text.utf8.allSatisfy(\.isOrdinary), let url = URL(string: text, encodingInvalidCharacters: false),
             url.isRequestable
         {
@@ -155,10 +155,10 @@ extension URL {
 }
 
 extension UInt8 {
-    /// Whether a URL may hold it as it stands, besides in an address of IPv6.
+    /// Whether a URL may contain this byte unescaped. The brackets of an IPv6 address are not included.
     fileprivate var isOrdinary: Bool { self > 0x20 && self < 0x7F && !"\"<>[\\]^`{|}".utf8.contains(self) }
 
-    /// Whether the name of a host may hold it (RFC 3986, section 3.2.2), but for escapes.
+    /// Whether a host name may contain this byte (RFC 3986, section 3.2.2). Escapes are not considered.
     fileprivate var isOfName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,25 +1,25 @@
-/// Why an argument or a line of the input makes no request.
+/// Why an argument or line of the input does not make a request.
 struct UnusableInput: Error, Equatable {
-    /// Where the fault is, in characters from 1; `nil` if it is in the whole, or its place is not known.
+    /// The column of the error, in characters from 1. `nil` if the whole text is wrong or the column is unknown.
     let column: Int?
 
     private let fault: String
 
     /// Makes an error.
     ///
-    /// - Parameter fault: Half a sentence.
+    /// - Parameter fault: The reason, as half a sentence.
     init(_ fault: String, column: Int? = nil) {
         self.fault = fault
         self.column = column
     }
 
-    /// Half a sentence with the column, for the terminal.
+    /// The reason as half a sentence, with the column, for the terminal.
     var reason: String { column.map { "\(fault) (column \($0))" } ?? fault }
 
-    /// Half a sentence with the column in a part of the text, such as `the URL`.
+    /// The reason as half a sentence, with the column in a part of the text, such as `the URL`.
     func reason(in part: String) -> String { column.map { "\(fault) (column \($0) of \(part))" } ?? fault }
 
-    /// The same error in a text that begins at a column of another one.
+    /// The same error for a text that begins at a column of another text.
     func beginning(at start: Int) -> UnusableInput {
         UnusableInput(fault, column: start + (column ?? 1) - 1)
     }

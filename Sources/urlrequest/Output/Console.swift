@@ -2,10 +2,10 @@ import RequestOperations
 
 /// Standard error: messages, and below them the progress of the run.
 ///
-/// Used on one queue, but for ``hurry()``. An error of standard error itself has nowhere to be told and is not; nothing is
-/// written after one.
+/// It is used on one queue, except for ``hurry()``. An error of standard error itself cannot be reported, so it is not.
+/// After such an error nothing more is written.
 final class Console {
-    /// Whether progress is drawn as a bar that is drawn over; otherwise it is told in lines.
+    /// Whether progress is shown as a bar that is redrawn in place. Otherwise it is printed in lines.
     let isTerminal: Bool
 
     private let descriptor: Int32
@@ -20,25 +20,25 @@ final class Console {
         isTerminal = isatty(descriptor) == 1 && terminalType != "dumb"
     }
 
-    /// How many characters fit beside each other.
+    /// The width of the terminal in characters.
     var width: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// From now on, waits a second at most for somebody to read. From any thread.
+    /// From now on, waits at most one second for a reader. May be called on any thread.
     func hurry() {
         writer.hurry()
     }
 
-    /// Prints lines, and waits for whoever reads them; a bar gives way to them.
+    /// Prints lines, and waits until they are read. It removes the bar first.
     func print(_ lines: String) {
         clear()
         write(lines)
     }
 
-    /// Draws the bar, over the one that stands; not if that would have to wait, since the next one comes soon.
+    /// Draws the bar over the old bar. It does nothing if it would have to wait, since the next bar comes soon.
     func draw(_ bar: String) {
         guard writer.isReady else { return }
         write("\r\(bar)\u{1B}[K")

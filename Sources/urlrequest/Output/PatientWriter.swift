@@ -1,26 +1,26 @@
 import RequestOperations
 
-/// Writes to a descriptor, however slowly it is read; but never blocks for good: once hurried, it gives a reader that does
-/// not read a second more.
+/// Writes to a descriptor, no matter how slowly it is read.
 ///
-/// Used on one queue, but for ``hurry()``.
+/// It never blocks for ever: once hurried, it waits only one more second for a reader. It is used on one queue, except
+/// for ``hurry()``.
 final class PatientWriter: Sendable {
-    /// Why something cannot be written.
+    /// Why bytes cannot be written.
     enum Failure: Equatable {
-        /// Nobody will ever read it.
+        /// The reader has closed its end.
         case closed
-        /// Nobody has read it in time.
+        /// The bytes were not read in time.
         case stalled
-        /// The system said no, with this number.
+        /// The system refused the write, with this error number.
         case refused(Int32)
     }
 
     private let descriptor: Int32
-    /// A pipe that is writable takes this much without blocking (PIPE_BUF, POSIX); a file takes anything.
+    /// A writable pipe takes this many bytes without blocking (PIPE_BUF, POSIX). A file takes any number.
     private let pieceSize: Int
     private let hurriedSince = Locked<ContinuousClock.Instant?>(nil)
 
-    /// Makes a writer to a descriptor, which may be non-blocking.
+    /// Makes a writer for a descriptor, which may be non-blocking.
     init(to descriptor: Int32) {
         self.descriptor = descriptor
         var status = stat()
@@ -28,15 +28,15 @@ final class PatientWriter: Sendable {
         pieceSize = isFile ? .max : 4096
     }
 
-    /// From now on, waits a second at most for somebody to read. From any thread.
+    /// From now on, waits at most one second for a reader. May be called on any thread.
     func hurry() {
         hurriedSince.withLock { $0 = $0 ?? .now }
     }
 
-    /// Whether some bytes would be taken at once.
+    /// Whether the descriptor would take some bytes at once.
     var isReady: Bool { poll(for: 0) }
 
-    /// Writes all bytes, and waits for whoever reads them.
+    /// Writes all bytes, and waits until they are read. Returns why it failed, or `nil`.
     func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
         var rest = bytes[...]
         while !rest.isEmpty {

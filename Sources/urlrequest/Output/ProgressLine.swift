@@ -1,22 +1,23 @@
 import RequestOperations
 
-/// What is told of a run while it goes on.
+/// The progress of a run.
 struct ProgressLine {
     /// The requests that have ended.
     var done = 0
     var failed = 0
     var retries = 0
 
-    /// How many requests there are in all, where that is known or can be told from the part of the input that was read.
+    /// The total number of requests. It is known, or estimated from the part of the input that was read. Otherwise
+    /// `nil`.
     var total: Int?
 
-    /// Requests that end in a second, lately.
+    /// How many requests ended per second, recently.
     var rate = 0.0
 
-    /// The line for a terminal, no wider than it.
+    /// The line for a terminal, at most `width` characters wide.
     func bar(width: Int) -> String {
         let text = figures.joined(separator: "  ")
-        // The last column is left empty: some terminals would begin another line.
+        // The last column stays empty, since some terminals would begin another line.
         let room = min(width - 1 - text.count - 3, 40)
         guard let total, total > 0, room >= 10 else { return String(text.prefix(max(width - 1, 0))) }
         let filled = min(done * room / total, room)
@@ -58,8 +59,8 @@ struct RecentRate {
         self.span = span
     }
 
-    /// Takes a sample, at a time not before the last one's, and returns the growth per second since the oldest sample
-    /// within the span.
+    /// Takes a sample and returns the growth per second since the oldest sample within the span. `time` must not be
+    /// before the time of the last sample.
     mutating func sample(_ count: Int, at time: Duration) -> Double {
         samples.append((time, count))
         while samples.count > 2, samples[1].time <= time - span { samples.removeFirst() }

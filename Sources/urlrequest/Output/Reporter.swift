@@ -1,9 +1,9 @@
 import RequestOperations
 
-/// The one who prints: results, messages, progress, the summary and the report, one after another on its queue.
-// Unchecked: everything that changes is touched on `queue` only, or is behind a lock of its own.
+/// Prints results, messages, progress, the summary and the report, one after another on its queue.
+// Unchecked: everything that changes is used only on `queue`, or has a lock of its own.
 final class Reporter: @unchecked Sendable {
-    /// The queue that results are to be recorded on.
+    /// The queue on which results must be recorded.
     let queue = DispatchQueue(label: "urlrequest.Reporter")
 
     private let settings: RunSettings
@@ -18,23 +18,23 @@ final class Reporter: @unchecked Sendable {
     private var onOutputLost: (@Sendable (StopReason) -> Void)?
     private var timer: (any DispatchSourceTimer)?
 
-    /// How far the input was read.
+    /// How much of the input was read.
     private struct InputState {
-        /// The arguments that make a request, those that were not looked at yet included.
+        /// The number of arguments that make a request, including those not yet read.
         var arguments: Int
-        /// The lines so far that make a request.
+        /// The number of lines so far that make a request.
         var lines = 0
-        /// The part of the input that was read; `nil` where it is not known.
+        /// The fraction of the input that was read; `nil` if it is not known.
         var fraction: Double?
 
-        /// How many requests there are in all, as far as it can be told.
+        /// The estimated total number of requests; `nil` if it cannot be estimated.
         var total: Int? {
             guard let fraction else { return nil }
             return fraction > 0 ? arguments + Int((Double(lines) / fraction).rounded()) : nil
         }
     }
 
-    /// Makes a reporter; nothing is printed before ``start(onOutputLost:)``.
+    /// Makes a reporter. It prints nothing before ``start(onOutputLost:)``.
     init(_ settings: RunSettings) {
         self.settings = settings
         resultsShareTerminal = console.isTerminal && isatty(STDOUT_FILENO) == 1
@@ -44,7 +44,7 @@ final class Reporter: @unchecked Sendable {
 
     /// Begins to show progress.
     ///
-    /// - Parameter onOutputLost: Called once if results cannot be written any more.
+    /// - Parameter onOutputLost: Called once if results can no longer be written.
     func start(onOutputLost: @escaping @Sendable (StopReason) -> Void) {
         queue.sync { self.onOutputLost = onOutputLost }
         guard settings.showsProgress else { return }
@@ -58,14 +58,14 @@ final class Reporter: @unchecked Sendable {
 
     // MARK: Results
 
-    /// Counts and prints a result. On the ``queue``.
+    /// Counts and prints a result. Must be called on the ``queue``.
     func record(_ outcome: Outcome) {
         tally.add(outcome)
         guard let format = settings.format else { return }
         results.append(format.line(outcome))
         if results.isFull { return flush() }
-        // Behind the results that are waiting for the queue already: they go out in one piece, and nothing waits for
-        // results that have not come.
+        // The flush runs after the results that already wait for the queue. So these go out in one piece, and no result
+        // waits for later ones.
         guard !isFlushPlanned else { return }
         isFlushPlanned = true
         queue.async { [self] in
@@ -79,7 +79,7 @@ final class Reporter: @unchecked Sendable {
         queue.async { self.tally.retries += 1 }
     }
 
-    /// Waits at most a second more for somebody to read the results and messages.
+    /// Waits at most one more second for a reader of the results and messages.
     func hurry() {
         results.hurry()
         console.hurry()
@@ -99,28 +99,28 @@ final class Reporter: @unchecked Sendable {
 
     // MARK: Input
 
-    /// Tells of an argument or line that makes no request, and waits until it is told.
+    /// Reports an argument or line that makes no request. Returns when the message has been printed.
     func cannotUse(_ origin: InputOrigin, _ error: any Error) async {
         if case .argument = origin { input.withLock { $0.arguments -= 1 } }
         await tellUnusable("\(origin): \(reason(error))")
     }
 
-    /// An argument or line makes a request.
+    /// Counts an argument or line that makes a request.
     func countRequest(from origin: InputOrigin) {
         if case .line = origin { input.withLock { $0.lines += 1 } }
     }
 
-    /// The input was read up to a part of it.
+    /// Notes that the input was read up to a fraction of it.
     func inputAdvanced(toFraction fraction: Double?) {
         input.withLock { $0.fraction = fraction }
     }
 
-    /// The input was read to its end.
+    /// Notes that the input was read to its end.
     func inputEnded() {
         input.withLock { $0.fraction = 1 }
     }
 
-    /// The input cannot be read further.
+    /// Reports that the input cannot be read further.
     func inputFailed(_ error: any Error) async {
         await tellUnusable("the input cannot be read: \(reason(error))")
         inputEnded()
@@ -157,7 +157,7 @@ final class Reporter: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Prints what is left, the summary and the report, and returns the exit status of the run.
+    /// Prints what is left, the summary and the report. Returns the exit status of the run.
     func finish(stopped reason: @escaping @Sendable () -> StopReason?) async -> Int32 {
         await withCheckedContinuation { continuation in
             queue.async { [self] in continuation.resume(returning: end(stopped: reason)) }
@@ -169,7 +169,7 @@ final class Reporter: @unchecked Sendable {
         flush()
         console.clear()
         let duration = began.instant.duration(to: .now)
-        // The last flush may be what finds that nobody reads.
+        // Only the last flush may show that the reader is gone.
         let reason = reason()
         var status = ExitStatus.of(tally, stopped: reason)
         if reason != .outputClosed {

@@ -1,10 +1,10 @@
 import RequestOperations
 
-/// How connections are made, beyond what every transport can do.
+/// Options for connections that not every transport supports.
 struct ConnectionOptions: Sendable, Equatable {
     /// Which servers are trusted, and how the tool identifies itself to them.
     var trust = TrustPolicy.system
 
-    /// Whether HTTP/2 is spoken without TLS as well.
+    /// Whether HTTP/2 is also used without TLS.
     var wantsHTTP2 = false
 }

@@ -2,21 +2,22 @@ import RequestOperations
 
 /// The file descriptors of the process.
 enum Descriptors {
-    /// Sees to it that the standard descriptors are taken, before anything else is opened: a socket that got the number
-    /// of a closed standard output would receive the results.
+    /// Makes sure that the standard descriptors are open before anything else is opened.
+    ///
+    /// If standard output were closed, a socket could get its number. The results would then go to that socket.
     ///
     /// - Returns: Whether standard output was open.
     static func secureStandardOnes() -> Bool {
         let isOutputOpen = fcntl(STDOUT_FILENO, F_GETFD) >= 0
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // Opens the lowest free number, which is this one. A closed input stays unreadable.
+            // This opens the lowest free number, which is this descriptor. A closed input stays unreadable.
             _ = open("/dev/null", O_WRONLY)
         }
         return isOutputOpen
     }
 
-    /// Raises the number of files and sockets that the process may have open as far as it may by itself. Where that fails
-    /// the run goes on with what there is.
+    /// Raises the limit of open files and sockets as far as the process itself may. If that fails, the run goes on with
+    /// the old limit.
     static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return }
@@ -30,17 +31,18 @@ enum Descriptors {
         return getrlimit(files, &limit) == 0 ? limit.rlim_cur : .max
     }
 
-    /// How many attempts may be in flight under a limit of open files: one for each connection that fits beside what the
-    /// tool itself keeps open.
+    /// How many attempts may be in flight under a limit of open files. Each needs one connection. The descriptors that
+    /// the tool itself keeps open are subtracted.
     static func attempts(under limit: rlim_t) -> Int {
         max(1, Int(clamping: DescriptorShare(limit: Int64(clamping: limit)).bound) - kept)
     }
 
-    /// More than the tool keeps open: the standard descriptors, input, report and directory, and what the threads of the
-    /// transport and of Dispatch wait with.
+    /// A bound on the descriptors that the tool keeps open: the standard descriptors, input, report and directory. It
+    /// includes the ones with which the threads of the transport and of Dispatch wait.
     private static let kept = 18
 
-    /// The limit to ask for: as high as allowed, but no more than any run needs, and never lower than it is.
+    /// The limit to ask for. It is as high as allowed, but no higher than any run needs, and never lower than the
+    /// current one.
     static func raised(_ current: rlim_t, maximum: rlim_t) -> rlim_t {
         max(current, min(maximum, 1 << 20))
     }

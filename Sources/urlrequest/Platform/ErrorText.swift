@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// What the system says of an error number.
+/// The system's text for an error number.
 func errorText(_ number: Int32) -> String {
     String(cString: strerror(number))
 }

@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// What carries the requests: what there is on this system, the best first.
+/// The transports that this system has, the best first.
 enum TransportChoice: String, CaseIterable, Sendable {
     #if canImport(CRequestOperationsCurl) && canImport(Glibc)
         /// libcurl.
@@ -9,17 +9,17 @@ enum TransportChoice: String, CaseIterable, Sendable {
     /// Foundation's URLSession.
     case urlsession
 
-    /// The one that is best on this system.
-    // There is always a case.
+    /// The best transport on this system.
+    // There is always at least one case.
     static let platform = allCases.first!
 
-    /// A transport for so many attempts at a time, each with a connection of its own if need be.
+    /// Makes a transport for a number of attempts at a time. Each attempt may need a connection of its own.
     ///
     /// - Parameters:
-    ///   - count: How many attempts.
+    ///   - count: The number of attempts.
     ///   - usesProxy: Whether requests go through the proxy that the environment (or the system) names.
-    ///   - keepsCookies: Whether cookies are kept in memory, and sent.
-    ///   - options: How connections are made. Of URLSession nothing but the default can be had.
+    ///   - keepsCookies: Whether cookies are kept in memory and sent.
+    ///   - options: How connections are made. URLSession supports only the default.
     func transport(
         forConnections count: Int, usingProxy usesProxy: Bool, keepingCookies keepsCookies: Bool,
         _ options: ConnectionOptions
@@ -38,7 +38,7 @@ enum TransportChoice: String, CaseIterable, Sendable {
         ) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.keptConnections = max(configuration.keptConnections, count)
-            // The bound on attempts is one on connections as well.
+            // The limit on attempts also limits connections.
             configuration.maximumConnectionsPerHost = count
             if !usesProxy { configuration.proxy = .none }
             if keepsCookies { configuration.cookies = .inMemory }
@@ -48,8 +48,10 @@ enum TransportChoice: String, CaseIterable, Sendable {
         }
     #endif
 
-    /// Closes the connections of a transport and ends its threads, or gives up after a second: a process that exits while
-    /// another of its threads closes a TLS connection takes the library away under that.
+    /// Closes the connections of a transport and ends its threads. It gives up after one second.
+    ///
+    /// Without this, the process could exit while another thread closes a TLS connection. The exit would remove the
+    /// library that this thread still uses.
     static func shutDown(_ transport: any Transport) async {
         #if canImport(CRequestOperationsCurl) && canImport(Glibc)
             guard let transport = transport as? CurlTransport else { return }
@@ -69,7 +71,7 @@ enum TransportChoice: String, CaseIterable, Sendable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = count
         configuration.urlCache = nil
-        // That of an ephemeral configuration is in memory.
+        // The cookie storage of an ephemeral configuration is in memory.
         if !keepsCookies { configuration.httpCookieStorage = nil }
         configuration.urlCredentialStorage = nil
         if !usesProxy { configuration.connectionProxyDictionary = [:] }

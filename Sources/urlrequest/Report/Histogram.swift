@@ -1,4 +1,4 @@
-/// Counts durations in buckets, so that percentiles of any number of them cost the same memory.
+/// Counts durations in buckets. Percentiles of any number of durations need the same memory.
 ///
 /// Each power of two of microseconds is divided into 128 buckets, so a percentile is at most 0.8 % too large.
 struct Histogram {
@@ -7,7 +7,7 @@ struct Histogram {
     private var counts: [Int] = []
     private(set) var count = 0
 
-    /// The largest duration recorded, exactly.
+    /// The largest recorded duration. It is exact.
     private(set) var maximum = Duration.zero
 
     /// Counts a duration.
@@ -19,9 +19,9 @@ struct Histogram {
         maximum = max(maximum, duration)
     }
 
-    /// The duration that a fraction of all recorded ones do not exceed; zero if there are none.
+    /// The duration that a fraction of all recorded durations do not exceed. Zero if there are none.
     ///
-    /// - Parameter fraction: From 0 to 1; 0.5 is the median.
+    /// - Parameter fraction: From 0 to 1. 0.5 is the median.
     func percentile(_ fraction: Double) -> Duration {
         let wanted = max(1, Int((fraction * Double(count)).rounded(.up)))
         var seen = 0
@@ -47,7 +47,7 @@ struct Histogram {
 }
 
 extension Duration {
-    /// The duration in whole microseconds, rounded down; one beyond 292,000 years is a programmer's error.
+    /// The duration in whole microseconds, rounded down. It traps for a duration beyond 292,000 years.
     var microseconds: Int64 {
         components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }

@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// What became of one request.
+/// The outcome of one request.
 struct Outcome: Sendable {
     /// Why a request failed.
     struct Failure: Sendable, Equatable {
@@ -9,32 +9,32 @@ struct Outcome: Sendable {
         /// One line, without credentials.
         let message: String
 
-        /// The failure of a request that was in flight, or waiting, when the run was ended.
+        /// The failure of a request that was in flight or waiting when the run was ended.
         static let cancelled = Failure(code: "cancelled", message: "the run was ended")
     }
 
     /// The number of the argument or line, from 1.
     let id: Int
 
-    /// The URL that was asked for.
+    /// The URL that was requested.
     let url: String
 
     /// The status of the last attempt's response; `nil` if none came.
     let status: Int?
 
-    /// The bytes of the last attempt's body, after decoding.
+    /// The number of bytes of the last attempt's body, after decoding.
     let bytes: Int64
 
-    /// How many attempts were begun.
+    /// How many attempts began.
     let attempts: Int
 
-    /// The time from when the request had a place to its end.
+    /// The time from when the request got a place until it ended.
     let seconds: Duration
 
     /// How it ended.
     let ending: Ending
 
-    /// The name of the file that the body was saved in, or that was kept; `nil` for none.
+    /// The name of the file that the body was saved in, or of the file that was kept; `nil` for none.
     let file: String?
 
     /// Why it failed; `nil` for a success.
@@ -45,12 +45,12 @@ extension Outcome {
     /// How a request ended.
     enum Ending: Sendable, Equatable {
         case succeeded
-        /// It was not sent, since its file stood there.
+        /// The request was not sent, since its file already existed.
         case skipped
         case failed(Failure)
     }
 
-    /// What became of an operation that has ended; `nil` for one that never began.
+    /// Makes the outcome of an operation that has ended. Returns `nil` for an operation that never began.
     init?(of operation: InputOperation, _ result: Result<Int64, any Error>) {
         guard let seconds = operation.duration else { return nil }
         let attempts = operation.attempts
@@ -77,7 +77,7 @@ extension Outcome {
         }
     }
 
-    /// That a request was not sent, since its file stood there.
+    /// Makes the outcome of a request that was not sent, since its file already existed.
     init(skipping request: InputRequest, keeping file: String) {
         self.init(
             id: request.id, url: request.url, status: nil, bytes: 0, attempts: 0, seconds: .zero, ending: .skipped,

@@ -2,13 +2,13 @@ import RequestOperations
 
 /// How a result is printed: one line for each request.
 enum OutcomeFormat: Sendable {
-    /// `status url bytes attempts seconds ending`, a missing status as `-`. The ending is `ok`, `skipped`, or `failed:` and the
-    /// code of the error.
+    /// `status url bytes attempts seconds ending`. A missing status is `-`. The ending is `ok`, `skipped`, or `failed:`
+    /// and the code of the error.
     case text
     /// A JSON object.
     case json
 
-    /// The line of a result, with its end.
+    /// The line of a result, with its line end.
     func line(_ outcome: Outcome) -> String {
         let seconds = outcome.seconds.decimalSeconds
         switch self {
@@ -46,7 +46,7 @@ extension Duration {
     }
 }
 
-/// A JSON string. What some programs take for the end of a line is escaped, so that a line stays one.
+/// A JSON string. Characters that some programs read as a line end are escaped, so that a line stays one line.
 func jsonText(_ text: String) -> String {
     var json = "\""
     for scalar in text.unicodeScalars {

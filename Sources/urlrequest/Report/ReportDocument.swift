@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// The report of a run as JSON. Durations are in seconds; of header fields only the names are told.
+/// The report of a run as JSON. Durations are in seconds. Only the names of header fields are included.
 struct ReportDocument: Encodable {
     private struct Configuration: Encodable {
         let arguments: Int
@@ -76,7 +76,7 @@ struct ReportDocument: Encodable {
         self.exitStatus = exitStatus
     }
 
-    /// The document's bytes.
+    /// The document as JSON bytes.
     func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

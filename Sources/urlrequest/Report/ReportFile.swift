@@ -1,7 +1,7 @@
 import RequestOperations
 
-/// Where the report goes: a file that is replaced as a whole, or a device, a pipe or what the system has a name for, to which
-/// it is appended.
+/// Where the report goes. A file is replaced as a whole. The report is appended to a device, a pipe or a path of the
+/// system.
 struct ReportFile: Sendable {
     private let url: URL
     private let isReplaced: Bool
@@ -16,10 +16,10 @@ struct ReportFile: Sendable {
             throw UnusableInput("\(path): \(errorText(EISDIR))")
         }
         let given = URL(fileURLWithPath: path)
-        // Names of the system's, such as /dev/stdout, are never replaced, whatever they lead to: a file there has the results.
+        // We never replace a path of the system, such as /dev/stdout. It may lead to the file with the results.
         let isOfSystem = ["/dev/", "/proc/"].contains { given.standardizedFileURL.path.hasPrefix($0) }
         isReplaced = !isOfSystem && (!exists || status.st_mode & S_IFMT == S_IFREG)
-        // A symbolic link is followed: the file that it leads to is replaced, not the link.
+        // A symbolic link is followed: its target is replaced, not the link.
         url = isReplaced ? given.resolvingSymlinksInPath() : given
         let written = isReplaced ? url.deletingLastPathComponent().path : path
         guard access(written, W_OK) == 0 else { throw UnusableInput("\(path): \(errorText(errno))") }

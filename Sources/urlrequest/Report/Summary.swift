@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// The sums of a run in a few lines for people.
+/// The totals of a run in a few lines for people.
 struct Summary: CustomStringConvertible {
     let tally: Tally
     let duration: Duration
@@ -50,7 +50,7 @@ struct Summary: CustomStringConvertible {
     }
 }
 
-/// A duration in the unit that suits it, with three digits: `412 µs`, `12.3 ms`, `1.05 s`.
+/// A duration in a suitable unit, with three digits: `412 µs`, `12.3 ms`, `1.05 s`.
 func readable(_ duration: Duration) -> String {
     let seconds = duration.inSeconds
     return switch seconds {
@@ -65,7 +65,7 @@ func readable(rate: Double) -> String {
     threeDigits(rate)
 }
 
-/// A number of bytes in the unit that suits it: `12 B`, `1.5 kB`, `3.21 GB`.
+/// A number of bytes in a suitable unit: `12 B`, `1.5 kB`, `3.21 GB`.
 func readable(bytes: Int64) -> String {
     guard bytes >= 1000 else { return "\(bytes) B" }
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"]

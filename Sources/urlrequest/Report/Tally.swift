@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// The sums of a run: as large for a million requests as for one.
+/// The totals of a run. It needs the same memory for a million requests as for one.
 struct Tally {
     private(set) var succeeded = 0
     private(set) var failed = 0
@@ -12,16 +12,16 @@ struct Tally {
     private(set) var errors: [String: Int] = [:]
     private(set) var latency = Histogram()
 
-    /// How many retries were begun.
+    /// How many retries began.
     var retries = 0
 
     /// How many arguments and lines could not be used.
     var unusable = 0
 
-    /// The requests that came to their own end.
+    /// The number of requests that ended by themselves: they succeeded or failed.
     var completed: Int { succeeded + failed }
 
-    /// The requests that have a result.
+    /// The number of requests that have a result.
     var requests: Int { completed + cancelled + skipped }
 
     /// Adds a result.

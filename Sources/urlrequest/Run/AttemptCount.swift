@@ -1,9 +1,9 @@
 import RequestOperations
 
-/// Counts the attempts of a request that were begun: those that got their place. A pure value.
+/// Counts the attempts of a request that began, that is, that got their place. A pure value.
 ///
-/// In a queue the first attempt has its place from the beginning. Every later one gets it in the course of the attempt. An
-/// attempt that has not been sent loses its place while its host is to be left alone.
+/// In a queue the first attempt has its place from the beginning. Every later attempt gets a place during the attempt.
+/// If the host must be left alone, an attempt that has not been sent loses its place.
 struct AttemptCount {
     private enum Phase {
         case waits
@@ -15,7 +15,7 @@ struct AttemptCount {
     private var phase = Phase.waits
     private var lastRetry = 1
 
-    /// How many attempts were begun.
+    /// How many attempts began.
     var begun: Int {
         switch phase {
         case .waits: max(number - 1, 0)
@@ -23,7 +23,7 @@ struct AttemptCount {
         }
     }
 
-    /// Takes notice of a step of the request; whether a retry begins with it.
+    /// Notes a step of the request. Returns whether a retry begins with it.
     mutating func note(_ step: RequestEvent.Step) -> Bool {
         switch (step, phase) {
         case (.attemptBegan(let next), _):

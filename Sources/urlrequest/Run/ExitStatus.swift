@@ -1,12 +1,12 @@
 import RequestOperations
 
-/// Why a run ended before its input did.
+/// Why a run ended before the end of its input.
 enum StopReason: Equatable, Sendable {
     /// A signal asked for it.
     case signal(Int32)
-    /// Nobody reads standard output any more.
+    /// The reader of standard output is gone.
     case outputClosed
-    /// Standard output cannot be written.
+    /// Standard output cannot be written to.
     case outputFailed
 }
 
@@ -18,10 +18,10 @@ enum ExitStatus {
     static let failure: Int32 = 1
     /// An argument or a line could not be used.
     static let unusable: Int32 = 2
-    /// Standard output was closed: what a shell shows for a process that SIGPIPE ended.
+    /// Standard output was closed. A shell shows the same status for a process that SIGPIPE ended.
     static let outputClosed: Int32 = 128 + SIGPIPE
 
-    /// The status after a signal: what a shell shows for a process that it ended.
+    /// The status after a signal. A shell shows the same status for a process that the signal ended.
     static func signal(_ number: Int32) -> Int32 { 128 + number }
 
     /// The status of a whole run.

@@ -1,6 +1,6 @@
-/// Bounds what is between the input and the output: requests that wait or run, and results that are not printed yet.
+/// Limits the work between the input and the output: requests that wait or run, and results that are not printed yet.
 ///
-/// One Task takes places, any thread gives them back.
+/// One Task takes places. Any thread may give them back.
 struct OpenPlaces: Sendable {
     /// How many places there are.
     let count: Int
@@ -15,9 +15,9 @@ struct OpenPlaces: Sendable {
         giveBack(count)
     }
 
-    /// Takes places, and waits until there are so many.
+    /// Takes places. It waits until there are enough.
     ///
-    /// - Throws: `CancellationError` when the Task is cancelled. No place can be taken from then on.
+    /// - Throws: `CancellationError` when the Task is cancelled. After that no place can be taken.
     func take(_ number: Int) async throws {
         var places = places.makeAsyncIterator()
         for _ in 0..<number {

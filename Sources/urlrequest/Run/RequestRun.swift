@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// One run of the tool: a loop over the input that adds each request to a queue, and a consumer of the results.
+/// One run of the tool. A loop over the input adds each request to a queue. A consumer takes the results.
 final class RequestRun: Sendable {
     private enum Phase {
         case begins
@@ -8,8 +8,8 @@ final class RequestRun: Sendable {
         case stopped(StopReason)
     }
 
-    /// How many requests there are between the input and the output, besides those in flight. One that waits for its host keeps
-    /// 11 KiB.
+    /// How many requests may be between the input and the output, besides those in flight. A request that waits for its
+    /// host uses 11 KiB.
     private static let mostWaiting = 4000
 
     private let settings: RunSettings
@@ -18,15 +18,15 @@ final class RequestRun: Sendable {
     private let reporter: Reporter
     private let places: OpenPlaces
     private let phase = Locked(Phase.begins)
-    /// Has a member for each request whose result is to come.
+    /// Has one member for each request that still has no result.
     private let results = DispatchGroup()
 
     /// Makes a run that has not begun.
     init(_ settings: RunSettings) {
         self.settings = settings
         queue = RequestQueue(limiter: settings.limiter)
-        // The deadline of a request runs from when it lines up. So few stand in the line, unless hosts have bounds of their own:
-        // then those behind a full host must not keep the others out.
+        // The deadline of a request runs while it waits in the queue. So the queue is short, unless hosts have limits
+        // of their own. With such limits, requests that wait for a full host must not keep the others out.
         let isBoundByHost = settings.perHost != nil || settings.rate != nil
         queue.maximumPending = isBoundByHost ? Self.mostWaiting : max(8, settings.concurrency / 2)
         places = OpenPlaces(Self.mostWaiting + settings.concurrency)
@@ -36,7 +36,7 @@ final class RequestRun: Sendable {
         self.configuration = configuration
     }
 
-    /// Runs to the end of the input, or to the first signal, and returns the exit status.
+    /// Runs to the end of the input, or to the first signal. Returns the exit status.
     func run() async -> Int32 {
         let signals = SignalWatch { [self] signal in
             stop(.signal(signal))
@@ -58,7 +58,7 @@ final class RequestRun: Sendable {
 
     // MARK: The input
 
-    /// Adds the whole input to the queue, or what comes of it before the run is stopped.
+    /// Adds the whole input to the queue, or the part that is read before the run is stopped.
     private func readInput() async {
         let reading = Task { await addRequests() }
         let isStopped = phase.withLock { phase in
@@ -88,13 +88,13 @@ final class RequestRun: Sendable {
             }
             reporter.inputEnded()
         } catch is CancellationError {
-            // The run was stopped, and the summary says so.
+            // The run was stopped. The summary says so.
         } catch {
             await reporter.inputFailed(error)
         }
     }
 
-    /// Makes a request of an argument or a line and adds it to the queue, when there is a place for it.
+    /// Makes a request from an argument or line. Adds it to the queue when there is a place for it.
     ///
     /// - Throws: `CancellationError` when the run was stopped.
     private func add(from origin: InputOrigin, _ make: () throws -> InputRequest?) async throws {
@@ -126,7 +126,7 @@ final class RequestRun: Sendable {
             consume(result, of: operation)
             finish(count)
         }
-        // A stop while the operation was added would have missed it.
+        // A stop while the operation was being added would have missed it.
         if Task.isCancelled { operation.cancel() }
     }
 
@@ -140,13 +140,13 @@ final class RequestRun: Sendable {
 
     // MARK: The results
 
-    /// The result of a request was printed.
+    /// Notes that the result of a request was printed.
     private func finish(_ count: Int) {
         places.giveBack(count)
         results.leave()
     }
 
-    /// Takes a result. On the reporter's queue, which waits for those who read the results.
+    /// Takes a result. Called on the reporter's queue, which waits for the readers of the results.
     private func consume(_ result: Result<Int64, any Error>, of operation: InputOperation) {
         if case .failure = result { operation.discardFile() }
         // A request that was still held back when the run was stopped has no result.
@@ -159,7 +159,7 @@ final class RequestRun: Sendable {
         phase.withLock { if case .stopped(let reason) = $0 { reason } else { nil } }
     }
 
-    /// Ends the run: what has begun is cancelled, all else is forgotten.
+    /// Ends the run. Requests that have begun are cancelled. All others are dropped.
     private func stop(_ newReason: StopReason) {
         let reading: Task<Void, Never>? = phase.withLock { phase in
             switch phase {
@@ -168,7 +168,7 @@ final class RequestRun: Sendable {
                 phase = .stopped(newReason)
                 return reading
             case .stopped:
-                // Once the output is closed, nobody is left to write to.
+                // Once the output is closed, there is no one left to write to.
                 if newReason == .outputClosed { phase = .stopped(newReason) }
             }
             return nil

@@ -1,38 +1,38 @@
 import RequestOperations
 
-/// What one run of the tool is to do: the options of the command line, checked.
+/// The checked command-line options of one run of the tool.
 struct RunSettings: Sendable {
-    /// The URLs given as arguments; they come before the lines of the input.
+    /// The URLs from the arguments. They come before the lines of the input.
     var urls: [String] = []
 
-    /// Where lines are read from.
+    /// The source of the input lines.
     var input: LineSource?
 
-    /// How many attempts are in flight at most.
+    /// The largest number of attempts in flight.
     var concurrency = 64
 
-    /// How many of them to one scheme, host and port.
+    /// The largest number of attempts in flight to one scheme, host and port.
     var perHost: Int?
 
-    /// How many attempts a second begin to one scheme, host and port at most.
+    /// The largest number of attempts that begin per second to one scheme, host and port.
     var rate: Double?
 
-    /// How many retries follow a first attempt at most.
+    /// The largest number of retries after a first attempt.
     var retries = 3
 
     /// The longest time of one attempt.
     var timeout = Duration.seconds(30)
 
-    /// The longest time of one request, from when it has a place.
+    /// The longest time of one request, from when it gets a place.
     var deadline: Duration?
 
-    /// What the requests have in common.
+    /// The parts that all requests have in common.
     var template = RequestTemplate()
 
-    /// Where accepted bodies are saved; without it they are counted and dropped.
+    /// Where accepted bodies are saved. Without it, bodies are counted and dropped.
     var outputDirectory: OutputDirectory?
 
-    /// What carries the requests.
+    /// The transport that carries the requests.
     var transport = TransportChoice.platform
 
     /// Which servers are trusted, and how connections are made.
@@ -41,7 +41,7 @@ struct RunSettings: Sendable {
     /// Whether requests go through the proxy that the environment names.
     var usesProxy = true
 
-    /// Whether cookies are kept in memory for the time of the run, and sent.
+    /// Whether cookies are kept in memory during the run, and sent.
     var keepsCookies = false
 
     /// Where the report is written at the end.
@@ -53,11 +53,12 @@ struct RunSettings: Sendable {
     /// Whether progress is shown on standard error.
     var showsProgress = true
 
-    /// So many responses 429 with a `Retry-After` use up no retry of a request. A host that never answers otherwise does not keep
-    /// the run for ever.
+    /// How many responses 429 with a `Retry-After` use up no retry of a request. The limit exists so that a host that
+    /// always answers 429 cannot keep the run going for ever.
     private static let freePauses = 100
 
-    /// Has no more attempts in flight than a limit of open files allows, and says so if that is less than was asked for.
+    /// Lowers the number of attempts in flight to what a limit of open files allows. Reports it if that is less than
+    /// requested.
     mutating func lowerConcurrency(to limit: rlim_t, saying say: (String) -> Void) {
         let most = Descriptors.attempts(under: limit)
         guard concurrency > most else { return }
@@ -67,7 +68,7 @@ struct RunSettings: Sendable {
         concurrency = most
     }
 
-    /// The limiter of the queue. What has to wait for its host's rate is held back by the queue.
+    /// The limiter of the queue. The queue holds back requests that must wait for the rate of their host.
     var limiter: RequestLimiter {
         RequestLimiter(
             total: concurrency, perHost: perHost, rate: rate.map { .perSecond($0) }, per: .host,
@@ -80,16 +81,16 @@ struct RunSettings: Sendable {
         configuration.transport = transport.transport(
             forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies, connections)
         configuration.retryPolicy.maximumRetries = retries
-        // A retry may stand in a long line of a host that limits its rate. The retries and the deadline bound the time.
+        // A retry may wait long for a host that limits its rate. The number of retries and the deadline limit the time.
         configuration.retryPolicy.elapsedLimit = nil
-        // All requests of a run come from one client, so a 429 concerns all of them. It asks for a slower pace, which the
-        // limiter keeps, and uses up no retry.
+        // All requests of a run come from one client, so a 429 concerns all of them. It asks for a slower pace, which
+        // the limiter keeps. It uses up no retry.
         configuration.retryPolicy.sharesTooManyRequests = true
         configuration.retryPolicy.uncountedTooManyRequests = Self.freePauses
         configuration.attemptTimeLimit = timeout
         configuration.connectTimeLimit = timeout
         configuration.idleTimeLimit = nil
-        // Nothing in a request of the tool goes stale while it waits for its place.
+        // A request of the tool does not go stale while it waits for its place.
         configuration.freshness = .seconds(Int64.max)
         configuration.deadline = deadline
         return configuration

@@ -1,9 +1,9 @@
-/// What becomes of a file that stands where a body is to be saved.
+/// What to do if a file already exists where a body should be saved.
 enum ExistingFile: String, CaseIterable, Sendable {
-    /// It is kept, and the request is not sent.
+    /// The file is kept, and the request is not sent.
     case skip
     /// The body replaces it.
     case overwrite
-    /// It is kept, and the body gets the next free number.
+    /// The file is kept, and the body gets the next free number.
     case number
 }

@@ -1,25 +1,27 @@
 import RequestOperations
 
-/// The directory that bodies are saved in. Nothing outside it is ever written.
+/// The directory in which bodies are saved. Nothing outside it is ever written.
 ///
-/// It is opened once, and every file is reached through its descriptor by a name without a separator. A file is made under a
-/// hidden name that nothing had before. It gets its own name in a way that follows no symbolic link, and replaces nothing
-/// unless it is to. So links planted in the directory lead nowhere, and a name that stands holds a whole body.
+/// It is opened once. Every file is reached through its descriptor, by a name without a separator. A file is created
+/// under a new hidden name. Then it gets its own name in a way that follows no symbolic link. That replaces an old file
+/// only if the options say so. So links that someone plants in the directory have no effect, and a file under its own
+/// name holds a complete body.
 final class OutputDirectory: Sendable {
-    /// How a whole file gets its name: the first way that the file system knows.
+    /// How a complete file gets its name. The first way that the file system supports is used.
     enum NamingWay: CaseIterable {
         /// It is renamed, if the name is free.
         case rename
         /// It gets a second name, and the first is removed.
         case link
-        /// The name is taken by an empty file, which the whole one then replaces.
+        /// An empty file takes the name. Then the complete file replaces it.
         case placeholder
     }
 
-    /// Files are written here, each on one of these, one write at a time: a thread of Dispatch may wait for a disk, one of
-    /// the cooperative pool may not.
+    /// Files are written on these queues. A file stays on one queue, which does one write at a time.
+    ///
+    /// A Dispatch thread may wait for a disk. A thread of the cooperative pool may not.
     private let queues = (1...4).map { DispatchQueue(label: "urlrequest.OutputDirectory.\($0)") }
-    /// Names are looked up here, so that no write holds up the input.
+    /// Names are looked up on this queue, so that no write delays the input.
     private let nameQueue = DispatchQueue(label: "urlrequest.OutputDirectory.names")
     private let ways: [NamingWay]
     private let ifExists: ExistingFile
@@ -33,10 +35,10 @@ final class OutputDirectory: Sendable {
         var names = OutputNames()
     }
 
-    /// Opens a directory, which is made if it is missing, with those above it.
+    /// Opens a directory. It creates the directory and its parents if they are missing.
     ///
     /// - Parameters:
-    ///   - ifExists: What becomes of a file that stands where a body is to be saved.
+    ///   - ifExists: What to do if a file already exists where a body should be saved.
     ///   - ways: The ways in which a file may get its name, at least one.
     /// - Throws: ``UnusableInput``.
     init(
@@ -62,7 +64,7 @@ final class OutputDirectory: Sendable {
         close(descriptor)
     }
 
-    /// Waits for the writes that were begun, and removes what is left of bodies that did not come to their end.
+    /// Waits for the writes that have begun. Then it removes the files of bodies that are not complete.
     func finish() async {
         for queue in queues {
             await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
@@ -70,22 +72,22 @@ final class OutputDirectory: Sendable {
         removeUnfinished()
     }
 
-    /// Removes the files of bodies that have not come to their end.
+    /// Removes the files of bodies that are not complete.
     func removeUnfinished() {
         for name in state.withLock({ $0.unfinished }) { unlinkat(descriptor, name, 0) }
     }
 
     // MARK: Names
 
-    /// What the name of a body leads to.
+    /// The result of choosing a name for a body.
     enum Destination: Equatable {
         /// The body is saved under this name.
         case free(OutputName)
-        /// A file of this name stands there and is kept.
+        /// A file of this name already exists and is kept.
         case kept(String)
     }
 
-    /// Gives the body of the next request of the input its name.
+    /// Chooses the name for the body of the next request of the input.
     func name(of base: FileName) async -> Destination {
         await withCheckedContinuation { continuation in
             nameQueue.async { [self] in
@@ -110,7 +112,7 @@ final class OutputDirectory: Sendable {
 
     // MARK: For files
 
-    /// The queue for the next file; work on files of this directory is done on one of its queues.
+    /// Returns the queue for the next file. All work on the files of this directory runs on these queues.
     func nextQueue() -> DispatchQueue {
         let number = state.withLock { state in
             state.lastQueue += 1
@@ -119,7 +121,7 @@ final class OutputDirectory: Sendable {
         return queues[number % queues.count]
     }
 
-    /// Makes a file under a hidden name of its own.
+    /// Creates a file under a new hidden name.
     func makeFile() throws -> (descriptor: Int32, name: String) {
         while true {
             let number = state.withLock { state in
@@ -135,7 +137,7 @@ final class OutputDirectory: Sendable {
         }
     }
 
-    /// Gives a finished file its name, or the next one that is free, and returns that.
+    /// Gives a finished file its name, or the next free one. Returns the name that it got.
     func publish(_ hidden: String, as name: OutputName) throws -> String {
         var name = name
         while try !give(name.text, to: hidden) { name = nextName(of: name.base) }
@@ -143,23 +145,23 @@ final class OutputDirectory: Sendable {
         return name.text
     }
 
-    /// Removes a file that has its name, of a request that came to nothing after all.
+    /// Removes a file that already has its name, because its request failed after all.
     func withdraw(_ name: String) {
         unlinkat(descriptor, name, 0)
     }
 
-    /// Removes a file that nothing will be made of.
+    /// Removes a hidden file that is not needed.
     func remove(_ hidden: String) {
         unlinkat(descriptor, hidden, 0)
         state.withLock { _ = $0.unfinished.remove(hidden) }
     }
 
-    /// The error of the last system call, or that of a number.
+    /// An error with the text of the last system call's error, or of the given error number.
     func failure(_ what: String, _ number: Int32 = errno) -> RequestError {
         RequestError(.fileFailed, stage: .transfer, reason: "\(what): \(errorText(number))")
     }
 
-    /// Gives a hidden file a name. Whether that was free, or what had it was replaced.
+    /// Gives a hidden file a name. Returns `false` if the name is taken and may not be replaced.
     private func give(_ name: String, to hidden: String) throws -> Bool {
         if ifExists == .overwrite {
             guard renameat(descriptor, hidden, descriptor, name) == 0 else { throw failure("a file cannot be named") }
@@ -177,7 +179,7 @@ final class OutputDirectory: Sendable {
         throw failure("a file cannot be named", EOPNOTSUPP)
     }
 
-    /// Returns 0, or the number of the error.
+    /// Gives a hidden file a name in one way. Returns 0, or the error number.
     private func give(_ name: String, to hidden: String, by way: NamingWay) -> Int32 {
         switch way {
         case .rename:

@@ -1,8 +1,8 @@
 /// The name of one body in the output directory.
 struct OutputName: Sendable, Hashable {
-    /// The name that its URL makes.
+    /// The name that its URL gives.
     let base: FileName
-    /// Which of the bodies with that name it is, from 1.
+    /// The number of the body among those with the same base, from 1.
     let number: Int
 
     /// The name of the file.
@@ -11,12 +11,12 @@ struct OutputName: Sendable, Hashable {
 
 /// The names that a run has given to bodies, in the order of the input. A pure value.
 struct OutputNames {
-    /// The hashes of the names: those of a million texts take 16 MB.
+    /// The hashes of the names. A million names need 16 MB.
     private var given: Set<Int> = []
-    /// The number that comes next, by the hash of a base that was given before.
+    /// The next number for each base that was given before, by the hash of the base.
     private var next: [Int: Int] = [:]
 
-    /// Gives the first name of a base that was not given before.
+    /// Returns the first name of a base that was not given before.
     mutating func give(_ base: FileName) -> OutputName {
         var name = OutputName(base: base, number: next[base.hashValue] ?? 1)
         while !given.insert(name.text.hashValue).inserted { name = OutputName(base: base, number: name.number + 1) }

@@ -1,7 +1,7 @@
 import RequestOperations
 
-/// The file of one body: hidden while it grows, then named, or removed.
-// Unchecked: `state` is touched on `queue` only.
+/// The file of one body. It is hidden while it grows. Then it gets its name or is removed.
+// Unchecked: `state` is used only on `queue`.
 final class SavedFile: @unchecked Sendable {
     private enum State {
         case unopened
@@ -14,7 +14,7 @@ final class SavedFile: @unchecked Sendable {
     private let queue: DispatchQueue
     private var state = State.unopened
 
-    /// Makes a file that is opened when its first bytes come.
+    /// Makes a file. It is opened when its first bytes arrive.
     init(in directory: OutputDirectory) {
         self.directory = directory
         queue = directory.nextQueue()
@@ -25,7 +25,7 @@ final class SavedFile: @unchecked Sendable {
         try await perform { [self] in try write(piece, to: opened().descriptor) }
     }
 
-    /// Gives the file its name, or the next one that is free, and returns that. A body without bytes makes an empty file.
+    /// Gives the file its name, or the next free one, and returns it. A body without bytes makes an empty file.
     func save(as name: OutputName) async throws -> String {
         try await perform { [self] in
             let (descriptor, hidden) = try opened()
@@ -46,7 +46,7 @@ final class SavedFile: @unchecked Sendable {
         }
     }
 
-    /// Removes the file, also one that has its name: the request may have failed while it got that.
+    /// Removes the file, even if it already has its name. The request may have failed while the file got its name.
     func discard() {
         queue.async { [self] in
             switch state {
@@ -74,7 +74,7 @@ final class SavedFile: @unchecked Sendable {
             state = .open(descriptor: file.descriptor, name: file.name)
             return file
         case .open(let descriptor, let name): return (descriptor, name)
-        // Whoever still writes to a file that was discarded was left behind.
+        // The code that still writes to a discarded file was left behind.
         case .named, .ended: throw CancellationError()
         }
     }

@@ -1,8 +1,9 @@
 import RequestOperations
 
-/// Hears of SIGINT and SIGTERM in place of the system's own answer, which would end the process. One that the process was
-/// started to ignore, as a shell does with SIGINT for what runs in the background, stays ignored.
-// Unchecked: `sources` is set once, in `init`, and `hasHeard` is touched on `queue` only.
+/// Handles SIGINT and SIGTERM instead of the system's default action, which would end the process.
+///
+/// A signal that the process was started to ignore stays ignored. A shell does that with SIGINT for background jobs.
+// Unchecked: `sources` is set once, in `init`. `hasHeard` is used only on `queue`.
 final class SignalWatch: @unchecked Sendable {
     private let queue = DispatchQueue(label: "urlrequest.SignalWatch")
     private var sources: [any DispatchSourceSignal] = []
@@ -11,11 +12,11 @@ final class SignalWatch: @unchecked Sendable {
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - first: Called with the number of the first signal; it may take its time.
-    ///   - again: Called with that of each further one, which does not wait for the first.
+    ///   - first: Called once, with the number of the first signal. It may take a long time.
+    ///   - again: Called with the number of each later signal. This does not wait for `first` to end.
     init(first: @escaping @Sendable (Int32) -> Void, again: @escaping @Sendable (Int32) -> Void) {
         sources = [SIGINT, SIGTERM].compactMap { number in
-            // Else the process would end before the source hears of the signal.
+            // Without this, the process would end before the source gets the signal.
             let previous = signal(number, SIG_IGN)
             guard !Self.ignores(previous) else { return nil }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -30,11 +31,11 @@ final class SignalWatch: @unchecked Sendable {
     }
 
     private static func ignores(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
-        // SIG_IGN is a number in the place of a function, and functions cannot be compared otherwise.
+        // SIG_IGN is a number stored as a function pointer. Function pointers cannot be compared in another way.
         handler.map { unsafeBitCast($0, to: Int.self) } == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Stops listening; signals are ignored from then on.
+    /// Stops listening. Signals are ignored from then on.
     func end() {
         for source in sources { source.cancel() }
     }

@@ -1,16 +1,16 @@
 #if canImport(FoundationNetworking)
-    /// The delegate queue of a session of ours: a serial queue of Dispatch in the shape that URLSession asks for.
+    /// The delegate queue of a session of ours: a serial Dispatch queue with the interface that URLSession asks for.
     ///
-    /// On Linux every call of a delegate is a block that Foundation adds to the session's `OperationQueue`, three of them for
-    /// the smallest response. An operation for each costs more than all that our delegate does, and here nobody has a use
-    /// for its priority, its dependencies or its being cancelled.
-    // Unchecked, as its superclass is: it only has the queue, which is a constant.
+    /// On Linux, Foundation adds a block to the session's `OperationQueue` for each call of a delegate. The smallest
+    /// response takes three blocks. An operation for each block costs more than all the work of our delegate. Our
+    /// delegate does not need priorities, dependencies or cancellation of operations.
+    // Unchecked, like its superclass. It adds only the queue, which is a constant.
     final class DeliveryQueue: OperationQueue, @unchecked Sendable {
         private let queue = DispatchQueue(label: "RequestOperations.URLSessionTransport.delivery", qos: .userInitiated)
 
         override init() {
             super.init()
-            // What the transport asks of every session's queue.
+            // The transport requires this of every session's queue.
             maxConcurrentOperationCount = 1
         }
 
@@ -21,7 +21,7 @@
 #endif
 
 extension OperationQueue {
-    /// The delegate queue for a session of ours; `nil` has URLSession make one.
+    /// The delegate queue for a session of ours. With `nil`, URLSession makes one itself.
     static var forDelivery: OperationQueue? {
         #if canImport(FoundationNetworking)
             DeliveryQueue()

@@ -1,10 +1,10 @@
-/// The Task's side of one transfer: has the head judged, takes the body where it goes, and tells how it ended.
+/// The Task's side of one transfer. It has the head judged, takes the body to its destination, and reports the ending.
 struct Exchange {
     let task: TransportTask
     let transfer: Transfer
     let onHead: @Sendable (ResponseHead) throws -> Void
 
-    /// Thrown where the same request is to be sent again on another connection.
+    /// Thrown when the same request must be sent again on another connection.
     struct DeadConnection: Error {}
 
     func run() async throws -> TransportResponse {
@@ -32,7 +32,7 @@ struct Exchange {
         }
     }
 
-    /// Reads on within the limits of a rejected body, then tells why it was rejected.
+    /// Reads on within the limits of a rejected body. Then it returns the error that rejected the response.
     private func rejected(_ error: any Error, _ head: ResponseHead) async -> any Error {
         transfer.reject()
         while true {
@@ -68,7 +68,7 @@ struct Exchange {
         }
     }
 
-    /// It may block, so the delegate side keeps away from it.
+    /// Writes the body to a special file. The write may block, so the Task does it and not the delegate side.
     private func write(to special: SpecialFile, _ head: ResponseHead) async throws {
         transfer.accept(.consumer)
         try await awaitEnd(head, deliver: special.write)
@@ -79,7 +79,7 @@ struct Exchange {
         let sink: FileSink
         do { sink = try FileSink(url) } catch { throw self.failure(error, head) }
         do {
-            // What has arrived so far is written here. From then on the delegate side writes, in its own order.
+            // The Task writes what has arrived so far. After that the delegate side writes, in order.
             do {
                 while let pieces = transfer.handOver(to: sink) { try await pieces.give(to: sink.write) }
             } catch {
@@ -124,7 +124,7 @@ struct Exchange {
             head: head, body: body, file: file, bodySize: transfer.progress.bytesReceived, timings: transfer.timings)
     }
 
-    /// The failure of a consumer or a file; a cancel stays one.
+    /// The failure of a consumer or a file. A cancel stays a cancel.
     private func failure(_ error: any Error, _ head: ResponseHead) -> any Error {
         if error is CancellationError, Task.isCancelled { return cancelled(head) }
         return TransferFailure(
@@ -139,7 +139,8 @@ struct Exchange {
         return failure.error
     }
 
-    /// The error of an ending, or `nil` if it is none; a dead connection is none of the caller's.
+    /// The error of an ending, or `nil` if the transfer succeeded or was cut. A dead connection does not reach the
+    /// caller.
     private func failure(_ ending: TransferState.Ending, head: ResponseHead?) -> (any Error)? {
         switch ending {
         case .whole, .cut: return nil
@@ -154,7 +155,7 @@ struct Exchange {
 }
 
 extension Inbox.Pieces {
-    /// Gives out the pieces in their order, those in a file in pieces of 64 KiB.
+    /// Gives out the pieces in order. The part in a file comes in pieces of 64 KiB.
     func give(to body: (Data) async throws -> Void) async throws {
         for chunk in chunks { try await body(chunk) }
         if let spilled { try await spilled.file.read(spilled.range, body) }

@@ -1,5 +1,5 @@
 extension URLSession {
-    /// Makes the task that sends a request with a file as its body, of which it sends so many bytes.
+    /// Makes a task that sends a request with the first `length` bytes of a file as its body.
     func uploadTask(with request: URLRequest, from file: URL, length: Int64) -> URLSessionTask {
         #if canImport(FoundationNetworking)
             dataTask(with: request.carrying(FileBodyStream(file, length: length)))
@@ -8,7 +8,7 @@ extension URLSession {
         #endif
     }
 
-    /// The same with a completion handler.
+    /// Makes the same task with a completion handler.
     func uploadTask(
         with request: URLRequest, from file: URL, length: Int64,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -25,15 +25,15 @@ extension URLSession {
 #if canImport(FoundationNetworking)
     /// A file as the body of a request, for Foundation on Linux.
     ///
-    /// Foundation's own way with a file kills the process: it reads beside the transfer, and traps when a piece comes after
-    /// that has ended, as transfers do that are cancelled or refused midway. What a stream has to give it takes in the moment
-    /// in which it is sent.
+    /// Foundation's own upload from a file kills the process. It reads the file in parallel with the transfer, and
+    /// traps when a piece comes after the transfer has ended. That happens when a transfer is cancelled or refused
+    /// midway. With a stream, Foundation takes the bytes only at the moment when it sends them.
     final class FileBodyStream: InputStream {
         let length: Int64
         private let file: InputStream
         private var left: Int64
 
-        /// Makes a stream of the first bytes of a file; of one that turns out to have fewer, it fails.
+        /// Makes a stream of the first bytes of a file. It fails if the file turns out to have fewer bytes.
         init(_ url: URL, length: Int64) {
             self.length = length
             left = length
@@ -61,13 +61,13 @@ extension URLSession {
     }
 
     extension URLRequest {
-        /// The request with a stream as its body, sent with its length.
+        /// The request with a stream as its body. The length of the stream is sent too.
         fileprivate func carrying(_ stream: FileBodyStream) -> URLRequest {
             var request = self
             request.httpBodyStream = stream
             request.setValue("\(stream.length)", forHTTPHeaderField: "Content-Length")
-            // A field of blanks libcurl leaves out, and what there would be in its place: chunks, and a media type that
-            // Foundation invents for streams.
+            // libcurl drops a field whose value is blank, and does not send its own field of that name either. Without
+            // that, the request would have chunks and a media type that Foundation invents for streams.
             for name in ["Transfer-Encoding", "Content-Type"] where request.value(forHTTPHeaderField: name) == nil {
                 request.setValue(" ", forHTTPHeaderField: name)
             }

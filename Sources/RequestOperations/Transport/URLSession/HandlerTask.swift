@@ -1,8 +1,8 @@
 /// A session task with a completion handler, on a session whose delegate is not ours.
 ///
-/// The response comes whole, when it has ended. What the transport must not leave to Foundation, redirects and challenges,
-/// reaches it through a delegate of the task alone; the delegate of the session still is asked for credentials and about
-/// the trust of servers.
+/// The response arrives as a whole, when it has ended. Foundation must not handle redirects and challenges itself. The
+/// transport gets them through a delegate of this task alone. The session's delegate is still asked for credentials and
+/// about the trust of servers.
 final class HandlerTask: NSObject, URLSessionTaskDelegate {
     private let transfer: Transfer
     private let session: URLSession
@@ -57,7 +57,7 @@ final class HandlerTask: NSObject, URLSessionTaskDelegate {
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             let transfer = transfer
-            // Without credentials Foundation would neither deliver the 401 nor time out. Its body is out of reach here.
+            // Without credentials, Foundation would neither deliver the 401 nor time out. We cannot get its body here.
             let reject: @Sendable () -> Void = {
                 if let response = challenge.failureResponse { transfer.receive(response) }
                 transfer.completeUnauthorized()
@@ -78,7 +78,7 @@ final class HandlerTask: NSObject, URLSessionTaskDelegate {
             completionHandler(nil)
         }
 
-        /// A malformed `data:` URL fails here, whether the task has a completion handler or not.
+        /// A malformed `data:` URL fails here, with or without a completion handler.
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             transfer.complete(error, response: task.response)
         }

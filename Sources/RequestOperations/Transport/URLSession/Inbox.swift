@@ -1,12 +1,12 @@
 /// Bytes that have arrived and wait for the Task.
 ///
-/// URLSession on Linux cannot be told to wait. What its reader does not take in time is kept here up to ``roomSize`` in
-/// memory and beyond it in a temporary file, so that a slow consumer costs disk space but neither memory nor bytes. (A
-/// body that goes to memory stays in memory: it has a limit of its own.)
+/// URLSession on Linux cannot be told to wait. So this keeps what the reader does not take in time: up to ``roomSize``
+/// in memory, and the rest in a temporary file. A slow consumer then costs disk space, but no memory, and no bytes are
+/// lost. (A body that goes to memory stays in memory. It has its own limit.)
 struct Inbox {
-    /// From how many bytes on a head is not held back for the rest of the body.
+    /// From this number of body bytes on, we no longer hold back a head to wait for the rest of the body.
     static let eagerSize: Int64 = 64 << 10
-    /// How much is kept in memory for a consumer or a file.
+    /// How many bytes are kept in memory for a consumer or a file.
     static let roomSize = 1 << 20
 
     private var chunks: [Data] = []
@@ -21,7 +21,7 @@ struct Inbox {
         var spilled: (file: TemporaryFile, range: Range<Int>)?
     }
 
-    /// Whether the next bytes can stay in memory: they must not overtake those in the file.
+    /// Whether the next bytes can stay in memory. They must not overtake the bytes in the file.
     var hasRoom: Bool {
         unread.isEmpty && size < Self.roomSize
     }
@@ -36,7 +36,7 @@ struct Inbox {
         unread = unread.lowerBound..<(unread.upperBound + count)
     }
 
-    /// Takes all that is there: what is in memory came before what is in the file.
+    /// Takes everything. The bytes in memory came before the bytes in the file.
     mutating func take() -> Pieces? {
         guard size > 0 || !unread.isEmpty else { return nil }
         var pieces = Pieces(chunks: chunks)
@@ -47,7 +47,8 @@ struct Inbox {
         return pieces
     }
 
-    /// The first bytes; those in a file come after a full memory, which holds more than any prefix.
+    /// The first bytes. They are all in memory: bytes go to the file only when memory is full, and it holds more than a
+    /// prefix.
     func prefix(_ count: Int) -> Data {
         var prefix = Data()
         for chunk in chunks where prefix.count < count { prefix.append(chunk.prefix(count - prefix.count)) }

@@ -1,8 +1,9 @@
-/// A request body in one of the forms that URLSession can send without waiting for anybody.
+/// A request body in a form that URLSession can send without waiting for a source.
 ///
-/// A session task on Linux that reads from a stream stops all sessions of the process while the stream has nothing to
-/// give. So a stream is read to its end first, up to 64 KiB into memory and beyond into a temporary file, and only then is
-/// the request sent, with its length. That also lets a body that can be opened only once survive a dead connection.
+/// On Linux, a session task that reads from a stream stops all sessions of the process while the stream has no bytes.
+/// So we first read a stream to its end, up to 64 KiB into memory and beyond that into a temporary file. Only then do
+/// we send the request, with the length of the body. A body that can be opened only once can then also be sent again
+/// after a dead connection.
 enum PreparedBody: Sendable {
     case none
     case data(Data)
@@ -10,7 +11,7 @@ enum PreparedBody: Sendable {
     /// The temporary file is removed when the last reference goes.
     case spooled(TemporaryFile, length: Int64)
 
-    /// How much of a stream is kept in memory.
+    /// How many bytes of a stream are kept in memory.
     private static let memorySize = 64 << 10
 
     init(_ body: RequestBody) async throws {
@@ -32,7 +33,8 @@ enum PreparedBody: Sendable {
         }
     }
 
-    /// Only a regular file is sent: another kind may block the thread that reads it, which all transfers share.
+    /// The length of a file. Only a regular file is sent. Another kind may block the thread that reads it and that all
+    /// transfers share.
     private static func length(of url: URL) throws -> Int64 {
         do {
             let values = try url.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
@@ -50,8 +52,8 @@ enum PreparedBody: Sendable {
         }
     }
 
-    /// Reads a stream in a Task of its own: its source is code of the caller's, which may not notice a cancel, and is left
-    /// behind then. The source's own error comes out as it is.
+    /// Reads a stream in a separate Task. The source is code of the caller and may not notice a cancel. We then leave
+    /// it behind. An error of the source comes out unchanged.
     private static func spool(_ stream: BodyStream) async throws -> PreparedBody {
         let answer = Answer<PreparedBody>()
         let task = Task { answer.resume(with: await Result(catching: { try await read(stream) })) }
@@ -75,7 +77,7 @@ enum PreparedBody: Sendable {
         return try spool.finish()
     }
 
-    /// Collects bytes in memory and, when they are many, in a file.
+    /// Collects bytes in memory, and in a file when there are many.
     private struct Spool {
         private var memory = Data()
         private var file: TemporaryFile?

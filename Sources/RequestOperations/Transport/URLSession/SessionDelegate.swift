@@ -1,17 +1,19 @@
 extension URLSessionTransport {
-    /// The delegate of a session that a ``URLSessionTransport`` uses: it routes what it hears to the transfer of the
-    /// session task, and never forwards anything.
+    /// The delegate of a session that a ``URLSessionTransport`` uses.
     ///
-    /// Make a session with one to have the session in your own hands and the whole of what the transport can do with it:
+    /// It sends each call to the transfer of the session task, and never forwards a call to another delegate. If you
+    /// make a session with one, you control the session yourself, and the transport can use all of its features with
+    /// it:
     ///
     /// ```swift
-    /// let session = URLSession(configuration: configuration, delegate: URLSessionTransport.Delegate(), delegateQueue: nil)
+    /// let session = URLSession(
+    ///     configuration: configuration, delegate: URLSessionTransport.Delegate(), delegateQueue: nil)
     /// let transport = URLSessionTransport(session: session)
     /// ```
     ///
-    /// Tasks that you start yourself on that session run, but nobody hears of their responses.
+    /// You may start your own tasks on that session. They run, but their responses go nowhere.
     public final class Delegate: NSObject, URLSessionDataDelegate {
-        /// A task is known by its identity, not by its number, so that one delegate may serve several sessions.
+        /// A task is identified by its object, not by its number. So one delegate can serve several sessions.
         private enum Routes {
             case open([ObjectIdentifier: Transfer])
             case invalidated
@@ -24,7 +26,7 @@ extension URLSessionTransport {
             super.init()
         }
 
-        /// Routes a task to a transfer; called before the task is resumed.
+        /// Assigns a task to a transfer. Called before the task is resumed.
         func add(_ transfer: Transfer, for task: URLSessionTask) {
             routes.withLock { routes in
                 guard case .open(var transfers) = routes else { return }
@@ -34,7 +36,7 @@ extension URLSessionTransport {
             }
         }
 
-        /// Whether the session has been invalidated: no task can be made on it any more.
+        /// Whether the session has been invalidated. No task can be made on it then.
         var isInvalidated: Bool {
             routes.withLock { if case .invalidated = $0 { true } else { false } }
         }
@@ -57,7 +59,7 @@ extension URLSessionTransport {
 
         // MARK: URLSessionDataDelegate
 
-        /// The head of a response.
+        /// Receives the head of a response.
         public func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
             completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -66,12 +68,12 @@ extension URLSessionTransport {
             completionHandler(.allow)
         }
 
-        /// A piece of the body.
+        /// Receives a piece of the body.
         public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
             transfer(for: dataTask)?.receive(data)
         }
 
-        /// A piece of the request's body has been sent.
+        /// Notes that a piece of the request's body has been sent.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
             totalBytesExpectedToSend: Int64
@@ -79,12 +81,12 @@ extension URLSessionTransport {
             transfer(for: task)?.sent(totalBytesSent)
         }
 
-        /// The task is done.
+        /// Ends the transfer of the task.
         public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             removeTransfer(for: task)?.complete(error, response: task.response)
         }
 
-        /// A redirect, which is refused: the operation follows it.
+        /// Refuses a redirect. The operation follows it.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -96,21 +98,24 @@ extension URLSessionTransport {
             }
         }
 
-        /// A challenge: a 401 is delivered as the response that it is; the trust of a server is Foundation's matter.
+        /// Answers a challenge. A 401 is delivered as a normal response. Foundation decides about the trust of a
+        /// server.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             guard challenge.asksForCredentials else { return completionHandler(.performDefaultHandling, nil) }
             #if canImport(FoundationNetworking)
-                // Here the response has arrived whole, and refusing the challenge cancels the task.
+                // On this platform the whole response has arrived by now. Refusing the challenge cancels the task.
                 transfer(for: task)?.completeUnauthorized()
             #endif
             completionHandler(.rejectProtectionSpace, nil)
         }
 
-        /// Foundation is about to send a body again. Nothing that it knows of is sent twice here, so on Linux this says that a
-        /// kept connection was dead, and that the request would go out without its body.
+        /// Answers that there is no new body stream: Foundation is about to send a body again.
+        ///
+        /// Foundation does not know of any body that is sent twice here. So on Linux this call means that a kept
+        /// connection was dead. The request would go out without its body.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -121,7 +126,7 @@ extension URLSessionTransport {
             completionHandler(nil)
         }
 
-        /// The session cannot be used any more.
+        /// Ends all open transfers: the session cannot be used any more.
         public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
             let abandoned: [Transfer] = routes.withLock { routes in
                 guard case .open(let transfers) = routes else { return [] }
@@ -134,7 +139,7 @@ extension URLSessionTransport {
 }
 
 extension URLAuthenticationChallenge {
-    /// Whether a name and a password are wanted, as opposed to a judgement of the server's certificate.
+    /// Whether the challenge asks for a name and a password. The other kinds ask about a certificate.
     var asksForCredentials: Bool {
         #if canImport(FoundationNetworking)
             true

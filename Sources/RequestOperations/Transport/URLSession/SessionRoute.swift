@@ -1,15 +1,16 @@
 /// How a ``URLSessionTransport`` reaches its session.
 enum SessionRoute: Sendable {
-    /// Our delegate hears of every step of the session's tasks.
+    /// Our delegate gets every call about the session's tasks.
     case routed(URLSession, URLSessionTransport.Delegate)
-    /// The delegate is somebody else's, or there is none: tasks have completion handlers. They are made by `session`, which
-    /// is the caller's own one, `owner`, or a safe copy of it. Tasks of the caller's making need a session with our
-    /// delegate: `custom`.
+    /// The session has another delegate or none, so tasks have completion handlers.
+    ///
+    /// `session` makes the tasks. It is the caller's own session, `owner`, or a safe copy of it. Tasks that the caller
+    /// makes need a session with our delegate: `custom`.
     case handlers(session: URLSession, owner: URLSession, custom: RoutedCopy)
-    /// The session cannot be used; the sentence says why.
+    /// The session cannot be used. The text says why.
     case refused(String)
 
-    /// The route to a session of the transport's own.
+    /// The route to a session that the transport makes itself.
     init(_ configuration: URLSessionConfiguration) {
         guard configuration.identifier == nil else {
             self = .refused(Self.backgroundSentence)
@@ -59,7 +60,7 @@ enum SessionRoute: Sendable {
         "a background session outlives the process, and an operation does not; use a session with another configuration"
 }
 
-/// A session with our delegate and the configuration of another, made when it is first needed.
+/// A session with our delegate and the configuration of another session. It is made when it is first needed.
 final class RoutedCopy: Sendable {
     private let original: URLSession
     private let copy = Locked<(URLSession, URLSessionTransport.Delegate)?>(nil)
@@ -81,14 +82,16 @@ final class RoutedCopy: Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// The configuration of a transport that is given none: nothing is kept, and what is not kept is not sent. A cache,
-    /// cookies and credentials are matters of the layers above. Up to 256 connections to one host.
+    /// The configuration of a transport that gets none from the caller. It stores nothing and sends nothing from a
+    /// store.
+    ///
+    /// A cache, cookies and credentials are the job of the layers above. It allows up to 256 connections to one host.
     static func ofTransport() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.urlCredentialStorage = nil
-        // What exceeds this waits inside URLSession, out of order and with its time limits running.
+        // Requests beyond this limit wait inside URLSession. They lose their order, and their time limits run.
         configuration.httpMaximumConnectionsPerHost = 256
         return configuration
     }
@@ -96,7 +99,8 @@ extension URLSessionConfiguration {
     /// Whether sessions of this configuration are safe on this platform.
     var isSafe: Bool {
         #if canImport(FoundationNetworking)
-            // With a cache, a cancel that meets the end of its task kills the process; so does a field that is no string.
+            // With a cache, a cancel that arrives as its task ends kills the process. A header field that is no string
+            // does too.
             urlCache == nil && hasStringFieldsOnly
         #else
             true
@@ -105,7 +109,7 @@ extension URLSessionConfiguration {
 
     /// The same configuration, made safe.
     func safeCopy() -> URLSessionConfiguration {
-        // `copy()` returns what `self` is.
+        // `copy()` returns the type of `self`.
         let copy = self.copy() as! URLSessionConfiguration
         #if canImport(FoundationNetworking)
             copy.urlCache = nil

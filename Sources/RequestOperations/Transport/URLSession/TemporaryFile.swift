@@ -1,7 +1,7 @@
-/// A file of our own in the temporary folder, readable by this user only, removed when the last reference goes.
+/// A file of ours in the temporary folder. Only this user can read it. It is removed when the last reference goes.
 ///
-/// Written at its end by one thread at a time, read anywhere by another.
-// Unchecked: each handle is used by one side only, and the two have offsets of their own.
+/// One thread at a time appends to it. Another thread can read any part of it.
+// Unchecked: each handle is used by one side only, and each has its own offset.
 final class TemporaryFile: @unchecked Sendable {
     let url: URL
     private let writer: FileHandle
@@ -18,7 +18,7 @@ final class TemporaryFile: @unchecked Sendable {
     }
 
     deinit {
-        // A file that somebody else removed already is as good.
+        // It does no harm if somebody has removed the file already.
         try? FileManager.default.removeItem(at: url)
     }
 
@@ -26,7 +26,7 @@ final class TemporaryFile: @unchecked Sendable {
         try writer.write(contentsOf: data)
     }
 
-    /// Reads a part, at most 64 KiB at a time.
+    /// Reads a part of the file, in pieces of at most 64 KiB.
     func read(_ range: Range<Int>, _ body: (Data) async throws -> Void) async throws {
         var offset = range.lowerBound
         while offset < range.upperBound {

@@ -1,13 +1,14 @@
-/// One transfer over one session task: joins the delegate side, which must never wait, with the Task of `perform`.
+/// One transfer over one session task. It connects the delegate side, which must never wait, with the Task of
+/// `perform`.
 ///
-/// The delegate side is serial for each session; all that it calls returns at once, but for the write of a piece to a
-/// file. The Task side calls ``begin(_:)`` once, then ``next()`` until it hears of the end, then ``close()``.
+/// The delegate side is serial for each session. All that it calls returns at once, except for writing a piece to a
+/// file. The Task side calls ``begin(_:)`` once, then ``next()`` until the end is reported, then ``close()``.
 final class Transfer: Sendable {
     let start: ContinuousClock.Instant
     private let limits: TransferLimits
     private let state: Locked<TransferState>
 
-    /// How long a head waits for the rest of a small body.
+    /// How long we hold back a head to wait for the rest of a small body.
     private static let headPatience = Duration.milliseconds(10)
 
     init(_ task: TransportTask, bytesToSend: Int64?, start: ContinuousClock.Instant) {
@@ -18,7 +19,7 @@ final class Transfer: Sendable {
 
     // MARK: The session task
 
-    /// Makes, registers and resumes the session task, unless the transfer has ended by then.
+    /// Makes, registers and resumes the session task, unless the transfer has already ended.
     func begin(_ make: @escaping @Sendable (Transfer) -> URLSessionTask) {
         SessionTaskLine.async { [self] in
             guard state.withLock({ $0.end == nil }) else { return }
@@ -31,7 +32,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Ends the transfer: cancels the session task if it is not done.
+    /// Ends the transfer. Cancels the session task if it is not done.
     func close() {
         let (isDone, alarms) = state.withLock { state in
             let alarms = state.close()
@@ -91,9 +92,10 @@ final class Transfer: Sendable {
         update { $0.sent(total) }
     }
 
-    /// The session task is done; nothing comes after this. `nil` is success.
+    /// Handles the end of the session task. Nothing comes after this. An `error` of `nil` means success.
     func complete(_ error: (any Error)?, response: URLResponse?) {
-        // For a redirect without a target, and after some errors, Foundation on Linux reports no response but keeps it.
+        // For a redirect without a target, and after some errors, Foundation on Linux does not report the response but
+        // keeps it.
         if let response, state.withLock({ $0.head == nil }) { receive(response) }
         let wire = update { state in
             if let error {
@@ -108,12 +110,13 @@ final class Transfer: Sendable {
             defer { state.wire = .done }
             return state.wire
         }
-        // Foundation on Linux forgets the task when this returns, and must not before a `cancel()` that is under way has
-        // taken effect, or it traps. The limit is a safeguard: the cancel waits for nothing that waits for us.
+        // Foundation on Linux forgets the task when this returns. It traps if a `cancel()` is still under way at that
+        // time. So we wait for the cancel. The limit is only a safeguard: the cancel waits for nothing that waits for
+        // us.
         if case .cancelling(let settled) = wire { _ = settled.wait(timeout: .now() + 1) }
     }
 
-    /// The whole response has arrived, though Foundation goes on to ask for credentials.
+    /// Ends the transfer: the whole response has arrived, although Foundation goes on to ask for credentials.
     func completeUnauthorized() {
         finish(.whole)
     }
@@ -122,8 +125,10 @@ final class Transfer: Sendable {
         update { $0.finish(ending) }
     }
 
-    /// Refuses a redirect, so that its response is delivered. Not after a cancel: Foundation on Linux traps when an answer
-    /// comes to a task that is being cancelled. The closure only enqueues, so it may be called under the lock.
+    /// Refuses a redirect, so that its response is delivered.
+    ///
+    /// It does nothing after a cancel: Foundation on Linux traps if a task that is being cancelled gets an answer. The
+    /// closure only enqueues work, so we may call it under the lock.
     func refuseRedirect(_ answer: (URLRequest?) -> Void) {
         state.withLock { state in
             if case .running = state.wire { answer(nil) }
@@ -157,7 +162,7 @@ final class Transfer: Sendable {
         state.withLock { $0.handOver(to: file) }
     }
 
-    /// Drops the body and reads on within the limits of a rejected one.
+    /// Drops the body, and reads on within the limits of a rejected body.
     func reject() {
         guard state.withLock({ $0.reject() }) else { return }
         schedule(after: limits.errorBodyTimeLimit) { $0.finish(.cut) }
@@ -171,7 +176,7 @@ final class Transfer: Sendable {
     var bodyPrefix: Data { state.withLock { $0.bodyPrefix } }
     var reached: TransferFailure.Phase { state.withLock { $0.reached } }
 
-    /// What can be measured from outside.
+    /// The times and counts that can be measured outside of URLSession.
     var timings: TransferTimings {
         let (firstByte, progress) = state.withLock { ($0.firstByte, $0.progress) }
         var timings = TransferTimings()
@@ -183,7 +188,7 @@ final class Transfer: Sendable {
 
     // MARK: Time
 
-    /// Ends the transfer when no byte moved for a limit.
+    /// Ends the transfer if no byte moves for the time of the limit.
     func watchIdleTime(_ limit: Duration, first delay: Duration? = nil) {
         schedule(after: delay ?? limit) { transfer in
             guard let rest = transfer.update({ $0.checkIdleTime(limit) }) else { return }
@@ -199,7 +204,7 @@ final class Transfer: Sendable {
         if !state.withLock({ $0.add(alarm) }) { DeadlineHeap.shared.cancel(alarm) }
     }
 
-    /// Changes the state and wakes the Task if that gave it something to hear.
+    /// Changes the state, and wakes the Task if there is a new event for it.
     @discardableResult
     private func update<Result>(_ change: (inout TransferState) -> Result) -> Result {
         let (result, wake) = state.withLock { state in

@@ -1,28 +1,28 @@
-/// What is known of one transfer over a session task: the state behind the lock of ``Transfer``.
+/// What is known about one transfer over a session task: the state behind the lock of ``Transfer``.
 ///
-/// The delegate side reports what arrives, the Task of `perform` takes events and says what becomes of the body.
-/// Nothing here waits, calls out or touches a file; what has to be done is returned.
+/// The delegate side reports what arrives. The Task of `perform` takes events and decides where the body goes. No
+/// function here waits, calls other code or touches a file. It returns what the caller must do.
 struct TransferState {
-    /// The delegate side's half: the session task.
+    /// The state of the session task, for the delegate side.
     var wire = Wire.idle
-    /// The response's half.
+    /// The state of the response.
     private(set) var phase = Phase.awaitsHead
-    /// How it ended; the first ending counts.
+    /// How the transfer ended. The first ending counts.
     private(set) var end: Ending?
     private(set) var inbox = Inbox()
     private(set) var progress = TransferProgress()
     private(set) var firstByte: ContinuousClock.Instant?
     private(set) var lastActivity = ContinuousClock.now
 
-    /// The Task, if it waits for an event.
+    /// The continuation of the Task, if it waits for an event.
     var waiter: CheckedContinuation<Event, Never>?
-    /// Entries in the heap of deadlines: for an idle connection, and for a head or a rejected body that is overdue.
-    /// `nil` when nobody listens any more.
+    /// Entries in the heap of deadlines: for an idle connection, for an overdue head and for an overdue rejected body.
+    /// `nil` after the transfer is closed.
     private(set) var alarms: [DeadlineHeap.Entry]? = []
 
     private let limits: TransferLimits
     private let keepsInMemory: Bool
-    /// When progress was reported last; `nil` if nobody wants to hear of it.
+    /// When progress was last reported; `nil` if no one asked for progress.
     private var lastReport: ContinuousClock.Instant?
     private var reported = TransferProgress()
 
@@ -30,16 +30,18 @@ struct TransferState {
     enum Wire {
         case idle
         case running(URLSessionTask)
-        /// `cancel()` has been called or is about to be; the semaphore is signalled when that call has taken effect.
+        /// `cancel()` has been called or will be called next. The semaphore is signalled when the call has taken
+        /// effect.
         case cancelling(DispatchSemaphore)
         case done
     }
 
     enum Phase {
         case awaitsHead
-        /// Held back until the body is whole, or large, or overdue, so that a small response costs one wake-up.
+        /// We hold the head back until the body is complete, large or overdue. So a small response costs only one
+        /// wake-up.
         case arrived(ResponseHead, isDue: Bool)
-        /// The Task has it.
+        /// The Task has the head and judges it.
         case judging(ResponseHead)
         case accepted(ResponseHead, Sink)
         case rejected(ResponseHead, prefix: Data)
@@ -57,11 +59,11 @@ struct TransferState {
 
     enum Ending {
         case whole
-        /// The phase is `nil` where it follows from what had been sent and received.
+        /// The phase is `nil` if it follows from what was sent and received.
         case failed(any Error, phase: TransferFailure.Phase?)
-        /// The rest of a rejected body is not worth reading.
+        /// The transfer stopped before the end of a rejected body, because the rest is not worth reading.
         case cut
-        /// The connection, a kept one, was dead, and Foundation would send the request again without its body.
+        /// A kept connection was dead, and Foundation would send the request again without its body.
         case deadConnection
         case cancelled
     }
@@ -90,7 +92,8 @@ struct TransferState {
 
     // MARK: The delegate side
 
-    /// The head of the last response counts, until the Task has taken one. Whether it is held back for its body.
+    /// Takes the head of a response; a later head replaces it until the Task has taken one. Returns whether it is held
+    /// back.
     mutating func receive(_ head: ResponseHead, length: Int64?) -> Bool {
         lastActivity = .now
         guard end == nil else { return false }
@@ -130,8 +133,10 @@ struct TransferState {
         return .none
     }
 
-    /// Bytes were kept in a file. If the body was handed over while they were written, nobody would look for them there:
-    /// they are to be written to the file that is returned.
+    /// Notes that bytes were kept in a temporary file.
+    ///
+    /// The body may have been handed over while those bytes were written. Then no one would look for them in the
+    /// temporary file. In that case this returns the file to which the caller must write them.
     mutating func spilled(_ count: Int, into file: TemporaryFile) -> FileSink? {
         if case .accepted(_, .file(let sink)) = phase { return end == nil ? sink : nil }
         inbox.spilled(count, into: file)
@@ -151,24 +156,25 @@ struct TransferState {
         if case .arrived(let head, _) = phase { phase = .arrived(head, isDue: true) }
     }
 
-    /// Something moved that is of no other consequence.
+    /// Notes that something moved, for the idle limit only.
     mutating func restartIdleTime() {
         lastActivity = .now
     }
 
-    /// Keeps an alarm until the end; whether it is still wanted.
+    /// Keeps an alarm until the end. Returns `false` if the transfer is closed and the alarm is not needed.
     mutating func add(_ alarm: DeadlineHeap.Entry) -> Bool {
         alarms?.append(alarm) != nil
     }
 
-    /// Nobody listens any more; returns the alarms that are not wanted then.
+    /// Closes the transfer. Returns the alarms that are no longer needed.
     mutating func close() -> [DeadlineHeap.Entry] {
         finish(.cancelled)
         defer { alarms = nil }
         return alarms ?? []
     }
 
-    /// Ends the transfer if nothing moved for the limit; otherwise returns how long it may still rest.
+    /// Ends the transfer if nothing moved for the time of the limit. Otherwise returns how long the transfer may still
+    /// rest.
     mutating func checkIdleTime(_ limit: Duration) -> Duration? {
         guard end == nil else { return nil }
         let idle = lastActivity.duration(to: .now)
@@ -180,7 +186,7 @@ struct TransferState {
 
     // MARK: The Task
 
-    /// What the Task is to hear next, if there is anything.
+    /// The next event for the Task, if there is one.
     mutating func nextEvent() -> Event? {
         if let report = nextReport() { return .progress(report) }
         switch phase {
@@ -205,15 +211,15 @@ struct TransferState {
         if let head { phase = .accepted(head, sink) }
     }
 
-    /// Hands an accepted body over to the delegate side, unless there are bytes that the Task has to write first: these
-    /// are returned.
+    /// Hands an accepted body over to the delegate side. If the Task must write some bytes first, it returns those and
+    /// hands nothing over.
     mutating func handOver(to file: FileSink) -> Inbox.Pieces? {
         if let pieces = inbox.take() { return pieces }
         accept(.file(file))
         return nil
     }
 
-    /// Drops the body; whether the rest of it is still to be read.
+    /// Drops the body. Returns whether the rest of the body must still be read.
     mutating func reject() -> Bool {
         guard let head else { return false }
         phase = .rejected(head, prefix: inbox.prefix(max(limits.keptErrorBody, 0)))
@@ -229,7 +235,7 @@ struct TransferState {
         }
     }
 
-    /// How far the transfer came, as far as URLSession lets it be known.
+    /// How far the transfer came, as far as URLSession shows it.
     var reached: TransferFailure.Phase {
         if head != nil { return .body }
         if let bytesToSend = progress.bytesToSend, progress.bytesSent < bytesToSend { return .request }

@@ -1,10 +1,10 @@
 /// Says what an error of URLSession means.
 ///
-/// On Linux most failures have the code -1 (``URLError/Code/unknown``), and some a misleading one; what happened stands in
-/// the text that libcurl gave, so the text is asked first. Elsewhere the texts do not occur and the code decides. The first
-/// line that matches counts:
+/// On Linux most failures have the code -1 (``URLError/Code/unknown``), and some have a misleading code. The text of
+/// libcurl tells what happened, so we check the text first. These texts do not occur on other platforms, so there the
+/// code decides. The first line that matches counts.
 ///
-/// A body that breaks off before there is a head was none: `truncatedBody` then is `connectionLost`.
+/// If a body breaks off before there is a head, there was no body: `truncatedBody` then becomes `connectionLost`.
 ///
 /// | text of libcurl (7.81 to 8.x, OpenSSL or GnuTLS) | code | surely not sent |
 /// |---|---|---|
@@ -24,11 +24,12 @@
 /// | `URLError.Code` without such a text | code | surely not sent |
 /// |---|---|---|
 /// | `fileDoesNotExist`, `noPermissionsToReadFile`, `fileIsDirectory` | `unencodableBody` | yes |
-/// | `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `notConnectedToInternet` and its kin, `badURL`, `unsupportedURL`, those of the server's certificate, `secureConnectionFailed` | that of the same name | yes |
+/// | `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `notConnectedToInternet` and related codes, `badURL`, `unsupportedURL`, the codes of the server's certificate, `secureConnectionFailed` | the matching code | yes |
 /// | `badURL` for an IPv6 literal (Foundation up to 6.3 on Linux) | `unsupported` | yes |
 /// | any other | as ``RequestError/Code`` says | |
 enum URLErrorClassification {
-    /// The failure and, where the error tells, how far the transfer came: `connect` means surely not sent.
+    /// Returns the failure and, if the error tells it, the phase. The phase `connect` means that surely nothing was
+    /// sent.
     static func failure(_ error: any Error, hasHead: Bool = true) -> (any Error, TransferFailure.Phase?) {
         guard let error = error as? URLError else {
             // Foundation on Linux fails a malformed `data:` URL with an error that is not bridged.
@@ -36,7 +37,7 @@ enum URLErrorClassification {
             let failure = RequestError(isBadURL ? .badURL : .unknown, stage: .transfer, underlying: error)
             return (failure, isBadURL ? .connect : nil)
         }
-        // That it was cancelled by somebody else is told as it is: the operation then ends as cancelled, too.
+        // Another party cancelled the task. We pass the error on unchanged, so the operation ends as cancelled too.
         guard error.code != .cancelled else { return (error, nil) }
         let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String ?? ""
         var found = line(for: text) ?? line(for: error)

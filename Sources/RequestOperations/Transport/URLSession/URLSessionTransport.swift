@@ -1,95 +1,101 @@
-/// Carries requests over `URLSession`: on every platform, with each of its sessions, and around the defects that it has on
-/// Linux.
+/// Carries requests over `URLSession`. It works on every platform and with every kind of session.
 ///
-/// There are three ways to a session, and the same checks in each (``Transport/perform(_:onHead:)``):
+/// On Linux it works around the defects of `URLSession`. You can give it a session in three ways. All three make the
+/// same checks (``Transport/perform(_:onHead:)``):
 ///
-/// 1. **Its own**: ``shared``, or ``init(configuration:)``. One private delegate routes what it hears to the transfers.
-/// 2. **Yours, with our delegate**: make the session with a ``Delegate`` and hand it to ``init(session:)``.
-/// 3. **Yours, with a delegate of yours or none**, by ``init(session:)``: the transport uses tasks with completion handlers
-///    and leaves your delegate alone, but for credentials and the trust of servers, for which it is asked as ever.
-///    A response then comes when it has ended: `onHead` hears of it late, size limits are checked late, the whole body
-///    passes through memory, there is no progress, and the idle limit is URLSession's own, in whole seconds.
+/// 1. **Its own session**: ``shared``, or ``init(configuration:)``. One private delegate sends each call to its
+///    transfer.
+/// 2. **Your session with our delegate**: make the session with a ``Delegate`` and give it to ``init(session:)``.
+/// 3. **Your session with your delegate or none**: give it to ``init(session:)``. The transport uses tasks with
+///    completion handlers. It leaves your delegate alone. Your delegate is still asked for credentials and about the
+///    trust of servers. A response then arrives only when it has ended: `onHead` is called late, and size limits are
+///    checked late. The whole body passes through memory, and there is no progress. The idle limit is URLSession's own,
+///    in whole seconds.
 ///
-/// In all three redirects are refused, so that the operation follows them; a `401` is delivered as the response that it is;
-/// an empty body is empty `Data`. Background sessions are refused: each request fails as
-/// ``RequestError/Code/unsupported``. So does a request of a session with a concurrent delegate queue.
+/// In all three ways the transport refuses redirects, so that the operation follows them. It delivers a `401` as a
+/// normal response. An empty body is empty `Data`. The transport refuses background sessions: each request fails with
+/// ``RequestError/Code/unsupported``. A request over a session with a concurrent delegate queue fails in the same way.
 ///
-/// Tasks made by ``TransportTask/custom(_:makeTask:)`` must be data or upload tasks of the session that the closure is
-/// given, not resumed. In the third situation on Linux that is a session of ours with your configuration. The closure is
-/// called on a queue of Dispatch. `uploadTask(withStreamedRequest:)` is not supported: give the request an `httpBodyStream`.
+/// A closure of ``TransportTask/custom(_:makeTask:)`` must make a data or upload task of the session that it gets, and
+/// must not resume it. With the third way on Linux, that session is one of ours with your configuration. The closure is
+/// called on a Dispatch queue. `uploadTask(withStreamedRequest:)` is not supported: give the request an
+/// `httpBodyStream`.
 ///
-/// A body from a stream is read to its end before the request is sent, beyond 64 KiB into a temporary file, and is sent
-/// with its length. `Content-Length` and `Transfer-Encoding` of a request are dropped: the framing is the transport's
-/// (RFC 9112, section 6). Besides http and https it speaks `data:`.
+/// The transport reads a body from a stream to its end before it sends the request. Beyond 64 KiB it uses a temporary
+/// file. It sends the body with its length. It drops `Content-Length` and `Transfer-Encoding` of a request, since the
+/// transport sets the framing (RFC 9112, section 6). Besides http and https it supports `data:`.
 ///
 /// ### What it cannot do
 ///
-/// Everywhere, since URLSession does not tell or cannot be told:
+/// On every platform, because URLSession does not report it or has no setting for it:
 ///
-/// - A task with a ``TransportTask/trust`` fails as ``RequestError/Code/unsupported``: whom it trusts is up to the session
-///   and its delegate.
-/// - The connect limit is not kept apart: until the first byte of a response, the idle limit runs from the start.
+/// - A task with a ``TransportTask/trust`` fails with ``RequestError/Code/unsupported``. The session and its delegate
+///   decide whom to trust.
+/// - There is no separate connect limit. Until the first byte of a response, the idle limit runs from the start.
 /// - Field order, repeated fields and the protocol version are lost. Only ``TransferTimings/firstByte``,
 ///   ``TransferTimings/total`` and ``TransferTimings/bytesSent`` are measured.
-/// - A transfer is not paused while its consumer works. What it does not take in time is kept up to 1 MiB in memory and
-///   beyond it in a temporary file.
-/// - A GET with a body fails as ``RequestError/Code/unsupported``.
+/// - A transfer does not pause while its consumer works. Bytes that the consumer does not take in time are kept, up to
+///   1 MiB in memory and the rest in a temporary file.
+/// - A GET with a body fails with ``RequestError/Code/unsupported``.
 ///
-/// On Linux with Swift 6.3, since Foundation has no means or a defect there:
+/// On Linux with Swift 6.3, because Foundation lacks a feature or has a defect:
 ///
-/// - A request with `cachePolicy` `returnCacheDataDontLoad` or with `allowsCellularAccess` set to `false` fails as
-///   ``RequestError/Code/unsupported``. So does one with `httpShouldHandleCookies` set to `false` over a session of yours that
-///   has a cookie storage.
-/// - IPv6 literals in URLs fail as ``RequestError/Code/unsupported``.
-/// - No pinning, no own roots, no client certificates: server trust is the system's, by its list of roots.
-/// - A response fails as ``RequestError/Code/malformedResponse`` if a field has a byte that is not UTF-8 or no space after
-///   its colon, or if the status line has no reason phrase.
-/// - The body of a redirect that is not followed has passed through memory whole, and in the third situation it is lost, as
-///   is that of a `401` with a `Basic` or `Digest` challenge.
-/// - Configurations with a cache: a cancel that meets the end of its task would kill the process. The configuration of your
-///   session is then copied into a session of ours without the cache. Foundation never stores a response in it anyway.
-/// - A kept connection that was dead makes Foundation send a request again, without its body if it has one. The transport
-///   notices the latter, and sends the whole again itself, once, if its method is idempotent; otherwise, and for a custom
-///   task, it fails as ``RequestError/Code/connectionLost``. A request without a body is sent again whatever its method,
-///   and nobody hears of it.
-/// - A response that arrives faster than Foundation reads it, which is to say over the loopback interface or the fastest
-///   of networks, is read to its end before anything else has a turn (libcurl 7.88): a transfer that is cancelled or cut
-///   ends at once for its caller, but its connection lives on till then, and all others wait.
-/// - A custom task that uploads a file (`uploadTask(with:fromFile:)`) kills the process, now and then, when it is cancelled or
-///   refused midway. A file that is the body of a ``TransportTask`` is sent in another way.
-/// - Of one transfer in some ten thousand, on a busy machine, nothing is heard until its idle limit ends it.
-/// - A field after a chunked body (a trailer) kills the process. So does, rarely, a server that dies right after it was
-///   sent a request. There is nothing that could be done about it from outside.
-/// - Dispatch may kill the process among ten thousands of transfers of which many are cancelled, when the descriptors of
-///   several are given up at a time (`_dispatch_event_loop_drain`; swift-corelibs-libdispatch, issue 949).
-/// - A body whose compression breaks off is not noticed; one in an unknown content coding fails as
+/// - A request with the `cachePolicy` `returnCacheDataDontLoad`, or with `allowsCellularAccess` set to `false`, fails
+///   with ``RequestError/Code/unsupported``. So does a request with `httpShouldHandleCookies` set to `false`, over a
+///   session of yours that has a cookie storage.
+/// - IPv6 literals in URLs fail with ``RequestError/Code/unsupported``.
+/// - There is no pinning, and there are no own roots and no client certificates. The system's list of roots decides
+///   which servers are trusted.
+/// - A response fails with ``RequestError/Code/malformedResponse`` if a field has a byte that is not UTF-8 or no space
+///   after its colon. It also fails so if the status line has no reason phrase.
+/// - The whole body of a redirect that is not followed passes through memory. With the third way it is lost. The body
+///   of a `401` with a `Basic` or `Digest` challenge is lost there too.
+/// - With a cache in the configuration, a cancel that arrives as its task ends would kill the process. So the transport
+///   copies the configuration of your session into a session of ours without the cache. Foundation never stores a
+///   response in that cache anyway.
+/// - If a kept connection was dead, Foundation sends the request again, without its body if it has one. The transport
+///   notices a missing body, and then sends the whole request again itself, once, if the method is idempotent.
+///   Otherwise, and for a custom task, it fails with ``RequestError/Code/connectionLost``. Foundation sends a request
+///   without a body again, with any method, and does not report it.
+/// - A response can arrive faster than Foundation reads it, over the loopback interface or a very fast network.
+///   Foundation then reads it to its end before it does anything else (libcurl 7.88). A transfer that is cancelled or
+///   cut ends at once for its caller. But its connection lives on until the response ends, and all other transfers
+///   wait.
+/// - A custom task that uploads a file (`uploadTask(with:fromFile:)`) sometimes kills the process when it is cancelled
+///   or refused midway. A file that is the body of a ``TransportTask`` is sent in another way.
+/// - About one transfer in ten thousand, on a busy machine, reports nothing until its idle limit ends it.
+/// - A field after a chunked body (a trailer) kills the process. Rarely, a server that dies right after it got a
+///   request does so too. We can do nothing about that from outside.
+/// - Dispatch may kill the process once in tens of thousands of transfers of which many are cancelled. It happens when
+///   several descriptors are given up at a time (`_dispatch_event_loop_drain`; swift-corelibs-libdispatch, issue 949).
+/// - A compressed body that breaks off is not noticed. A body in an unknown content coding fails with
 ///   ``RequestError/Code/malformedResponse``.
-/// - libcurl 8.8 to 8.20 leave out the mark of an empty query.
+/// - libcurl 8.8 to 8.20 drop the question mark of an empty query.
 /// - About 150 bytes leak for each request (`CFURLSessionCurlHostIsEqual`).
 ///
 /// `CurlTransport` has none of these limits.
 public final class URLSessionTransport: BuiltInTransport {
-    /// The transport with a session of its own that keeps nothing: no cache, no cookies, no credentials.
+    /// The transport with its own session that stores nothing: no cache, no cookies, no credentials.
     public static let shared = URLSessionTransport()
 
     private let route: SessionRoute
 
-    /// Makes a transport with a session of its own.
+    /// Makes a transport with its own session.
     ///
-    /// - Parameter configuration: The configuration of that session, which is copied; on Linux without its cache. By default
-    ///   an ephemeral one without cache, cookies and credentials and with up to 256 connections to one host.
+    /// - Parameter configuration: The configuration of that session. It is copied, on Linux without its cache. By
+    ///   default an ephemeral one without cache, cookies and credentials, and with up to 256 connections to one host.
     public init(configuration: URLSessionConfiguration? = nil) {
         route = SessionRoute(configuration ?? .ofTransport())
     }
 
     /// Makes a transport over a session of yours.
     ///
-    /// The session must not be invalidated while requests are made: Foundation traps when a task is made by a session that
-    /// was. (With a ``Delegate`` as its delegate, requests fail as ``RequestError/Code/unsupported`` from the moment when it
-    /// has heard of that.)
+    /// Do not invalidate the session while requests are made. Foundation traps when an invalidated session makes a
+    /// task. (If the session's delegate is a ``Delegate``, requests fail with ``RequestError/Code/unsupported`` once
+    /// the delegate has learned of the invalidation.)
     ///
-    /// - Parameter session: The session; what is done with it depends on its delegate, as the description of this class
-    ///   says.
+    /// - Parameter session: The session. Its delegate decides how the transport uses it: see the description of this
+    ///   class.
     public init(session: URLSession) {
         route = SessionRoute(session)
     }
@@ -142,7 +148,7 @@ public final class URLSessionTransport: BuiltInTransport {
         let sessionTask = try await Self.make(session, request(of: task), makeTask)
         let transfer = Transfer(task, bytesToSend: nil, start: start)
         defer {
-            // A cancel may have come before the task was resumed; Foundation keeps such a task until it is cancelled.
+            // A cancel may have come before the task was resumed. Foundation keeps such a task until it is cancelled.
             SessionTaskLine.async { if sessionTask.state == .suspended { SessionTaskLine.cancel(sessionTask) } }
         }
         do {
@@ -162,7 +168,7 @@ public final class URLSessionTransport: BuiltInTransport {
 
     // MARK: Session tasks
 
-    /// Makes the session task of a transfer, on the line of session tasks.
+    /// Returns a closure that makes the session task of a transfer. It runs on the queue of session tasks.
     private func maker(
         of task: TransportTask, _ body: PreparedBody
     ) throws -> @Sendable (Transfer) -> URLSessionTask {
@@ -177,7 +183,7 @@ public final class URLSessionTransport: BuiltInTransport {
                     switch body {
                     case .none: session.dataTask(with: request)
                     case .data(let data) where data.isEmpty: session.dataTask(with: request)
-                    // An upload task, since Foundation invents a media type for the body of a data task.
+                    // We use an upload task, since Foundation invents a media type for the body of a data task.
                     case .data(let data): session.uploadTask(with: request, from: data)
                     case .file(let url, let length): session.uploadTask(with: request, from: url, length: length)
                     case .spooled(let file, let length):
@@ -203,7 +209,8 @@ public final class URLSessionTransport: BuiltInTransport {
         }
     }
 
-    /// Has the caller make its session task: off the cooperative pool, since that blocks on Linux, and off the line.
+    /// Lets the caller make its session task. This blocks on Linux, so it runs on neither the cooperative pool nor our
+    /// queue.
     private static func make(
         _ session: URLSession, _ request: URLRequest,
         _ makeTask: @escaping @Sendable (URLSession, URLRequest) throws -> URLSessionTask
@@ -225,7 +232,7 @@ public final class URLSessionTransport: BuiltInTransport {
     // MARK: Requests
 
     #if canImport(FoundationNetworking)
-        /// Refuses what Foundation on Linux would not keep to, and would not tell.
+        /// Refuses a request with a setting that Foundation on Linux would ignore without an error.
         private func refuseWhatFoundationIgnores(_ request: URLRequest) throws {
             do {
                 try RequestPreflight.checkRestrictions(of: request)
@@ -239,7 +246,7 @@ public final class URLSessionTransport: BuiltInTransport {
         }
     #endif
 
-    /// The request as a session task is to send it.
+    /// The request in the form in which a session task sends it.
     private func request(of task: TransportTask) -> URLRequest {
         var request = task.request
         for name in ["Content-Length", "Transfer-Encoding"] where request.value(forHTTPHeaderField: name) != nil {
@@ -248,7 +255,7 @@ public final class URLSessionTransport: BuiltInTransport {
         if let url = request.url, let scheme = url.scheme, scheme != scheme.lowercased(),
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         {
-            // Foundation on Linux knows schemes in lower case only.
+            // Foundation on Linux knows schemes only in lower case.
             components.scheme = scheme.lowercased()
             request.url = components.url
         }
@@ -262,9 +269,11 @@ public final class URLSessionTransport: BuiltInTransport {
         return request
     }
 
-    /// Time limits are the transport's own, so that of Foundation is put far away, at a week: on Linux it counts in whole
-    /// seconds, a fraction of one is none, and it may end a task in a moment in which that kills the process. Only where a
-    /// response comes whole nobody but Foundation sees its bytes move.
+    /// The time limit for Foundation, in seconds: normally a week, since the transport has its own time limits.
+    ///
+    /// On Linux, Foundation counts in whole seconds and treats a fraction of a second as no limit. It may also end a
+    /// task at a moment when that kills the process. Only with completion handlers do we use Foundation's limit,
+    /// rounded up to whole seconds. There, only Foundation sees the bytes move.
     private func timeoutInterval(of task: TransportTask) -> TimeInterval {
         let week: TimeInterval = 7 * 24 * 3600
         guard case .handlers = route, case .standard = task.execution, let idle = task.effectiveLimits.idle else {
