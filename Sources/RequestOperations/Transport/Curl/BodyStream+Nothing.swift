@@ -1,7 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     extension BodyStream {
-        /// Reads a source that must be empty to its end, in its own Task. The source is user code. If it does not
-        /// notice a cancel, the Task is left behind.
+        /// Reads a source to its end, in its own Task, and checks that it is empty. The source is user code. If it does
+        /// not notice a cancel, the Task is left behind.
         ///
         /// - Parameter limit: How long that may take; `nil` means no limit.
         /// - Throws: The source's own error, `unencodableBody` if it gives a byte, `timedOut`, or `CancellationError`.

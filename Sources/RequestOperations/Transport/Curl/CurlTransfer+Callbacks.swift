@@ -300,7 +300,7 @@
                     limits.errorBody >= 64 << 10 && (0...256 << 10).contains(length)
                     ? 256 << 10 : Int(min(limits.errorBody, 64 << 10))
             }
-            // A larger body should not be paused, so the Task has to see the head soon.
+            // To avoid a pause for a larger body, the Task gets the head soon.
             if length < 0 || length > keptLimit { driver.becomesReady(self) }
             let buffer = ReceiveBuffer(
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))

@@ -149,8 +149,8 @@
 
         /// Whether the response is complete although libcurl failed because it continued over HTTP/2. libcurl 7.88
         /// tries to send the rest of a request over a stream that the server closed. If the server ended the connection
-        /// after the answer, 8.22 tries to send something of its own. 7.86 then reads before it notices the end of the
-        /// stream.
+        /// after the answer, 8.22 tries to send something of its own. In that case, 7.86 may also read before it
+        /// notices the end of the stream.
         func isAnswered(despite code: CURLcode) -> Bool {
             let wentOn =
                 switch code {

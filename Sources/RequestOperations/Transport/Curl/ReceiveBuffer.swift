@@ -13,8 +13,8 @@
         private var capacity = 0
         private(set) var count = 0
 
-        /// - Parameter expected: How many bytes will come, as far as that is known. Memory is reserved for at most 1
-        ///   MiB of them, since the number comes from the server.
+        /// - Parameter expected: How many bytes will come, as far as that is known. At most 1 MiB is reserved for them,
+        ///   since the number comes from the server.
         init(expecting expected: Int) {
             guard expected > 0 else { return }
             grow(to: min(expected, BodyMemory.largestPooled))

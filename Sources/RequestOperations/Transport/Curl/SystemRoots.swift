@@ -4,7 +4,7 @@
     /// Where the TLS library has to look for the roots of the system.
     ///
     /// Some systems (Debian, Ubuntu) store the roots twice: in a file, and one by one in a folder. Their libcurl looks
-    /// in both. Then it reads the whole file for each connection on the thread of the transport, which takes some 50
+    /// in both. Then it reads the whole file for each connection on the thread of the transport, which takes about 50
     /// ms. If it is given only the file, libcurl 7.87 to 8.20 keeps what it has read. If it is given only the folder,
     /// OpenSSL reads just what it needs.
     enum SystemRoots: Equatable {
