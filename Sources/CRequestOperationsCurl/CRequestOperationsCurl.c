@@ -33,9 +33,9 @@ static pthread_rwlock_t work = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 static pid_t process;
 
 static void end_all_work(void) {
-    // A child that was forked has no thread of ours, only a lock that those of its parent may have held.
+    // A forked child has none of our threads. It has only a lock that threads of its parent may have held.
     if (getpid() != process) return;
-    // A thread that writes to a disk that does not answer must not keep the process from its end.
+    // A thread may write to a disk that does not answer. It must not keep the process from ending.
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += 2;
@@ -45,7 +45,7 @@ static void end_all_work(void) {
 CURLcode rocurl_initialize(void) {
     CURLcode code = curl_global_init(CURL_GLOBAL_ALL);
     process = getpid();
-    // Functions run at exit in the reverse order, so this one runs before those that the libraries have registered.
+    // Exit functions run in reverse order, so this one runs before those that the libraries have registered.
     atexit(end_all_work);
     return code;
 }
@@ -93,10 +93,10 @@ int rocurl_start_thread(void *(*run)(void *), void *context) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 1 << 20);
-    // The new thread begins with the mask of this one.
+    // The new thread inherits the signal mask of this one.
     sigset_t others, before;
     sigfillset(&others);
-    // What a fault of the thread itself raises is for the handlers that tell of it, and profilers want to see it too.
+    // Signals that a fault of the thread itself raises go to the handlers that report it. Profilers need theirs too.
     const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS, SIGPROF};
     for (size_t index = 0; index < sizeof own / sizeof *own; index++) sigdelset(&others, own[index]);
     pthread_sigmask(SIG_SETMASK, &others, &before);
@@ -142,7 +142,7 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
 #define SO_BUF_LOCK 72
 #endif
 
-// Of the socket itself; -1 if the kernel does not know the option.
+// An option of the socket level; -1 if the kernel does not know it.
 static int option_of(curl_socket_t descriptor, int name) {
     int value = -1;
     socklen_t length = sizeof value;
@@ -153,34 +153,36 @@ static void set_option(curl_socket_t descriptor, int level, int name, int value)
     setsockopt(descriptor, level, name, &value, sizeof value);
 }
 
-// The kernel begins with a buffer that lets a server send 64 KiB, and makes it larger as more arrives in a round trip. Where
-// that takes no time, a response of 100 KiB is sent in parts, the later ones by the thread that reads the first: a fifth fewer
-// of them in a second. A size that is set is final, unless the lock that this sets is taken away.
+// Gives a socket a large initial receive buffer. The kernel starts with one that lets a server send 64 KiB, and grows
+// it as more arrives in a round trip. Nearby, a round trip takes almost no time, and a response of 100 KiB is sent in
+// parts. The thread that reads the first part sends the later ones, which costs a fifth of the responses per second.
+// Setting a size also locks it. So we remove the lock, and the kernel can still grow the buffer.
 static void begin_with_large_receive_buffer(curl_socket_t descriptor) {
-    // The limit for what is set can be lower than what the kernel begins with; then the first connection finds out.
+    // The limit for a set size can be lower than the kernel's initial size. The first connection finds that out.
     static atomic_bool is_limited;
     int usual = option_of(descriptor, SO_RCVBUF);
     if (is_limited || usual >= rocurl_receive_buffer) return;
-    // The kernel sets twice as much, for what it needs itself.
+    // The kernel doubles the value, for its own overhead.
     set_option(descriptor, SOL_SOCKET, SO_RCVBUF, rocurl_receive_buffer / 2);
     set_option(descriptor, SOL_SOCKET, SO_BUF_LOCK, 0);
     if (option_of(descriptor, SO_RCVBUF) < usual) is_limited = true;
 }
 
 static void set_buffers(curl_socket_t descriptor) {
-    // Linux before 5.15, and systems that only look like it. (Before 5.10, lost segments can hold up an upload for which what
-    // is unsent is bounded.)
+    // Without this option, it is Linux before 5.15, or a system that only looks like Linux. (Before 5.10, lost segments
+    // can hold up an upload whose unsent bytes are limited.)
     if (option_of(descriptor, SO_BUF_LOCK) < 0) return;
     begin_with_large_receive_buffer(descriptor);
-    // The kernel would take megabytes of a body before the server has room for them. Those are sent by the thread of a server
-    // nearby as it makes room: a quarter fewer bytes in a second.
+    // The kernel would accept megabytes of a body before the server has room for them. With a nearby server, the
+    // server's thread then sends these bytes as it makes room. That moves a quarter fewer bytes per second.
     set_option(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, rocurl_unsent_bytes);
 }
 
-// A child process that another thread starts meanwhile must not inherit it, as it does with libcurl before 8.19.
+// Makes a socket that a child process cannot inherit, if another thread starts one meanwhile. libcurl before 8.19 would
+// let it.
 int rocurl_open_socket(const struct curl_sockaddr *address) {
     curl_socket_t descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    // From 8.19 on the type has flags with it.
+    // From libcurl 8.19 on, the type also contains flags.
     bool is_stream = (address->socktype & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM;
     if (descriptor >= 0 && address->family != AF_UNIX && is_stream) set_buffers(descriptor);
     return descriptor;
@@ -240,7 +242,8 @@ static void unlock_share(CURL *easy, curl_lock_data data, void *mutex) {
     pthread_mutex_unlock(mutex);
 }
 
-// Recursive: libcurl may take the lock of the share itself while it holds that of the cookies, and one mutex serves both.
+// The mutex is recursive. libcurl may take the lock of the share while it holds that of the cookies, and one mutex
+// serves both.
 struct cookie_share {
     CURLSH *share;
     pthread_mutex_t mutex;
@@ -286,7 +289,7 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
     int left;
     while (count < capacity && (message = curl_multi_info_read(multi, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
-        // The message does not survive the removal of its handle.
+        // The message becomes invalid when its handle is removed.
         CURL *easy = message->easy_handle;
         finished[count].code = message->data.result;
         finished[count].context = rocurl_context(easy);
@@ -298,7 +301,7 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
 
 // MARK: Decompression
 
-// What zlib calls `z_stream`, as all versions from 1.0 on have it.
+// The same layout as zlib's `z_stream`, in all versions from 1.0 on.
 struct zlib_stream {
     const unsigned char *input;
     unsigned int input_count;
@@ -312,7 +315,8 @@ struct zlib_stream {
     unsigned long checksum, reserved;
 };
 
-// libcurl needs zlib to decode gzip, so it is loaded. Its headers are in no package that a build needs otherwise.
+// libcurl needs zlib to decode gzip, so zlib is loaded at run time here. No package that a build otherwise needs has
+// its headers.
 static struct {
     const char *(*version)(void);
     int (*begin)(struct zlib_stream *, int window_bits, const char *version, int size);
@@ -331,7 +335,8 @@ static void load_zlib(void) {
     if (zlib.version && zlib.again && zlib.run && zlib.end) *(void **)&zlib.begin = dlsym(library, "inflateInit2_");
 }
 
-// The largest window, with the sum of 16 for gzip alone, or 32 for what its beginning says: also what some call deflate.
+// The largest window, plus 16 for gzip only, or plus 32 to detect the format. The latter also accepts what some call
+// deflate.
 enum { gzip_bits = 15 + 16, any_bits = 15 + 32 };
 
 void *rocurl_inflate_create(void) {
@@ -382,7 +387,8 @@ bool rocurl_watch(int epoll, int descriptor, int before, int after) {
         .data.fd = descriptor,
     };
     if (!after) return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) == 0;
-    // The kernel forgets a descriptor that libcurl closes without a word; its number may be that of another one now.
+    // libcurl may close a descriptor without reporting it. The kernel then forgets it, and its number may belong to
+    // another one now.
     return (before && epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0)
         || epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
@@ -396,7 +402,7 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
     struct epoll_event ready[64];
     int count = epoll_wait(epoll, ready, capacity < 64 ? capacity : 64, milliseconds);
     for (int index = 0; index < count; index++) {
-        // What ends a connection, reading and writing find out.
+        // Reading and writing find out what ended a connection.
         uint32_t end = ready[index].events & (EPOLLERR | EPOLLHUP);
         events[index].descriptor = ready[index].data.fd;
         events[index].readiness = (end || ready[index].events & EPOLLIN ? CURL_CSELECT_IN : 0)
@@ -405,7 +411,7 @@ int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int millis
     return count < 0 ? 0 : count;
 }
 
-// The beginning of the kernel's `struct tcp_info`, of which older headers have less.
+// The beginning of the kernel's `struct tcp_info`. Older headers have less of it.
 struct tcp_counts {
     uint8_t states[8];
     uint32_t basics[24];
@@ -422,12 +428,12 @@ int64_t rocurl_written(int descriptor) {
     struct tcp_counts counts = {0};
     socklen_t size = sizeof counts;
     if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &counts, &size) != 0) return -1;
-    // Linux before 4.19 does not count, and what runs its programs elsewhere may fill in nothing.
+    // Linux before 4.19 does not count this. Systems that emulate Linux may fill in nothing.
     if (size < sizeof counts || counts.sent == 0) return -1;
     return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
 }
 
-// The position of the time since data was last received, among the numbers.
+// The index in `basics` of the time since data was last received.
 enum { last_received = 11 };
 
 int64_t rocurl_silence(int descriptor) {
@@ -464,7 +470,7 @@ bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends) {
     if (getsockname(descriptor, &address.any, &size) != 0) return false;
     ends->local_port = port_of(&address);
     size = sizeof address;
-    // The kernel forgets it after a reset.
+    // The kernel forgets the remote end after a reset.
     if (getpeername(descriptor, &address.any, &size) != 0) return true;
     ends->remote_port = port_of(&address);
     ends->remote_family = address.any.sa_family;
@@ -480,7 +486,7 @@ bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const 
     unsigned char address[16] = {0};
     if (ends->remote_port != remote_port || !remote_address) return false;
     if (inet_pton(ends->remote_family, remote_address, address) != 1) return false;
-    // Linux connects to itself there (0.0.0.0 and ::), and some versions of libcurl tell the address that they were given.
+    // Linux connects to itself for 0.0.0.0 and ::. Some versions of libcurl report the address that they were given.
     return memcmp(address, unspecified, sizeof address) == 0
         || memcmp(address, ends->remote_address, sizeof address) == 0;
 }
@@ -577,7 +583,7 @@ bool rocurl_is_unresolved_behind_proxy(CURL *easy) {
 }
 
 bool rocurl_stores_fields(CURL *easy) {
-    // `curl_easy_nextheader`, which older headers and libraries lack.
+    // Older headers and libraries lack `curl_easy_nextheader`.
     void *(*next)(CURL *, unsigned int, int, void *);
     *(void **)&next = dlsym(RTLD_DEFAULT, "curl_easy_nextheader");
     const unsigned int all_kinds = 31;

@@ -1,42 +1,44 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// Transfers that libcurl makes wait for a connection, by origin, in the order in which they came.
     ///
-    /// libcurl keeps them all in one line. When a connection ends or has room for more, it tries one or two of them, which
-    /// need not be those that could go (its versions 8.14 and 8.15 try all). Those to a host that does not answer would hold up
-    /// those to any other; so the first to the origin of that connection is tried as well, and of every origin now and then.
-    /// And there are versions that let them wait for a response that may never come
-    /// (``CurlLibrary/waitsForFirstResponse``), or for one over HTTP/1.1 (``CurlLibrary/leavesWaiting``).
-    /// (Those that libcurl sends once more over another connection are not in here: nobody hears of their wait.)
+    /// libcurl keeps them all in one line. When a connection ends or has room for more, it tries one or two of them.
+    /// These need not be the ones that could go (its versions 8.14 and 8.15 try all). So transfers to a host that does
+    /// not answer would hold up those to any other host. To prevent that, we also try the first transfer to the origin
+    /// of that connection, and now and then the first of every origin.
+    ///
+    /// Some versions also let transfers wait for a response that may never come
+    /// (``CurlLibrary/waitsForFirstResponse``), or for one over HTTP/1.1 (``CurlLibrary/leavesWaiting``). (Transfers
+    /// that libcurl sends once more over another connection are not in this line. We do not learn of their wait.)
     struct ConnectionLine {
         private var lines: [Origin: Line<CurlTransfer>] = [:]
         /// How many origins come before those whose turn is next.
         private var rotationStart = 0
-        /// Where the first is to be tried.
+        /// Origins whose first transfer is to be tried.
         private var candidates: Set<Origin> = []
-        /// Where a new connection has come to stand in this turn, and whether all are to be tried then.
+        /// Origins that have a new connection in this turn, and whether all their transfers are to be tried then.
         private var connected: [Origin: Bool] = [:]
         private var count = 0
-        /// How many in the lines have ended.
+        /// How many transfers in the lines have ended.
         private var endedCount = 0
 
-        /// How many origins are tried at a time because of nothing but time.
+        /// How many origins are tried at a time only because time has passed.
         private static let rotationWidth = 8
-        /// So many that have ended are kept before they are looked for.
+        /// How many ended transfers may stay before they are removed.
         private static let keptEnded = 64
 
-        /// Whether requests to a single origin may wait as well where they could go. They wait for an answer that their
-        /// version of libcurl waits for, or for descriptors that others have closed.
+        /// Whether requests to a single origin may also wait although they could go. They may wait for an answer, if
+        /// their version of libcurl waits for that. Or they may wait for descriptors that others have closed.
         var triesSingleLine: Bool
 
-        /// - Parameter triesSingleLine: Whether also those to a single origin may wait where they could go.
+        /// - Parameter triesSingleLine: Whether requests to a single origin may also wait although they could go.
         init(triesSingleLine: Bool = CurlLibrary.waitsForFirstResponse) {
             self.triesSingleLine = triesSingleLine
         }
 
-        /// Whether libcurl may try a wrong one.
+        /// Whether libcurl may try the wrong transfer.
         var hasSeveralOrigins: Bool { lines.count > 1 }
 
-        /// Whether libcurl may try a wrong one, or none.
+        /// Whether libcurl may try the wrong transfer, or none.
         var isTried: Bool { hasSeveralOrigins || triesSingleLine && !lines.isEmpty }
 
         mutating func append(_ transfer: CurlTransfer) {
@@ -51,15 +53,15 @@
             if !lines.isEmpty { candidates.insert(transfer.origin) }
         }
 
-        /// A connection that was made for a transfer stands, or has been answered. (Those that wait for it may come into the line
-        /// later in the turn.)
+        /// A connection that was made for a transfer is ready, or has been answered. (Transfers that wait for it may
+        /// come into the line later in the turn.)
         ///
-        /// - Parameter all: Whether all that wait are to be tried, not the first alone.
+        /// - Parameter all: Whether all waiting transfers are to be tried, not only the first.
         mutating func noteConnection(for transfer: CurlTransfer, all: Bool) {
             connected[transfer.origin] = all || connected[transfer.origin] == true
         }
 
-        /// Those that are to be tried since there is a new connection to their origin; they stay in the line.
+        /// The transfers to be tried because their origin has a new connection. They stay in the line.
         mutating func takeConnected() -> [CurlTransfer] {
             guard !connected.isEmpty else { return [] }
             defer { connected.removeAll() }
@@ -69,20 +71,20 @@
             }
         }
 
-        /// Room may have come about of which nobody was told. (The order of the origins is that of the dictionary, which
-        /// changes with them; over time each has its turn.)
+        /// There may be room that nobody reported. Adds the next few origins to those that are tried. (The order of the
+        /// origins is that of the dictionary, which changes with them. Over time, each has its turn.)
         mutating func rotate() {
             candidates.formUnion(lines.keys.dropFirst(rotationStart).prefix(Self.rotationWidth))
             rotationStart += Self.rotationWidth
             if rotationStart >= lines.count { rotationStart = 0 }
         }
 
-        /// Those that wait for an origin; they stay in the line.
+        /// The transfers that wait for an origin. They stay in the line.
         func waiting(for origin: Origin) -> [CurlTransfer] {
             lines[origin]?.elements.filter(\.waitsForConnection) ?? []
         }
 
-        /// All that wait for an origin, of which none is in the line any more.
+        /// Takes all transfers that wait for an origin out of the line.
         mutating func takeAll(to origin: Origin) -> [CurlTransfer] {
             guard let line = lines.removeValue(forKey: origin)?.elements else { return [] }
             for transfer in line { remove(transfer) }
@@ -96,7 +98,7 @@
             if endedCount > max(Self.keptEnded, count / 2) { removeEnded() }
         }
 
-        /// The first that wait for each origin that may have room; they stay in the line.
+        /// The first waiting transfer of each origin that may have room. They stay in the line.
         mutating func takeCandidates() -> [CurlTransfer] {
             guard !candidates.isEmpty else { return [] }
             defer { candidates.removeAll() }

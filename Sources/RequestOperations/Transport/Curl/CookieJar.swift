@@ -1,7 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Cookies, shared by all the easy handles of one trust policy.
+    /// Cookies that all easy handles of one trust policy share.
     // Unchecked: libcurl locks the jar.
     final class CookieJar: @unchecked Sendable {
         private let share: UnsafeMutableRawPointer
@@ -15,7 +15,7 @@
             case .file(let url): file = url.path
             }
             guard let share = rocurl_cookies_create() else {
-                // As everywhere in Swift, memory that is not there ends the process.
+                // As everywhere in Swift, a lack of memory ends the process.
                 preconditionFailure("There is no memory for cookies.")
             }
             self.share = share
@@ -33,7 +33,7 @@
 
         func apply(to easy: UnsafeMutableRawPointer) {
             rocurl_set_cookies(easy, share)
-            // No file, but without it the jar is not used.
+            // This names no file, but libcurl does not use the jar without this option.
             _ = rocurl_set_string(easy, CURLOPT_COOKIEFILE, "")
         }
 

@@ -6,7 +6,7 @@
     enum CurlCallbacks {
         // MARK: For a transfer
 
-        // The context is the easy handle, which outlives its use.
+        // The context is the easy handle. It lives longer than libcurl uses it.
 
         static let all = rocurl_callbacks(
             header: { bytes, size, count, context in
@@ -18,7 +18,7 @@
                 return switch with(context, { $0.receive(content: bytes) }) {
                 case .taken?: size * count
                 case .paused?: Int(CURL_WRITEFUNC_PAUSE)
-                // Any other number than that of the bytes is an error.
+                // Any number other than that of the bytes is an error.
                 case .stopped?, nil: size * count == 0 ? 1 : 0
                 }
             },
@@ -36,11 +36,11 @@
                 with(context) { $0.lookupBegins() } == true ? 0 : 1
             },
             open: { context, _, address in
-                // libcurl gives an address whenever it calls this.
+                // libcurl always passes an address.
                 let family = address!.pointee.family
                 let descriptor = rocurl_open_socket(address!)
                 let number = errno
-                // A look-up whose transfer has ended ends with its first socket.
+                // A look-up whose transfer has ended ends at its first socket.
                 let isTaken = with(context) {
                     $0.takes(descriptor, errorNumber: number, isIPv4: family == AF_INET)
                 }
@@ -60,7 +60,7 @@
 
         // MARK: For a driver
 
-        // The context is its set of sockets.
+        // The context is the driver's set of sockets.
 
         static let wait: curl_socket_callback = { easy, descriptor, interest, context, _ in
             // `CURL_POLL_REMOVE` has neither of the two bits.
@@ -92,14 +92,14 @@
 
         @inline(__always)
         private static func sockets(_ context: UnsafeMutableRawPointer?) -> SocketSet {
-            // What a driver gave libcurl together with the functions above; it outlives its multi handle.
+            // The driver gave this context to libcurl with the functions above. It lives longer than the multi handle.
             Unmanaged<SocketSet>.fromOpaque(context!).takeUnretainedValue()
         }
 
-        /// Calls a function with the transfer that a handle serves; `nil` for a handle whose transfer has left it.
+        /// Calls a function with the transfer that a handle serves. Returns `nil` if the transfer has left the handle.
         ///
-        /// The handle holds its transfer, and lets it go in no callback: to count references for each line of a head would cost
-        /// as much as the line.
+        /// The handle keeps its transfer, and releases it in no callback. So no references are counted here: counting
+        /// them for each line of a head would cost as much as the line.
         @inline(__always) @discardableResult
         private static func with<Result>(
             _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result

@@ -2,10 +2,10 @@
     import CRequestOperationsCurl
     import Synchronization
 
-    /// What other threads want of the thread of a driver.
+    /// What other threads ask of a driver's thread.
     extension CurlDriver {
-        /// Gives a new transfer to the thread, or calls its attention to one that it has. `false` if the transport has been
-        /// shut down, for a new one.
+        /// Gives a new transfer to the thread, or makes it look at one that it has. Returns `false` for a new transfer
+        /// if the transport has been shut down.
         @discardableResult
         func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
             switch put({ $0.add(transfer, isNew: isNew) }) {
@@ -17,21 +17,21 @@
             return true
         }
 
-        /// Has the thread take a turn, if it sleeps.
+        /// Makes the thread take a turn, if it sleeps.
         func callForTurn() {
             if case .wakeThread = put({ $0.nudge() }) { rocurl_wake(wakeDescriptor) }
         }
 
-        /// Puts something in so that a thread that looks out notices.
+        /// Changes the inbox in a way that a polling thread notices.
         private func put(_ change: (inout DriverInbox) -> DriverInbox.Effect) -> DriverInbox.Effect {
             defer { callCount.wrappingAdd(1, ordering: .relaxed) }
             return inbox.withLock(change)
         }
 
-        /// Whether it takes no new transfer.
+        /// Whether the driver takes no new transfer.
         var isEnding: Bool { inbox.withLock { $0.isEnding } }
 
-        /// Whether its thread has ended, or never will start.
+        /// Whether its thread has ended, or will never start.
         var isOver: Bool { inbox.withLock { $0.isOver } }
 
         /// Shuts the transport down; returns when the thread has ended and all connections are closed.

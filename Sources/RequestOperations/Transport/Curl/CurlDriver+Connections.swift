@@ -1,27 +1,27 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Waits for connections, on the thread of a driver.
+    /// How transfers wait for connections, on the thread of a driver.
     extension CurlDriver {
-        /// Whether libcurl may make a transfer wait for a connection of others: for one of a bounded number, or for one that
-        /// may turn out to take several requests at a time.
+        /// Whether libcurl may make a transfer wait for another transfer's connection. That connection may be one of a
+        /// limited number, or may turn out to take several requests at a time.
         func mayWaitForConnection(_ transfer: CurlTransfer) -> Bool {
             boundsConnections || transfer.mayShareConnection
         }
 
-        /// Whether the number of connections is bounded, by the configuration or since there were no descriptors for more.
+        /// Whether the number of connections is limited, by the configuration or because descriptors ran out.
         var boundsConnections: Bool { configuration.boundsConnections || wasShortOfDescriptors }
 
-        /// Lets a transfer wait as long as it takes where the number of connections is bounded: its time begins with a look-up or
-        /// a socket.
+        /// Lets a transfer wait without a connect limit if the number of connections is limited. Its time starts with a
+        /// look-up or a socket.
         func liftConnectLimit(of transfer: CurlTransfer) {
             if boundsConnections { transfer.deadlines.connect = nil }
         }
 
-        /// libcurl has had its turn: of the transfers given to it, those that did nothing wait for a connection.
+        /// libcurl has had its turn. Transfers given to it that did nothing are waiting for a connection.
         func noticeWaiting() {
             for transfer in retried where !transfer.waitsForConnection {
-                // Where one could go, the next may.
+                // Where one could go, the next one may go too.
                 connectionLine.noteRoom(at: transfer)
             }
             retried.removeAll(keepingCapacity: true)
@@ -33,18 +33,18 @@
                 if !transfer.isTurnedBack, mayWaitForConnection(transfer) {
                     connectionLine.append(transfer)
                     transfer.easy?.liftConnectLimit()
-                    // The time in which others make the first connection is time to connect, for this one as well.
+                    // While others make the first connection, this transfer's time also counts as time to connect.
                     if transfer.wait != nil, !isMakingFirstConnection(to: transfer.origin, &firstConnections) {
                         transfer.beginsWait()
                     }
                 }
-                // It makes no connection while it waits for one.
+                // A transfer makes no connection while it waits for one.
                 if transfer.makesConnection { newConnections.makesRoom(transfer) }
                 admit(desk.waits(transfer, at: now))
             }
         }
 
-        /// Whether connections to an origin are being made, and none of them stands yet.
+        /// Whether connections to an origin are being made and none of them is ready yet.
         private func isMakingFirstConnection(to origin: Origin, _ known: inout [Origin: Bool]) -> Bool {
             if let isMaking = known[origin] { return isMaking }
             let isMaking =
@@ -59,8 +59,8 @@
             active.contains { $0.sends > 0 && $0.origin == origin }
         }
 
-        /// There was no connection for some transfers that make none: they do now, or wait for that of another. (libcurl would
-        /// try all the addresses of a host before it ends them, one now and one later.)
+        /// Handles transfers that found no connection and must not make one. They now make one, or wait for another
+        /// transfer's. (libcurl would try all addresses of a host before it ends them, one now and one later.)
         func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
             guard !turnedBack.isEmpty else { return }
             for transfer in turnedBack {
@@ -72,7 +72,7 @@
             turnedBack.removeAll(keepingCapacity: true)
         }
 
-        /// Has a transfer that libcurl does not have make a connection, or wait for that which another makes.
+        /// Makes a transfer that libcurl does not have connect, or wait for the connection that another transfer makes.
         func connectInTurn(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             if newConnections.isMaking(to: transfer) {
@@ -83,7 +83,7 @@
         }
 
         private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            // libcurl would try the others as soon as there is room for a stream, on whatever connection.
+            // libcurl would try the others as soon as any connection has room for a stream.
             for other in connectionLine.takeAll(to: transfer.origin) {
                 if other.mayConnect {
                     connectionLine.append(other)
@@ -101,21 +101,21 @@
             tried.append(transfer)
         }
 
-        /// A socket is made for a transfer: its first, as was known before, or another after that was lost.
+        /// A socket is made for a transfer: its first one, or another one after that was lost.
         func opensConnection(_ transfer: CurlTransfer) {
             if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
             if settings.hidesConnections(isSecure: transfer.isSecure) {
                 transfer.hasNewSocket = true
                 unanswered.goesOn(transfer, at: now)
-                // Without an answer it would be there to be waited for, for ever.
+                // Without an answer, the connection would stay and make requests wait for it forever.
                 transfer.easy?.keepConnection(false)
             }
         }
 
-        /// A request is sent: over the connection that was made for it, or over one of others.
+        /// A request is sent, over a connection that was made for it or over another transfer's.
         func sends(_ transfer: CurlTransfer) {
             if transfer.hasSocket, transfer.wait != nil {
-                // From now on they wait for one that comes free.
+                // From now on, the others wait for a connection to become free.
                 for other in connectionLine.waiting(for: transfer.origin) { other.beginsWait() }
             }
             if CurlLibrary.leavesWaiting, transfer.hasSocket, maySpeakHTTP2(transfer) {
@@ -129,11 +129,11 @@
                 leavesUnanswered(transfer)
             }
             transfer.hasNewSocket = false
-            // Those that libcurl repeats it would have wait as well, and nobody would hear of that.
+            // libcurl would make the requests that it repeats wait as well, and we would not learn of it.
             transfer.easy?.connectRatherThanWait()
         }
 
-        /// Whether the connection that a request is sent over may take others at the same time, by all that is known.
+        /// Whether the connection of a request may take others at the same time, as far as we know.
         func maySpeakHTTP2(_ transfer: CurlTransfer) -> Bool {
             transfer.mayShareConnection && !http1Origins.contains(originOf: transfer)
         }
@@ -143,7 +143,8 @@
             if transfer.hasSocket, transfer.mayShareConnection, http1Origins.learn(from: transfer, at: now),
                 CurlLibrary.leavesWaiting
             {
-                // From now on they make connections of their own, and wait for no other to be found out about.
+                // From now on, they make their own connections. They no longer wait to learn what another connection
+                // can do.
                 connectionLine.noteConnection(for: transfer, all: true)
             }
             guard transfer.awaitsFirstResponse else { return }
@@ -168,13 +169,14 @@
             transfer.easy?.keepConnection(true)
         }
 
-        /// A transfer has its connection, or has ended: what waits for either may go on.
+        /// A transfer has its connection, or has ended. Transfers that wait for either may go on.
         func makesRoom(_ transfer: CurlTransfer) {
             connectionLine.noteRoom(at: transfer)
             newConnections.makesRoom(transfer)
         }
 
-        /// Gives libcurl those anew that may go now: it tries what is given to it at once.
+        /// Gives waiting transfers that may go now to libcurl again, because libcurl tries a transfer at once when it
+        /// is added.
         func retryWaiting(_ multi: UnsafeMutableRawPointer) {
             for transfer in newConnections.takeReleased() {
                 guard let easy = transfer.easy else { continue }
@@ -186,7 +188,8 @@
             if now >= nextRotation { connectionLine.rotate() }
             for transfer in connectionLine.takeCandidates() {
                 let passesBy = unanswered.tries(transfer) || unanswered.areOverdue(for: transfer, at: now)
-                // It loses its place in libcurl's own line, where that would be in order.
+                // A transfer that is given again loses its place in libcurl's own line. We avoid that where libcurl's
+                // order is right.
                 guard passesBy || connectionLine.hasSeveralOrigins || connectionLine.triesSingleLine else { continue }
                 giveAnew(transfer, multi, connects: passesBy)
                 retried.append(transfer)
@@ -194,9 +197,10 @@
             planRotation()
         }
 
-        /// Connections stand, which may have turned out not to take several requests: gives libcurl the first anew that waits for each
-        /// of them. Where that goes, libcurl tries the next by itself. Where it may not go, for the number of connections, it
-        /// would lose its place in libcurl's own line; so all are given there, in their order.
+        /// Gives libcurl again the first transfer that waits for each connection that is now ready, since it may turn
+        /// out not to take several requests. If that transfer goes, libcurl tries the next one by itself. If it may not
+        /// go because of the limit on connections, it would lose its place in libcurl's own line. There, all are given
+        /// again, in their order.
         private func tryConnected(_ multi: UnsafeMutableRawPointer) {
             for transfer in connectionLine.takeConnected() {
                 giveAnew(transfer, multi, connects: false)
@@ -204,9 +208,10 @@
             }
         }
 
-        /// - Parameter connects: Whether it makes a connection rather than wait for what others find out about theirs.
+        /// - Parameter connects: Whether the transfer makes a connection rather than wait to learn what others'
+        ///   connections can do.
         private func giveAnew(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer, connects: Bool) {
-            // Whoever is in the line has one.
+            // Every transfer in the line has a handle.
             guard let easy = transfer.easy else { return }
             curl_multi_remove_handle(multi, easy.pointer)
             if connects { easy.connectRatherThanWait() }
@@ -225,12 +230,12 @@
     }
 
     extension CurlTransfer {
-        /// Whether it makes a connection that others wait for.
+        /// Whether the transfer makes a connection that others wait for.
         fileprivate var makesSharedConnection: Bool {
             phase == .connect && (hasSocket || isLookingUp) && mayShareConnection
         }
 
-        /// Whether libcurl has it and has done nothing for it yet, neither a look-up nor anything with a connection.
+        /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.
         var waitsForConnection: Bool {
             isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isTurnedBack
                 && !lacksDescriptor

@@ -1,9 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// What is due for the transfers of a driver, on its thread.
+    /// The deadlines of a driver's transfers, on its thread.
     extension CurlDriver {
-        /// Looks at the deadlines at this time at the latest.
+        /// Makes the driver check the deadlines at this time at the latest.
         func sweep(by time: Int64) {
             if time < nextSweep { nextSweep = time }
         }
@@ -31,9 +31,9 @@
             stop(transfer, cause)
         }
 
-        /// A connection did not come about that others were to share. If there is no other connection to its origin,
-        /// requests that have waited for longer than they may take to connect end with it. One after the other would only
-        /// find out the same.
+        /// A connection that others were to share was not established. If there is no other connection to its origin,
+        /// requests that have waited longer than their connect limit end with it. Otherwise, each of them would find
+        /// out the same in turn.
         func endThoseWaiting(for transfer: CurlTransfer) {
             let origin = transfer.origin
             guard !hasConnection(to: origin) else { return }
@@ -47,14 +47,14 @@
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
-            // It waits for a connection that others make, or for a descriptor.
+            // The transfer waits for a connection that others make, or for a descriptor.
             if transfer.isTurnedBack, transfer.deadlines.connect == nil { return nil }
-            // Or a connection is made over which the request is sent again.
+            // Either the transfer connects, or a connection is made over which its request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
                 if transfer.hasSocket { runAgainWhileConnecting() }
                 return transfer.deadlines.connect.map { ($0, .connectLimit) }
             }
-            // The time that a consumer takes is not idle; that of a source is.
+            // Time that a consumer takes does not count as idle; time that a source takes does.
             guard let idle = transfer.limits.idle, !transfer.isReceivingPaused else { return nil }
             if transfer.sendsBody, let easy = transfer.easy {
                 let isDue = min(transfer.deadlines.look, transfer.deadlines.activity.adding(idle)) <= now
@@ -64,51 +64,51 @@
             return (transfer.deadlines.activity.adding(idle), .idleLimit)
         }
 
-        /// Takes note of what was sent of a body and has been received. libcurl reads a body in pieces that take long over
-        /// a slow line. The kernel takes more in advance, and the whole of a short body.
+        /// Records how much of a body was sent and received. libcurl reads a body in pieces, and a piece takes long
+        /// over a slow line. The kernel accepts more in advance, and all of a short body.
         private func noticeSent(of transfer: CurlTransfer, _ easy: EasyHandle, _ idle: Int64) {
             let sent = rocurl_sent(easy.pointer)
             let unreceived = socket(of: transfer).map { rocurl_unreceived($0) } ?? -1
             let last = transfer.deadlines
-            // Beside other streams, a few bytes are no more than a head of one of those.
+            // On a connection with other streams, a few bytes may be no more than a head of another stream.
             let isReceived =
                 unreceived >= 0 && unreceived < last.unreceived && last.unreceived > leastUnreceived(of: transfer)
             if isReceived || transfer.upload != nil && sent != last.sent { transfer.deadlines.activity = now }
             transfer.deadlines.sent = sent
             transfer.deadlines.unreceived = unreceived
-            // What happened since the last look has no other time than that of this one.
+            // What happened since the last look gets the time of this one.
             let isSending = transfer.upload != nil && sent != transfer.upload?.length
             transfer.deadlines.look = isSending || unreceived > 0 ? look(after: idle) : .max
         }
 
         private func leastUnreceived(of transfer: CurlTransfer) -> Int64 { transfer.mayUseHTTP2 ? 4 << 10 : 0 }
 
-        /// When one looks how far a body has come, for the next time.
+        /// When to look next at how far a body has come.
         func look(after idle: Int64) -> Int64 { now.adding(max(idle / 8, Self.shortestLook)) }
 
         private static let shortestLook: Int64 = 5_000_000
-        /// How long a connection waits for the next address of its host where libcurl does not go on by itself.
+        /// How long to wait before the next address of a host is tried, where libcurl does not go on by itself.
         private static let nextAddressDelay: Int64 = 50_000_000
 
-        /// Has libcurl run soon where it would not go on with the next address of a host otherwise; each sweep that finds a
-        /// transfer connecting does so again.
+        /// Makes libcurl run soon where it would not try the next address of a host by itself. Each sweep that finds a
+        /// connecting transfer does this again.
         func runAgainWhileConnecting() {
             guard CurlLibrary.forgetsAddresses else { return }
             nextRun = min(nextRun, CurlLibrary.now.adding(Self.nextAddressDelay))
             sweep(by: nextRun)
         }
 
-        /// Has libcurl go on with each transfer that connects.
+        /// Makes libcurl go on with each transfer that connects.
         ///
-        /// `curl_multi_socket_all` would do so with all transfers at once. Over libcurl 7.88 to 8.0 it loses the timer of one that
-        /// it wakes meanwhile, which then stands still until its connect limit.
+        /// `curl_multi_socket_all` would do that for all transfers at once. But over libcurl 7.88 to 8.0, it loses the
+        /// timer of a transfer that it wakes meanwhile. That transfer then stands still until its connect limit.
         func runConnecting() {
             nextRun = .max
             for transfer in active where transfer.phase == .connect && transfer.hasSocket { transfer.easy?.run() }
             for orphan in orphans.values { orphan.easy.run() }
         }
 
-        /// Tells the Task how far the transfer has come, but not too often.
+        /// Reports progress to the Task, but not too often.
         func progressed(_ transfer: CurlTransfer) {
             let due = transfer.deadlines.lastProgress + TransferDeadlines.progressInterval
             guard due <= now else {

@@ -1,20 +1,20 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// What a driver does when the process has no descriptor for a connection: nothing fails, the transfer waits.
+    /// What a driver does when the process has no descriptor for a connection: the transfer waits instead of failing.
     extension CurlDriver {
-        /// There is none for a transfer; called by libcurl.
+        /// There is no descriptor for a transfer; called by libcurl.
         func lacksDescriptor(_ transfer: CurlTransfer) {
             guard !transfer.lacksDescriptor else { return }
             transfer.lacksDescriptor = true
             lacking.append(transfer)
         }
 
-        /// Takes those from libcurl for which nothing else is being tried.
+        /// Takes back from libcurl the transfers for which it tries nothing else.
         func holdLacking(_ multi: UnsafeMutableRawPointer) {
             guard !lacking.isEmpty else { return }
             for transfer in lacking {
-                // One with a socket may come to a connection by that; see `waitsForDescriptor`.
+                // A transfer with a socket may still connect with it; see `waitsForDescriptor`.
                 guard transfer.lacksDescriptor, !transfer.hasSocket, transfer.mayWaitForDescriptor,
                     let easy = transfer.easy
                 else { continue }
@@ -24,23 +24,23 @@
             lacking.removeAll(keepingCapacity: true)
         }
 
-        /// Has a transfer wait that libcurl has ended for want of a descriptor or a thread; whether it does.
+        /// Makes a transfer wait that libcurl ended for lack of a descriptor or a thread. Returns whether it waits.
         func waitsForDescriptor(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard code != CURLE_OK, transfer.mayWaitForDescriptor, let multi else { return false }
             let lacksThread = easy.message.map(CurlLibrary.lacksThread) ?? false
             guard lacksThread || transfer.lacksDescriptor && code == CURLE_COULDNT_CONNECT else { return false }
-            // Another looks the name up, which fails too if there is still no thread.
+            // Another transfer looks the name up. That fails too if there is still no thread.
             if lacksThread { lookupFailed(for: transfer, nil, nil) }
             hold(transfer, easy, multi)
             return true
         }
 
         private func hold(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            // With a bound libcurl closes idle connections for new ones, and has requests wait for their turn.
+            // With a limit, libcurl closes idle connections for new ones, and makes requests wait for their turn.
             let isFirst = descriptorBoundEnd == .max
             boundConnections(multi)
             transfer.leavesConnecting()
-            // It makes none while it waits, and nobody is to wait for it.
+            // The transfer makes no connection while it waits, so nobody may wait for it.
             makesRoom(transfer)
             unanswered.ends(transfer)
             easy.forgetMessage()
@@ -49,13 +49,13 @@
             descriptorLine.append(transfer, at: isFirst ? nil : now)
         }
 
-        /// Has libcurl keep to the number of connections that there are, for a moment.
+        /// Limits libcurl to the current number of connections for a moment.
         private func boundConnections(_ multi: UnsafeMutableRawPointer) {
             descriptors.isLacking(for: self, at: now)
             connectionLine.triesSingleLine = true
             if !boundsConnections {
                 wasShortOfDescriptors = true
-                // libcurl may have these wait from now on, and nobody has taken note of that.
+                // libcurl may make these transfers wait from now on, and we have not recorded that yet.
                 for transfer in active where transfer.waitsForConnection && !transfer.isInLine {
                     liftConnectLimit(of: transfer)
                     tried.append(transfer)
@@ -66,19 +66,20 @@
             descriptorBoundEnd = now.adding(Self.boundLength)
         }
 
-        /// Whether no connection stands or is being made, but for that of a transfer.
+        /// Whether no connection exists or is being made, except that of a transfer.
         fileprivate func hasNoConnection(beside transfer: CurlTransfer) -> Bool {
             !active.contains { $0 !== transfer && $0.hasSocket } && sockets.connectionCount == 0
         }
 
-        /// How many files the transfers may still open that have a connection. One that has its file counts as well.
+        /// How many files the transfers with a connection may still open. A transfer that has opened its file counts as
+        /// well.
         fileprivate var filesToOpen: Int {
             active.count { $0.usesFile && ($0.hasSocket || $0.sends > 0) }
         }
 
         private static let boundLength: Int64 = 100_000_000
 
-        /// Gives libcurl those that are to be tried again.
+        /// Gives libcurl the transfers whose time to try again has come.
         func retryLacking(_ multi: UnsafeMutableRawPointer) {
             if descriptorBoundEnd <= now {
                 descriptorBoundEnd = .max
@@ -94,8 +95,8 @@
             }
         }
 
-        /// Closes idle connections if another driver has no descriptor: all of them if no request runs, otherwise one with each
-        /// that ends.
+        /// Closes idle connections if another driver lacks descriptors. If no request runs, it closes all of them.
+        /// Otherwise it closes one with each request that ends.
         func giveUpIdle() {
             let isWanted = descriptors.isWantedByOthers(than: self, at: now)
             guard isWanted || givesUpIdle else { return }
@@ -109,8 +110,8 @@
     }
 
     extension CurlTransfer {
-        /// A socket was made for the transfer, or could not be made; whether it may have it. Without one it waits until the
-        /// process has descriptors to spare, if that is what is missing.
+        /// A socket was made for the transfer, or could not be made. Returns whether the transfer may have it. If the
+        /// process lacks descriptors, the transfer waits until there are some to spare.
         func takes(_ descriptor: Int32, errorNumber: Int32, isIPv4: Bool) -> Bool {
             self.isIPv4 = isIPv4
             let isShort =
@@ -128,22 +129,22 @@
             return descriptor >= 0 && !isShort
         }
 
-        /// It begins to wait for a connection of others.
+        /// The transfer begins to wait for another transfer's connection.
         func beginsWait() {
             wait?.begin()
         }
 
-        /// It waits no longer: a connection is made for it, or it has one, or it has ended.
+        /// The wait ends: a connection is made for the transfer, or it has one, or it has ended.
         func endsWait() {
             wait?.end()
         }
 
-        /// Whether it can be given to libcurl once more, as if it had not been.
+        /// Whether the transfer can be given to libcurl once more, as if it had not been before.
         fileprivate var mayWaitForDescriptor: Bool {
             isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
         }
 
-        /// It is not in libcurl's hands any more, and has no socket.
+        /// libcurl no longer has the transfer, and it has no socket.
         fileprivate func leavesConnecting() {
             lacksDescriptor = false
             hasSocket = false

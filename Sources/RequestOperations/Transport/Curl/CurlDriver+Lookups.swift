@@ -3,15 +3,16 @@
 
     /// Look-ups of names, on the thread of a driver.
     extension CurlDriver {
-        /// A look-up whose transfer has ended. libcurl could only take the handle off by waiting, and others need the name.
+        /// A look-up whose transfer has ended. libcurl could remove the handle only by waiting, and others need the
+        /// name.
         struct Orphan {
             let easy: EasyHandle
             let transfer: CurlTransfer
-            /// It is taken off then, whatever that costs.
+            /// When the handle is removed, even if that means waiting.
             let deadline: Int64
         }
 
-        /// How long a look-up goes on for which nobody waits any more.
+        /// How long a look-up that nobody waits for may go on.
         private static let patience: Int64 = 30_000_000_000
 
         func admit(_ transfer: CurlTransfer) {
@@ -39,7 +40,8 @@
             desk.lookupBegins(for: transfer, at: now)
         }
 
-        /// Begins the transfers that waited for a look-up; called by libcurl, which does not take new ones meanwhile.
+        /// Begins the transfers that waited for a look-up. libcurl calls this and accepts no new transfers meanwhile,
+        /// so they begin in the next turn.
         ///
         /// - Parameter connects: Whether the transfer makes a connection.
         func lookupEnded(for transfer: CurlTransfer, connects: Bool) {
@@ -47,7 +49,7 @@
             letGo(desk.lookupEnded(for: transfer, connects: connects, at: now))
         }
 
-        /// Has transfers that waited begin in the next turn.
+        /// Makes transfers that waited begin in the next turn.
         private func letGo(_ transfers: [CurlTransfer]) {
             for transfer in transfers {
                 transfer.place = .nowhere
@@ -58,17 +60,18 @@
 
         /// A transfer has ended that may have left its connection to others.
         func connectionComesFree(after transfer: CurlTransfer) {
-            // libcurl has closed the connection of a response that asked for that.
+            // If the response asked for the end of its connection, libcurl has closed that.
             guard !desk.isIdle, transfer.isWhole, socket(of: transfer) != nil else { return }
             letGo(desk.connectionComesFree(after: transfer, at: now))
         }
 
-        /// Lets those begin for whom there is room, now that some look-ups have gone on for a while.
+        /// Some look-ups have gone on for a while. Begins the transfers for which there is room now.
         func ageLookups() {
             admit(desk.age(at: now))
         }
 
-        /// Leaves a look-up to itself, since its transfer ends. What its name holds goes on waiting for it.
+        /// Lets a look-up go on alone, since its transfer ends. Transfers that are held for its name keep waiting for
+        /// it.
         func orphan(_ transfer: CurlTransfer, _ easy: EasyHandle) {
             easy.transfer = nil
             easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
@@ -81,7 +84,7 @@
             runAgainWhileConnecting()
         }
 
-        /// An orphan has come to its end: at its first socket, which it is not given, if the name is known.
+        /// An orphan has ended. If the name is known, that happens at its first socket, which it does not get.
         func ended(_ orphan: Orphan, _ code: CURLcode) {
             switch code {
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_OPERATION_TIMEDOUT:
@@ -104,15 +107,15 @@
             }
         }
 
-        /// A transfer ended without its name being known. Of those that it held, the next tries: libcurl does not tell whether
-        /// there is no such name, or the resolver was merely busy.
+        /// A transfer ended before its name was known. The next of the transfers that it held tries. libcurl does not
+        /// tell whether the name does not exist or the resolver was only busy.
         func lookupFailed(for transfer: CurlTransfer, _ code: CURLcode?, _ message: String?) {
             guard transfer.stand != .none else { return }
-            // Not now: the next may fail as well, and there may be thousands of them.
+            // They begin in the next turn, since the next one may fail as well and there may be thousands of them.
             letGo(desk.ended(transfer, isFailure: isFailedLookup(code, message), at: now))
         }
 
-        /// Whether a look-up was made, and failed.
+        /// Whether a look-up was made and failed.
         private func isFailedLookup(_ code: CURLcode?, _ message: String?) -> Bool {
             if let message, CurlLibrary.lacksThread(message) { return false }
             return code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY

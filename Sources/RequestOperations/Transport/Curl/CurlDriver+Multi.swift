@@ -1,14 +1,14 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// The multi handle of a driver, which has its connections and its options.
+    /// The multi handle of a driver, which has the driver's connections and options.
     extension CurlDriver {
-        /// Makes a multi handle in place of the one that there is, which closes all connections; nothing is in libcurl's hands.
+        /// Replaces the multi handle, which closes all connections. libcurl must have no transfers then.
         func renewMulti() {
-            // Without memory the old one goes on.
+            // Without memory for a new one, the old one stays.
             guard let old = multi, let new = curl_multi_init() else { return }
             curl_multi_cleanup(old)
-            // It has forgotten all names.
+            // The new handle knows no names.
             desk = LookupDesk(desk.bounds)
             sockets.forgetConnections()
             multi = new
@@ -31,9 +31,9 @@
             rocurl_set_waiting(
                 multi, CurlCallbacks.wait, CurlCallbacks.setTimer, Unmanaged.passUnretained(sockets).toOpaque())
             if CurlLibrary.keepsThreadsForLookups {
-                // As for each handle; see `HandleSettings.apply`.
+                // The same as for each easy handle; see `HandleSettings.apply`.
                 _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)
-                // One for each family of addresses.
+                // Each look-up takes one thread for each family of addresses.
                 _ = rocurl_multi_set_long(multi, rocurl_multi_option_lookup_threads, 2 * desk.bounds.all)
             }
         }

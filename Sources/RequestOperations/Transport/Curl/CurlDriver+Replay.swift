@@ -3,8 +3,8 @@
 
     /// Requests that are given to libcurl once more.
     extension CurlDriver {
-        /// Has a request make a connection, or wait for that which another makes, if it was not sent since libcurl chose one that
-        /// has ended, or that does not stand yet; whether it does.
+        /// Makes a request connect, or wait for a connection that another makes, if it was not sent. That happens when
+        /// libcurl chose a connection that has ended or is not ready yet. Returns whether it does so.
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.outcome == nil, let multi else { return false }
             guard transfer.meetsEndedConnection || transfer.isUntouched && easy.hasUnfinishedConnection(code) else {
@@ -16,11 +16,14 @@
             return true
         }
 
-        /// Sends a request once more if its connection of HTTP/2 ended without any answer to it; whether it does. The
-        /// connection must be one that others had used before, or that we ended. (Over HTTP/1.1, and for most streams that
-        /// a server refuses, libcurl does that by itself; its versions 8.0 to 8.6 always do.)
+        /// Sends a request once more if its HTTP/2 connection ended without any answer to it. Returns whether it does
+        /// so.
         ///
-        /// The first makes a connection, for which the others wait: the old one may still be there for them to find.
+        /// The connection must be one that others had used before, or that we ended. (Over HTTP/1.1, and for most
+        /// streams that a server refuses, libcurl does that by itself. Its versions 8.0 to 8.6 always do.)
+        ///
+        /// The first such request makes a connection, and the others wait for it. Otherwise they might find the old
+        /// connection, which may still be there.
         func replays(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.mayBeReplayed, transfer.lostSilentConnection || easy.hasLostReusedConnection(code), let multi
             else { return false }
@@ -37,10 +40,10 @@
     }
 
     extension CurlTransfer {
-        /// Whether no byte of its body has gone, and none of a response has come.
+        /// Whether no byte of its body was sent and no byte of a response has come.
         fileprivate var isUntouched: Bool { head.isUntouched && progress.bytesSent == 0 }
 
-        /// Whether the server ended a stream of HTTP/2 alone, and not its connection.
+        /// Whether the server ended only an HTTP/2 stream, and not its connection.
         var endedAlone: Bool {
             switch outcome {
             case .finished(CURLE_HTTP2_STREAM)?, .finished(CURLE_PARTIAL_FILE)?: easy?.endsEarly == false
@@ -48,7 +51,7 @@
             }
         }
 
-        /// Whether it may be sent a second time, since it was once, and nothing of a response has come.
+        /// Whether it may be sent a second time: it was sent once, and nothing of a response has come.
         fileprivate var mayBeReplayed: Bool {
             outcome == nil && sends == 1 && isSafe && upload == nil && head.isUntouched
         }
@@ -61,13 +64,13 @@
                 && message?.hasSuffix("send: no filter connected") == true
         }
 
-        /// Whether libcurl ended the transfer for the end of a connection that it had not made for it.
+        /// Whether libcurl ended the transfer because a connection ended that was not made for it.
         fileprivate func hasLostReusedConnection(_ code: CURLcode) -> Bool {
             switch code {
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR: break
-            // As versions from 8.7 on say, and others after GOAWAY.
+            // Versions from 8.7 on report this code; others do so after GOAWAY.
             case CURLE_HTTP2: break
-            // Up to 7.88. Of one stream alone the message is another.
+            // Versions up to 7.88 report these. If only one stream ends, the message is a different one.
             case CURLE_HTTP2_STREAM where endsEarly, CURLE_PARTIAL_FILE where endsEarly: break
             default: return false
             }

@@ -1,7 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// What a driver does since the Task of a transfer wants it, and how it tells Tasks of what there is.
+    /// What a driver does on behalf of a transfer's Task, and how it resumes Tasks.
     extension CurlDriver {
         func resume(_ transfer: CurlTransfer) {
             guard transfer.isActive, let easy = transfer.easy else { return }
@@ -14,12 +14,13 @@
             guard transfer.pauseMask != mask else { return }
             transfer.deadlines.activity = now
             if let idle = transfer.limits.idle { sweep(by: now.adding(idle)) }
-            // libcurl delivers what it holds back before this returns. An error of that it tells nobody else.
+            // libcurl delivers the bytes that it holds back before this call returns. It reports an error of that only
+            // here.
             let code = curl_easy_pause(easy.pointer, transfer.pauseMask)
             if case .stopped(let cause)? = transfer.outcome {
                 stop(transfer, cause)
             } else if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT, let multi {
-                // (A handle that libcurl is done with is a wrong argument.)
+                // (If libcurl has finished with a handle, it reports a wrong argument.)
                 transfer.endConnectionIfAlone()
                 curl_multi_remove_handle(multi, easy.pointer)
                 end(transfer, .finished(code))
@@ -36,7 +37,7 @@
 
         func drain(_ transfer: CurlTransfer) {
             guard transfer.isActive else { return }
-            // Called again, it has more of its own body to send.
+            // In a second call, the transfer has more of its own body to send.
             if transfer.deadlines.drain != nil { return resume(transfer) }
             guard transfer.limits.errorBody > 0, transfer.received <= transfer.limits.errorBody else {
                 return stop(transfer, .drained)
@@ -47,9 +48,9 @@
             resume(transfer)
         }
 
-        /// Remembers that the Task of a transfer may have something to do at the end of this turn.
+        /// Records that the Task of a transfer may have something to do at the end of this turn.
         ///
-        /// - Parameter canWait: Whether that can wait for what comes next, if that comes soon.
+        /// - Parameter canWait: Whether the Task can wait for what comes next, if that comes soon.
         func becomesReady(_ transfer: CurlTransfer, canWait: Bool = false) {
             guard !transfer.isReady else {
                 if !canWait { transfer.canWait = false }
@@ -76,7 +77,7 @@
             ready.removeLast(ready.count - waiting)
         }
 
-        /// Whether the news of a transfer wait for more; if they do, until when at the latest.
+        /// Whether the news of a transfer waits for more. If so, records until when at the latest.
         private func waits(_ transfer: CurlTransfer) -> Bool {
             let deadline = transfer.firstByte.adding(Self.longestWaitForMore)
             guard CurlLibrary.now < deadline else { return false }
@@ -84,7 +85,7 @@
             return true
         }
 
-        /// After the first byte of a response.
+        /// How long news may wait, counted from the first byte of a response.
         private static let longestWaitForMore: Int64 = 2_000_000
     }
 #endif

@@ -2,7 +2,7 @@
     import CRequestOperationsCurl
     import Synchronization
 
-    /// How the thread of a driver waits until there is something to do.
+    /// How the thread of a driver waits until there is work.
     extension CurlDriver {
         private enum Awaited {
             case request
@@ -21,7 +21,7 @@
             }
         }
 
-        /// Returns when a socket, a timer or the inbox has something for the thread, or a deadline has come.
+        /// Returns when a socket, a timer or the inbox has work for the thread, or when a deadline has come.
         func waitForWork() {
             let awaited = awaited
             let began = CurlLibrary.now
@@ -31,14 +31,14 @@
                 _ = sockets.wait(milliseconds: millisecondsToSleep)
                 lastAsked = began
             } else if began - lastAsked > Self.longestUnasked {
-                // What is put in may come faster than it is taken, for ever.
+                // Otherwise, transfers could arrive faster than they are taken, and the sockets would wait forever.
                 sockets.ask()
                 lastAsked = began
             }
             learn(from: CurlLibrary.now - began, for: awaited)
         }
 
-        /// Looks out for work without sleeping, if that is worthwhile; whether there is some.
+        /// Polls for work without sleeping, if that is worthwhile. Returns whether there is some.
         private func looksOut(for awaited: Awaited, since began: Int64) -> Bool {
             guard let polling = polling(for: awaited), polling.isWorthwhile, busyThreads.enter() else { return false }
             defer { busyThreads.leave() }
@@ -46,7 +46,7 @@
             let known = callCount.load(ordering: .relaxed)
             if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
             repeat {
-                // Asking under the lock each time would hold up those who call.
+                // Checking under the lock each time would hold up the callers.
                 if callCount.load(ordering: .relaxed) != known { return true }
                 if awaited == .response, sockets.wait(milliseconds: 0) { return true }
                 rocurl_spin_hint()
@@ -54,7 +54,8 @@
             return false
         }
 
-        /// Of a body, and for several transfers, more is done in one turn after some sleep.
+        /// For a body or several transfers, the thread does more in one turn after some sleep. So it does not poll for
+        /// those.
         private func polling(for awaited: Awaited) -> BusyPolling? {
             switch awaited {
             case .request: requestPolling
@@ -63,7 +64,7 @@
             }
         }
 
-        /// So long the sockets may wait for the inbox.
+        /// The longest time that the sockets may wait while the inbox is busy.
         private static let longestUnasked: Int64 = 1_000_000
 
         private func learn(from length: Int64, for awaited: Awaited) {

@@ -5,15 +5,16 @@
 
     /// The thread of a transport: it owns the multi handle and runs no code of the user.
     ///
-    /// Each turn takes the inbox, lets libcurl work, ends what is finished or overdue, and then resumes the Tasks that have
-    /// something to do, all together. A head of a body for memory is told together with what follows it, if that comes soon.
-    /// The thread starts with the first transfer.
-    // Unchecked: `inbox` is a lock, `callCount` atomic; the constants do not change; `wakeDescriptor` is set before the thread
-    // starts, used by others only to wake it, and closed when they all have. Everything below "The thread's own" is touched by
-    // the thread alone, and before its start by the one that starts it.
+    /// Each turn takes the inbox, lets libcurl work, and ends transfers that are finished or overdue. It then resumes
+    /// all Tasks that have something to do. If the body goes into memory, the head is reported together with what
+    /// follows it, if that comes soon. The thread starts with the first transfer.
+    // Unchecked: `inbox` is a lock, `callCount` is atomic, and the constants do not change. `wakeDescriptor` is set
+    // before the thread starts. Other threads use it only to wake the thread, and it is closed after all of them have
+    // done so. Only the thread touches the members below "The thread's own"; before it starts, the thread that starts
+    // it does.
     final class CurlDriver: @unchecked Sendable {
         let inbox = Locked(DriverInbox())
-        /// How often something was put in, for a thread that looks out.
+        /// How often something was put into the inbox, for a thread that polls.
         let callCount = Atomic(0)
         private(set) var wakeDescriptor: Int32 = -1
         let settings: HandleSettings
@@ -26,50 +27,50 @@
 
         // MARK: The thread's own
 
-        // What is used for every transfer is unchecked: there is nobody else who could.
+        // What every transfer uses is unchecked for exclusivity: only this thread can access it.
 
         /// The time at the beginning of the turn.
         private(set) var now: Int64 = 0
         var multi: UnsafeMutableRawPointer?
         @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
-        /// Those whose Task may have something to do.
+        /// The transfers whose Task may have something to do.
         @exclusivity(unchecked) var ready: [CurlTransfer] = []
-        /// When one of them can wait no longer.
+        /// When the first head that may wait in `ready` must be reported.
         var nextTelling = Int64.max
         @exclusivity(unchecked) var desk = LookupDesk()
-        /// What was given to libcurl in this turn and may need a look-up, or have to wait for a connection.
+        /// The transfers given to libcurl in this turn that may need a look-up, or may have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
         @exclusivity(unchecked) var connectionLine = ConnectionLine()
-        /// When it is looked through because of nothing but time.
+        /// When `connectionLine` is rotated only because time has passed.
         var nextRotation = Int64.max
         @exclusivity(unchecked) var newConnections = NewConnections()
         @exclusivity(unchecked) var unanswered = UnansweredConnections()
         @exclusivity(unchecked) var http1Origins = HTTP1Origins()
-        /// Those for which libcurl would have made a connection, which they are not to make.
+        /// Transfers for which libcurl would have made a connection, although they must not make one.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
-        /// Those whose body ends by a length that libcurl may not go by.
+        /// Transfers whose body ends by a length that libcurl may not use.
         var framedByLength: [CurlTransfer] = []
-        /// Those for which the process had no descriptor in this turn.
+        /// Transfers for which the process had no descriptor in this turn.
         var lacking: [CurlTransfer] = []
         var descriptorLine = DescriptorLine()
-        /// Until when libcurl keeps to a number of connections, since there were no descriptors for more.
+        /// Until when libcurl limits the number of connections because descriptors ran out.
         var descriptorBoundEnd = Int64.max
-        /// Whether there ever were none. From then on requests may have to wait for a connection.
+        /// Whether the process ever ran out of descriptors. From then on, requests may have to wait for a connection.
         var wasShortOfDescriptors = false
-        /// Whether connections are not kept, since another driver needs their descriptors.
+        /// Whether connections are not kept because another driver needs their descriptors.
         var givesUpIdle = false
-        /// What was given to libcurl once more, out of that line.
+        /// Transfers out of `connectionLine` that were given to libcurl once more.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
-        /// The connections of which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
+        /// The connections on which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
         var unsentResets: Set<UsedConnection> = []
-        /// Whether a connection was ended in this turn over which nothing came, and which others used.
+        /// Whether this turn ended a silent connection that other transfers also used.
         var hasLostSilentConnections = false
-        /// Whether a request was taken that is not to use an idle connection that has ended.
+        /// Whether the thread has begun a request that must not use an idle connection that has ended.
         private var asksForEnds = false
         var nextSweep = Int64.max
         /// When `waitForWork` last asked the sockets.
         var lastAsked: Int64 = 0
-        /// When libcurl is to look at the transfers that connect, whatever happens to their sockets.
+        /// When libcurl has to look at connecting transfers, even if nothing happens on their sockets.
         var nextRun = Int64.max
         var responsePolling: BusyPolling
         var requestPolling: BusyPolling
@@ -91,7 +92,7 @@
         }
 
         deinit {
-            // There are these only if the thread never started.
+            // These exist only if the thread never started.
             if wakeDescriptor >= 0 { close(wakeDescriptor) }
             if let multi { curl_multi_cleanup(multi) }
         }
@@ -101,7 +102,7 @@
 
         // MARK: The loop
 
-        /// Starts the thread, or ends what it was to carry out if the system has none to give.
+        /// Starts the thread. If the system has none to give, ends the transfers it was to serve.
         func start() {
             DescriptorPool.prepareRuntime()
             if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
@@ -120,7 +121,7 @@
             let context = Unmanaged.passRetained(self)
             let code = rocurl_start_thread(
                 { context in
-                    // What is passed to `rocurl_start_thread` below.
+                    // This is the context passed to `rocurl_start_thread` below.
                     Unmanaged<CurlDriver>.fromOpaque(context!).takeRetainedValue().run()
                     return nil
                 }, context.toOpaque())
@@ -129,7 +130,7 @@
             return "there is no thread for the transport: \(String(cString: strerror(code)))"
         }
 
-        /// Ends the transfers for which no thread could be started, as that would.
+        /// Ends the transfers for which no thread could be started, as the thread would.
         private func endAll(_ shortage: String) {
             while let (transfers, waiters) = inbox.withLock({ $0.failToStart() }) {
                 for transfer in transfers { end(transfer, for: shortage) }
@@ -154,13 +155,13 @@
 
         private func run() {
             rocurl_name_thread("CurlTransport")
-            // `start` has made it.
+            // `start` has made the multi handle.
             guard let multi else { return }
             setUp(multi)
             descriptors.join(self) { [weak self] in self?.callForTurn() }
             var calls: [CurlTransfer] = []
             rocurl_begin_work()
-            // It may be another one in each turn.
+            // The multi handle may be a different one in each turn.
             while takeInbox(&calls), let multi = self.multi {
                 if asksForEnds { askForEnds() }
                 sockets.attend(multi, endsIdle: !active.contains(where: \.usesUnknownSocket))
@@ -177,7 +178,7 @@
                 if !unsentResets.isEmpty { sendResets() }
                 wakeTasks()
                 giveUpIdle()
-                // The process may exit in between.
+                // The process may exit while this thread waits.
                 rocurl_end_work()
                 waitForWork()
                 rocurl_begin_work()
@@ -187,7 +188,7 @@
             rocurl_end_work()
         }
 
-        /// Attends to the inbox; `false` when the thread has to end.
+        /// Handles the inbox. Returns `false` when the thread has to end.
         private func takeInbox(_ calls: inout [CurlTransfer]) -> Bool {
             let ending = inbox.withLock { $0.take(into: &calls) }
             now = CurlLibrary.now
@@ -196,11 +197,11 @@
             guard let ending else { return true }
             if ending == .failing { stopAll() }
             wakeTasks()
-            // A look-up that has ended put what waited for it back into the inbox.
+            // A look-up that ended may have put the transfers that waited for it back into the inbox.
             return hasTransfers || !inbox.withLock { $0.isEmpty }
         }
 
-        /// Asks the kernel, if it was not asked just now, which idle connections have ended.
+        /// Asks the kernel which idle connections have ended.
         private func askForEnds() {
             asksForEnds = false
             sockets.ask()
@@ -214,7 +215,7 @@
             orphans = [:]
             curl_multi_cleanup(multi)
             self.multi = nil
-            // What was held until the end is kept by the driver, and keeps it.
+            // The driver keeps the transfers that were held until now, and they keep the driver.
             desk = LookupDesk()
             tried = []
             framedByLength = []
@@ -230,12 +231,12 @@
             let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
             closeWakeDescriptor(after: wakeCount)
             for waiter in waiters { waiter.resume() }
-            // With it goes what the user gave to it, of which the lock must not hear.
+            // Releasing `late` releases what the user gave to it. That must happen outside the lock.
             withExtendedLifetime(late) {}
         }
 
-        /// Closes the descriptor when it has been used as often as callers were told to. One of them may be late: the thread
-        /// woke for another reason meanwhile.
+        /// Closes the descriptor after it has been used as often as callers were told to use it. A caller may be late,
+        /// because the thread woke for another reason in the meantime.
         private func closeWakeDescriptor(after wakeCount: UInt64) {
             var takenWakes: UInt64 = 0
             while takenWakes < wakeCount { takenWakes += rocurl_take_wakes(wakeDescriptor) }
@@ -283,7 +284,7 @@
             }
         }
 
-        /// Gives a transfer to libcurl; if that does not take it, it ends.
+        /// Gives a transfer to libcurl. If libcurl does not take it, the transfer ends.
         func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             if CurlLibrary.leavesWaiting, http1Origins.contains(originOf: transfer) { easy.connectRatherThanWait() }
             let code = curl_multi_add_handle(multi, easy.pointer)
@@ -297,7 +298,7 @@
                     rocurl_take_finished(multi, $0.baseAddress, Int32($0.count))
                 }
                 for index in 0..<Int(count) {
-                    // Every easy handle has been given its object as context.
+                    // Every easy handle has its object as context.
                     let context = finished[index].context!
                     if let orphan = orphans.removeValue(forKey: context) {
                         ended(orphan, finished[index].code)
@@ -310,7 +311,7 @@
             }
         }
 
-        /// libcurl is done with a handle.
+        /// libcurl has finished with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
             guard let transfer = easy.transfer, !waitsForDescriptor(transfer, easy, after: code),
                 !connectsAnew(transfer, easy, after: code), !replays(transfer, easy, after: code)
@@ -318,7 +319,8 @@
             if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
                 sockets.leftUnawaited(socket, localPort: transfer.localPort)
             }
-            // It would deliver what it holds back to another. (That memory is lost: libcurl does not free it with the handle.)
+            // libcurl would deliver the bytes that it holds back to another transfer. (That memory is lost: libcurl
+            // does not free it with the handle.)
             if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.wearOut() }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
@@ -349,13 +351,13 @@
             end(transfer, .stopped(cause))
         }
 
-        /// Has libcurl deliver what it held back, to a transfer that takes no more.
+        /// Makes libcurl deliver what it held back, to a transfer that takes no more.
         private func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle) {
             transfer.isReceivingPaused = false
             _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         }
 
-        /// - Parameter leavesLookup: Whether its look-up goes on without it.
+        /// - Parameter leavesLookup: Whether the transfer's look-up goes on without it.
         func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome, leavesLookup: Bool = false) {
             if case .active(let index) = transfer.place {
                 active.swapAt(index, active.count - 1)
@@ -363,11 +365,11 @@
                 if index < active.count { active[index].place = .active(index) }
             }
             transfer.place = .nowhere
-            // What happened first counts.
+            // The first outcome counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.leavesInput()
             transfer.endsWait()
-            // An error may be answered before the end of a head.
+            // A server may answer with an error before the head of the request is sent completely.
             if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete || transfer.head.status >= 400 {
                 transfer.easy?.wearOut()
             }
@@ -381,7 +383,8 @@
             if !transfer.isForMemory { deliver(transfer) }
             transfer.ended = CurlLibrary.now
             transfer.exchange.withLock { machine in
-                // A transfer that came to its end before the driver heard of the cancel counts as cancelled.
+                // The Task may cancel before the driver hears of it. A transfer that ended meanwhile counts as
+                // cancelled.
                 if machine.isAborting { transfer.outcome = .stopped(.aborted) }
                 machine.end()
             }
@@ -389,7 +392,7 @@
         }
 
         private func stopAll() {
-            // Those first that the end of another would let go.
+            // Held transfers first: the end of an active one would let them go.
             for transfer in desk.held { stop(transfer, .shutDown) }
             for transfer in active.reversed() { stop(transfer, .shutDown) }
         }

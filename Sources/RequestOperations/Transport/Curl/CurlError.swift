@@ -2,7 +2,7 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// From what libcurl says, and where it says it, to the codes of ``RequestError``; the table stands at ``CurlError``.
+    /// Maps libcurl's results and their phases to the codes of ``RequestError``. The table is at ``CurlError``.
     extension CurlTransfer {
         /// Why the transfer failed; `nil` if it did not. Called when it has ended, before its handle is used again.
         func failure() -> (any Error)? {
@@ -58,7 +58,7 @@
                 .outOfLocalResources
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
-            // The head of a proxy's answer cannot be read.
+            // libcurl cannot read the head of a proxy's answer.
             case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect && hasSocket && driver.mayUseProxy,
                 CURLE_WEIRD_SERVER_REPLY where phase == .connect && hasSocket && driver.mayUseProxy:
                 .proxyFailed
@@ -69,11 +69,11 @@
                 // A line of the head is longer than libcurl takes.
                 .malformedResponse
             case CURLE_OUT_OF_MEMORY where wasReceivingPaused, Self.tooLarge where wasReceivingPaused:
-                // Decompressed it is more than libcurl keeps for a transfer that is paused.
+                // The decompressed body is larger than libcurl keeps for a paused transfer.
                 .bodyTooLarge
             case CURLE_BAD_CONTENT_ENCODING where easy?.message?.contains("Transfer-Encoding") == true:
                 .malformedResponse
-            // libcurl's decoders fail with either.
+            // libcurl's decoders fail with either code.
             case CURLE_BAD_CONTENT_ENCODING,
                 CURLE_WRITE_ERROR where head.contentEncoding != nil:
                 .undecodableContent
@@ -125,10 +125,10 @@
         /// `CURLE_TOO_LARGE`, which older headers lack.
         private static let tooLarge = CURLcode(100)
 
-        /// With SOCKS 4 and 5 it is libcurl that looks up the host of the request.
+        /// With SOCKS 4 and 5, libcurl itself looks up the host of the request.
         private func proxyFailure(_ message: String) -> RequestError.Code {
             guard let easy, rocurl_is_unresolved_behind_proxy(easy.pointer) else { return .proxyFailed }
-            // The host is known, by addresses that SOCKS 4 has no room for.
+            // The host is known, but SOCKS 4 has no room for its addresses.
             return message.hasPrefix("SOCKS4 connection to") ? .proxyFailed : .cannotResolveHost
         }
 
@@ -141,21 +141,22 @@
             return triedReachable || !lastAddressIsUnreachable ? .cannotConnect : .notConnected
         }
 
-        /// Whether this machine has no port left for another connection to that address. (With IPv6 the same number says that
-        /// this machine has no address of that family.)
+        /// Whether this machine has no port left for another connection to that address. (With IPv6, the same number
+        /// means that this machine has no address of that family.)
         private var isShortOfPorts: Bool {
             guard hasSocket, isIPv4, let easy else { return false }
             return rocurl_system_error(easy.pointer) == Int(EADDRNOTAVAIL)
         }
 
-        /// Whether it was a proxy that could not be reached. libcurl names the host and port to which it could not connect:
-        /// those of the proxy if there is one, and from 8.16 on those of the server, with the proxy behind them.
+        /// Whether libcurl failed to reach a proxy. libcurl names the host and port that it could not connect to. Those
+        /// are the proxy's if there is one. From 8.16 on, they are the server's, followed by the proxy.
         static func isAboutProxy(_ message: String, ofRequestTo host: String, _ port: Int) -> Bool {
             if message.contains(" via ") || message.contains(" over proxy ") { return true }
             return !message.contains("to \(host) port \(port) ") && !message.contains("to \(host):\(port)")
         }
 
-        /// OpenSSL, GnuTLS and others name the alert of RFC 8446, section 6.2, in their own words, but with these in it.
+        /// OpenSSL, GnuTLS and others word the alert of RFC 8446, section 6.2, differently, but all contain one of
+        /// these texts.
         private static func isAboutClientCertificate(_ message: String) -> Bool {
             let message = message.lowercased()
             return message.contains("alert")
@@ -166,17 +167,17 @@
 
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
-    /// A request whose phase is `connect` was surely not sent; in any other phase it may have been processed. Each row was
-    /// provoked with libcurl 7.81, 7.88, 8.12, 8.14 or 8.23, over a real connection unless it fails before there is one,
-    /// except those marked *unproven*.
+    /// A request whose phase is `connect` was certainly not sent. In any other phase, it may have been processed. Each
+    /// row except those marked *unproven* was provoked with libcurl 7.81, 7.88, 8.12, 8.14 or 8.23. The test used a
+    /// real connection, unless the request fails before there is one.
     ///
     /// | Number | Phase | Code | Provoked by |
     /// |---|---|---|---|
     /// | 1 | connect | `unsupportedScheme` | *unproven*: other schemes are refused before libcurl sees them |
     /// | 3 | connect | `badURL` | port 99999 |
     /// | 43 | connect | `unsupported` | roots or pins that libcurl does not take |
-    /// | 49 | connect | `unsupported` | an entry of `resolve` that is none |
-    /// | 5, 7 | connect | `unsupported` | a proxy's URL that libcurl does not understand, or of a scheme that it does not speak |
+    /// | 49 | connect | `unsupported` | a malformed entry of `resolve` |
+    /// | 5, 7 | connect | `unsupported` | a proxy URL that libcurl cannot parse, or whose scheme it lacks |
     /// | 4 | connect | `unsupported` | *unproven*: what libcurl was built without |
     /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
     /// | 5, 6 | connect | `outOfLocalResources` | *unproven*: no thread left for a look-up, with libcurl before 8.20 |
@@ -185,8 +186,8 @@
     /// | 7 | connect | `outOfLocalResources` | no port left on this machine |
     /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |
     /// | 28 | connect | `timedOut` | *unproven*: the transport's own limit ends before libcurl's |
-    /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a certificate missed in TLS 1.2 |
-    /// | 35 | connect | `connectionLost` | an end, a reset in the handshake of TLS |
+    /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a missing client certificate in TLS 1.2 |
+    /// | 35 | connect | `connectionLost` | an end or a reset during the TLS handshake |
     /// | 35 | connect | `clientCertificateRejected` | a certificate that the server does not trust, in TLS 1.2 |
     /// | 56 | connect | `proxyFailed` | a proxy that refuses the tunnel, or hangs up |
     /// | 8, 43 | connect | `proxyFailed` | a proxy whose answer has a head that begins with a folded line |
@@ -200,12 +201,12 @@
     /// | 97 | connect | `cannotResolveHost` | a host that does not exist, with SOCKS 5 |
     /// | 56 | request | `connectionLost` | a reset during an upload |
     /// | 55, 92 | request | `connectionLost` | *unproven*: a broken upload is noticed when receiving |
-    /// | 52, 56 | head | `connectionLost` | an end, a reset before the head |
+    /// | 52, 56 | head | `connectionLost` | an end or a reset before the head |
     /// | 0 | head | `connectionLost` | an end in the head |
-    /// | 56 | head | `clientCertificateRejected` | a certificate missed in TLS 1.3, of which the server speaks late |
-    /// | 65, 26 | head | `connectionLost` | a body from a stream on a reused connection that was dead; 26 with libcurl 8.12 |
+    /// | 56 | head | `clientCertificateRejected` | a missing certificate in TLS 1.3, which the server reports late |
+    /// | 65, 26 | head | `connectionLost` | a streamed body on a dead reused connection; 26 with libcurl 8.12 |
     /// | 16 | head | `connectionLost` | an HTTP/2 connection that ends with GOAWAY |
-    /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a length that is no number |
+    /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a bad length |
     /// | 27 | head | `malformedResponse` | a field of more than 100 KiB, with libcurl 7 |
     /// | 100 | head | `malformedResponse` | the same with libcurl 8.14 |
     /// | 61 | head | `undecodableContent` | more content codings than libcurl takes |
@@ -223,16 +224,17 @@
     /// | 56 | body | `truncatedBody` | a chunk without a size |
     /// | 61 | body | `undecodableContent` | a body that is not compressed as declared |
     /// | 61 | body | `undecodableContent` | an unknown content coding, with libcurl 8.5 and later |
-    /// | 23 | body | `undecodableContent` | more behind a compressed body; of gzip only with libcurl 8.5 and later |
+    /// | 23 | body | `undecodableContent` | bytes after a compressed body; for gzip only with libcurl 8.5 and later |
     /// | 88 | body | `truncatedBody` | *unproven* |
     ///
-    /// Newer versions of libcurl report some failures of proxies, heads and HTTP/2 connections with other numbers or none; the
-    /// code is the same.
+    /// Newer versions of libcurl report some failures of proxies, heads and HTTP/2 connections with other numbers or
+    /// with none. The code is the same.
     ///
-    /// What the transport ends itself has no number. Its limits are `timedOut`, and its sizes `bodyTooLarge` and
-    /// `malformedResponse`. A length that is no number is `malformedResponse`, and broken gzip is `undecodableContent`. A
-    /// request that libcurl would send a second time although it may have been processed (also after an HTTP/2 stream was
-    /// refused) is `connectionLost`. A source or a file has its own errors. Any other number is `unknown`.
+    /// Failures that the transport detects itself have no number. Its time limits give `timedOut`; its size limits give
+    /// `bodyTooLarge` and `malformedResponse`. A length that is no number gives `malformedResponse`, and broken gzip
+    /// gives `undecodableContent`. libcurl may want to send a request a second time although the server may have
+    /// processed it, also after a refused HTTP/2 stream. That gives `connectionLost`. A source or a file has its own
+    /// errors. Any other number gives `unknown`.
     public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The number: `CURLE_…` in libcurl's documentation.
         public let code: Int

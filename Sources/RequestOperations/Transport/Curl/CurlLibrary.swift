@@ -1,7 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// The libcurl that runs, which may be older or newer than the headers that this was compiled with.
+    /// The libcurl that runs. It may be older or newer than the headers that this code was compiled with.
     enum CurlLibrary {
         /// A version of the library, compared as a number.
         struct Version: Comparable, Sendable, CustomStringConvertible {
@@ -35,96 +35,105 @@
         /// The oldest version that is supported (Ubuntu 22.04 has it).
         static let oldest = Version(7, 81)
 
-        /// What is to be said against a version; `nil` if it is supported.
+        /// What is wrong with a version; `nil` if it is supported.
         static func objection(to version: Version) -> String? {
             version < oldest ? "libcurl \(version) runs, and \(oldest) or later is needed" : nil
         }
 
-        /// The TLS library, if it is one over which libcurl drops a client certificate from memory without a word.
+        /// The name of the TLS library, if libcurl silently drops a client certificate from memory with it.
         static let tlsLibraryWithoutIdentities: String? = {
             _ = version
             guard let name = rocurl_tls_library().map({ String(cString: $0) }) else { return nil }
             return ["GnuTLS", "NSS", "rustls", "BearSSL"].contains { name.hasPrefix($0) } ? name : nil
         }()
 
-        /// Whether the library, when an address of a host refuses, goes on with the next one only when it happens to be run.
+        /// Whether the library, after one address of a host refuses, tries the next one only when it happens to run
+        /// again.
         static let forgetsAddresses = version >= Version(7, 88) && version < Version(8, 4)
 
-        /// Whether the library, told to speak HTTP/2 by prior knowledge, begins it once more on a connection that speaks it
-        /// already, which breaks the connection (curl issue 10634). With TLS it does so only where ALPN settled nothing.
+        /// Whether the library starts HTTP/2 twice when told to use it by prior knowledge. It does so on a connection
+        /// that already speaks HTTP/2, which breaks the connection (curl issue 10634). With TLS, it does so only where
+        /// ALPN settled nothing.
         static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
 
-        /// Whether the library reads on for a paused transfer of HTTP/1 as soon as it is told that it could, and then ends
-        /// the transfer, without what it holds back, if the connection has ended. (Ubuntu 24.04 has this version.)
+        /// Whether the library reads on for a paused HTTP/1 transfer as soon as input is available. If the connection
+        /// has ended, it then ends the transfer without the bytes that it holds back. (Ubuntu 24.04 has this version.)
         static let readsWhilePaused = version >= Version(8, 5) && version < Version(8, 6)
 
-        /// Whether the library may hold back input of a connection of HTTP/2 of which nothing reminds it but more input: when a
-        /// response has filled a receive buffer, what came after it stays where it is, of other responses too, until that one
-        /// has more room, and before 7.88 if it never has. Of an end that came with the last of what was too much, not even a
-        /// second look reminds it.
+        /// Whether the library may hold back input of an HTTP/2 connection until more input arrives.
+        ///
+        /// When a response has filled a receive buffer, everything after it on the connection waits, also of other
+        /// responses. It waits until that response has more room; before 7.88, it waits even if that never happens. If
+        /// the end of the response came with the last of these bytes, even a second look does not find it.
         static let overlooksInput = version < Version(8, 1)
 
-        /// Whether the end of an upload over HTTP/2 may spoil other responses on its connection, without a word: where libcurl has
-        /// not reckoned with the end (the length was unknown, or an error was answered before it), it goes on to read, over what
-        /// it has yet to deliver.
+        /// Whether the end of an upload over HTTP/2 may silently spoil other responses on its connection. That happens
+        /// where libcurl did not expect the end: the length was unknown, or the server answered with an error before
+        /// it. libcurl then reads on and overwrites bytes that it has yet to deliver.
         static let mixesUpResponses = version < Version(8, 1)
 
-        /// Whether the library keeps what it held back for a paused transfer when that ends while others use its connection, and
-        /// delivers it to the next transfer of the handle that is paused.
+        /// Whether the library keeps the bytes that it held back for a paused transfer that ends while others use its
+        /// connection. It delivers them to the next paused transfer of the handle.
         static let keepsHeldBackBytes = version < Version(8, 1)
 
-        /// Whether the library may write to freed memory when a head of HTTP/1 begins with a folded line (curl issues 11101
-        /// and 11620). It appends the line to the last field of the response before. It frees that field when the handle is
-        /// given to it again. So a handle serves one transfer, and is not given to it again once a field has come.
+        /// Whether the library may write to freed memory when an HTTP/1 head begins with a folded line (curl issues
+        /// 11101 and 11620). It appends the line to the last field of the previous response. It frees that field when
+        /// the handle is given to it again. So a handle serves one transfer, and is not given to libcurl again once a
+        /// field has come.
         static let remembersFreedFields = version >= Version(7, 83) && version < Version(8, 1)
 
-        /// Whether the library asks for each piece of a body whether it is to decode it. So we can say no when we know the
-        /// head. Later versions decide at the line with the coding.
+        /// Whether the library asks for each piece of a body whether to decode it. So we can refuse that after we know
+        /// the head. Later versions decide at the line with the coding.
         static let asksLateWhetherToDecode = version < Version(8, 5)
 
-        /// Whether the library remembers how much of a head it had still to send when a request ended, and counts so many bytes of
-        /// the handle's next body as a head.
+        /// Whether the library remembers how much of a head was unsent when a request ended. It then counts that many
+        /// bytes of the handle's next body as a head.
         static let keepsUnsentHeads = version >= Version(8, 7) && version < Version(8, 13)
 
-        /// Whether the library, once it knows that a host speaks HTTP/2, has requests use a connection through a proxy that another is
-        /// still making, and fails them.
+        /// Whether the library lets requests use a connection through a proxy that another request is still making, and
+        /// fails them. It does so once it knows that a host speaks HTTP/2.
         static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)
 
-        /// Whether the library takes an idle connection of HTTP/1 of which there is something to read for one that stands, though
-        /// that is the end of TLS, or of the server's patience (7.88, which Debian 12 has), or does not look at one of which it
-        /// was sure within the last second (from 8.22 on).
+        /// Whether the library takes an idle HTTP/1 connection for usable although it has ended.
+        ///
+        /// 7.88 (which Debian 12 has) does so if there is something to read. That may be the end of TLS, or what a
+        /// server sends when it waits no longer. From 8.22 on, the library does not check a connection that it was sure
+        /// of within the last second.
         static let overlooksEnds = version >= Version(7, 88) && version < Version(8, 0) || version >= Version(8, 22)
 
-        /// Whether the socket that a transfer reads from is to be known.
+        /// Whether we have to know the socket that a transfer reads from.
         static let needsReadSockets = readsWhilePaused || overlooksInput
 
-        /// Whether the library lets no other request use a connection of HTTP/2 before its first response has come, however long
-        /// that takes and even if it never comes, and has them wait for that (curl issue 18177; Debian 13 has such a version).
+        /// Whether the library lets no other request use an HTTP/2 connection before its first response has come. The
+        /// others wait for that, however long it takes, even if it never comes (curl issue 18177; Debian 13 has such a
+        /// version).
         static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
 
-        /// Whether the library, having sent a field `Host` of the request's own, takes its host for that of all later requests of the
-        /// handle when it comes to cookies, even after a reset.
+        /// Whether the library, after it sent a request's own `Host` field, keeps using that host for the cookies of
+        /// all later requests of the handle. It does so even after a reset.
         static let keepsCookieHosts = version < Version(8, 20)
 
-        /// Whether the library, told that there is no folder or no file of roots, goes back to the one that it was built with.
+        /// Whether the library, when told to use no folder or no file of roots, goes back to the one that it was built
+        /// with.
         static let restoresRoots = version >= Version(8, 21)
 
-        /// Whether the library, when a connection that others wait for turns out to speak HTTP/1.1, tells none of them, so that they
-        /// wait until a response is whole.
+        /// Whether the library tells no waiting request that the connection it waits for speaks HTTP/1.1. The requests
+        /// then wait until a response is complete.
         static let leavesWaiting = version >= Version(8, 10)
 
-        /// Whether the library looks up the addresses of each family by itself, connects when it has those of one and has waited for
-        /// the others a little, and remembers the name only if it has both by then.
+        /// Whether the library looks up the addresses of each family separately. It connects when it has those of one
+        /// family and has waited a little for the others. It remembers the name only if it has both by then.
         static let connectsBeforeNamesAreKnown = version >= Version(8, 20)
 
-        /// Whether the threads of look-ups belong to the multi handle, which waits for their end.
+        /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
         static let keepsThreadsForLookups = version >= Version(8, 20)
 
-        /// Whether the library, when it breaks off a stream of HTTP/2, tells the server so only with what it sends next over the
-        /// connection (7.88 to 8.14, which Debian 12 and 13 and Ubuntu 24.04 have).
+        /// Whether the library delays the reset when it breaks off an HTTP/2 stream. It tells the server only with the
+        /// next data that it sends over the connection. (Debian 12 and 13 and Ubuntu 24.04 have such versions, 7.88 to
+        /// 8.14.)
         static let holdsBackResets = version >= Version(7, 88) && version < Version(8, 15)
 
-        /// Whether the library counts the wait for one of a bounded number of connections as time for connecting.
+        /// Whether the library counts the wait for one of a limited number of connections as time for connecting.
         static let countsWaitsAsConnecting = version >= Version(8, 0)
 
         /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
@@ -134,19 +143,19 @@
             features & UInt32(bitPattern: feature) != 0
         }
 
-        /// Asked for once: libcurl writes down all that it knows of itself each time.
+        /// The features; read once, because libcurl builds a full description of itself each time.
         private static let features: UInt32 = {
             _ = version
             return rocurl_features()
         }()
 
-        /// The content codings that libcurl can decode, each with the feature that it takes.
+        /// The content codings that libcurl can decode, each with the feature that it needs.
         private static let knownCodings = [
             ("gzip", CURL_VERSION_LIBZ), ("deflate", CURL_VERSION_LIBZ), ("br", CURL_VERSION_BROTLI),
             ("zstd", CURL_VERSION_ZSTD),
         ]
 
-        /// The content codings that the library decodes, as `Accept-Encoding` wants them.
+        /// The content codings that the library decodes, in the form of an `Accept-Encoding` value.
         static let decodedCodings = knownCodings.filter { has($0.1) }.map(\.0).joined(separator: ",")
 
         /// Whether the library decodes all the content codings of a field's value.
@@ -159,10 +168,10 @@
             }
         }
 
-        /// Whether a message says that a look-up was not even begun, as libcurl before 8.20 does.
+        /// Whether a message says that a look-up did not even begin, as libcurl before 8.20 reports it.
         static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
 
-        /// Whether a message says of a handshake of TLS that its connection ended, as those over OpenSSL and GnuTLS do.
+        /// Whether a message says that the connection ended during a TLS handshake, as it does with OpenSSL and GnuTLS.
         static func tellsLossInHandshake(_ message: String) -> Bool {
             [
                 "Connection reset by peer", "Broken pipe", "SSL_ERROR_SYSCALL", "unexpected eof",
@@ -170,16 +179,18 @@
             ].contains { message.contains($0) }
         }
 
-        /// Whether a message says of a stream of HTTP/2 that its connection ended, not it alone, as libcurl up to 7.88 does.
+        /// Whether a message about an HTTP/2 stream says that the whole connection ended, as libcurl up to 7.88 reports
+        /// it.
         static func tellsEndOfConnection(_ message: String) -> Bool {
             message.hasSuffix("before end of the underlying stream")
         }
 
-        /// Whether a message says of a stream of HTTP/2 that it was reset, but not why, as libcurl 8.1 always does.
+        /// Whether a message says that an HTTP/2 stream was reset, but not why, as libcurl 8.1 always does.
         static func tellsReset(_ message: String) -> Bool { message.hasSuffix(" was reset") }
 
-        /// A message without what stands between its first and its last quotation mark, and without control characters: that
-        /// can come from the certificate of whoever answers. (An apostrophe within a word is no quotation mark.)
+        /// Removes the text between the first and the last quotation mark of a message, and all control characters.
+        /// That text can come from the certificate of any server that answers. (An apostrophe within a word is no
+        /// quotation mark.)
         static func withoutQuotations(_ message: String) -> String {
             let characters = message.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
             func isMark(_ scalar: Unicode.Scalar) -> Bool { scalar == "'" || scalar == "\"" }

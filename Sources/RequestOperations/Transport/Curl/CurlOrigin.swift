@@ -2,12 +2,12 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// Scheme and authority of URLs, taken apart by libcurl.
-    // Unchecked: used by the side that uses its easy handle.
+    /// The scheme and authority of URLs, parsed by libcurl.
+    // Unchecked: only the side that uses its easy handle uses it.
     final class CurlOrigin: @unchecked Sendable {
-        /// As they stand in the URLs.
+        /// Both parts, as they are written in the URLs.
         let text: String
-        /// What `CURLOPT_CURLU` takes; it must live as long as the easy handle may use it.
+        /// The value for `CURLOPT_CURLU`. It must live as long as the easy handle may use it.
         let pointer: OpaquePointer
 
         /// - Parameters:
@@ -17,7 +17,7 @@
         init?(_ text: String, upTo length: Int) {
             let text = String(decoding: text.utf8.prefix(length), as: UTF8.self)
             guard let pointer = curl_url() else {
-                // As everywhere in Swift, memory that is not there ends the process.
+                // As everywhere in Swift, a lack of memory ends the process.
                 preconditionFailure("There is no memory for a URL.")
             }
             guard curl_url_set(pointer, CURLUPART_URL, text, 0) == CURLUE_OK else {
@@ -32,7 +32,7 @@
             curl_url_cleanup(pointer)
         }
 
-        /// Whether a URL begins with this origin, where its own is so long.
+        /// Whether a URL begins with this origin, if the URL's own origin has the given length.
         func isIn(_ url: String, upTo length: Int) -> Bool {
             guard text.utf8.count == length else { return false }
             return text.withCString { origin in url.withCString { memcmp(origin, $0, length) == 0 } }

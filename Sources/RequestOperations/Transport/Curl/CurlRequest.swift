@@ -1,23 +1,25 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// A request that has been checked and taken apart into what libcurl is told. (A class, since to copy all of it takes
-    /// longer than to make an object.)
+    /// A request that has been checked and split into what libcurl needs. (It is a class, since copying all of it takes
+    /// longer than making an object.)
     final class CurlRequest: Sendable {
         let url: URL
         let text: String
         let isSecure: Bool
-        /// Host and port, unless the host is an address: what has to be looked up.
+        /// The host and port that have to be looked up; `nil` if the host is an address.
         let lookupName: String?
-        /// Where the request target begins in the text (RFC 9112, section 3.2.1), if it can be sent as it stands there.
+        /// The offset of the request target in the text (RFC 9112, section 3.2.1), if it can be sent as it is.
         let targetOffset: Int?
         let method: String
         let fields: Fields
-        /// Whether the cookies of the transport are sent with it, and those of its response kept.
+        /// Whether the request sends the cookies of the transport, and the cookies of its response are kept.
         let handlesCookies: Bool
 
-        /// In bytes. libcurl sends no head of more than 1 MiB, with what it adds, and would say that there is no memory.
+        /// In bytes. libcurl sends no head of more than 1 MiB, including what it adds. It would report a lack of
+        /// memory.
         static let largestHead = 900_000
 
-        /// Whether the method is safe (RFC 9110, section 9.2.1; QUERY), so that a request may be sent twice unasked.
+        /// Whether the method is safe (RFC 9110, section 9.2.1; QUERY), so that the request may be sent twice without
+        /// asking.
         var isSafe: Bool {
             switch method {
             case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true
@@ -25,7 +27,8 @@
             }
         }
 
-        /// - Throws: A `RequestError` with one of the codes `badURL`, `unsupportedScheme`, `invalidField`, `unsupported`.
+        /// - Throws: A `RequestError` with one of the codes `badURL`, `unsupportedScheme`, `invalidField`,
+        ///   `unsupported`.
         init(_ request: URLRequest) throws {
             guard let url = request.url else { throw Self.error(.badURL, "there is no URL") }
             self.url = url
@@ -49,16 +52,17 @@
 
         /// The fields of a request.
         struct Fields: Sendable {
-            /// As lines for libcurl.
+            /// The fields as lines for libcurl.
             private(set) var lines: [String] = []
-            /// Whether the library asks for compressed bodies and decodes them, which a request does that does not say itself
-            /// what it accepts.
+            /// Whether the library asks for compressed bodies and decodes them. It does so for requests that do not say
+            /// themselves what they accept.
             private(set) var decodesBody = true
             private(set) var hasContentType = false
             private(set) var hasExpectation = false
             private(set) var hasHost = false
             private(set) var hasUserAgent = false
-            /// Whether the connection is to end with the request: `Connection` has the option `close` (RFC 9112, section 9.6).
+            /// Whether the connection has to end with the request: `Connection` has the option `close` (RFC 9112,
+            /// section 9.6).
             private(set) var endsConnection = false
 
             init(_ fields: [String: String]) throws {
@@ -73,7 +77,7 @@
                     switch name.utf8.count {
                     case 14 where name.utf8.isSameFieldName(as: "content-length".utf8),
                         17 where name.utf8.isSameFieldName(as: "transfer-encoding".utf8):
-                        // What is really sent decides; two answers to where a body ends are an attack.
+                        // The body that is really sent decides. Two statements of where a body ends allow an attack.
                         continue
                     case 15 where name.utf8.isSameFieldName(as: "accept-encoding".utf8):
                         decodesBody = false
@@ -110,13 +114,13 @@
             }
         }
 
-        /// The value of a line that is the field `Cookie`.
+        /// The value of the line if it is a `Cookie` field.
         static func cookies(in line: String) -> String? {
             guard line.utf8.count > 7, line.utf8.prefix(7).isSameFieldName(as: "cookie:".utf8) else { return nil }
             return line.dropFirst(7).trimmingCharacters(in: .whitespaces)
         }
 
-        /// Checks scheme and host in the text of the URL, without taking it apart a second time.
+        /// Checks scheme and host in the text of the URL, without parsing the URL a second time.
         private static func inspect(
             _ text: String, of url: URL
         ) throws -> (isSecure: Bool, lookupName: String?, targetOffset: Int?) {
@@ -140,7 +144,7 @@
                 }
                 let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
                 let target = bytes[authority.endIndex...]
-                // Before its version 8.3 libcurl loses the zone of an address, which is written with a percent sign.
+                // Before version 8.3, libcurl loses the zone of an address, which is written with a percent sign.
                 let isPlain =
                     userInfoEnd == nil && !hostAndPort.contains(UInt8(ascii: "%")) && target.first == UInt8(ascii: "/")
                     && target.allSatisfy(\.isInTarget)
@@ -184,7 +188,7 @@
             (0x30...0x39).contains(self) || self == UInt8(ascii: ".") || self == UInt8(ascii: ":")
         }
 
-        /// Whether it is a visible character of ASCII and does not begin a fragment, which is not sent.
+        /// Whether it is a visible ASCII character and does not begin a fragment, which is not sent.
         fileprivate var isInTarget: Bool { (0x21...0x7E).contains(self) && self != UInt8(ascii: "#") }
     }
 

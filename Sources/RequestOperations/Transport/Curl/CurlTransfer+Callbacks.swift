@@ -6,7 +6,7 @@
     extension CurlTransfer {
         // MARK: Connection
 
-        /// A look-up begins; `false` ends the transfer.
+        /// A look-up begins. Returning `false` ends the transfer.
         func lookupBegins() -> Bool {
             guard maySendAgain() else { return false }
             endsWait()
@@ -16,7 +16,7 @@
             return true
         }
 
-        /// A socket is about to be connected, so the look-up is done; `false` ends the transfer.
+        /// A socket is about to be connected, so the look-up is done. Returning `false` ends the transfer.
         func opens(_ descriptor: Int32) -> Bool {
             if !driver.sockets.opened(descriptor) { cannotWait() }
             readsFrom = nil
@@ -40,14 +40,14 @@
 
         private func turnBack() {
             guard !isTurnedBack else { return }
-            // libcurl may try its other addresses before it is taken away.
+            // libcurl may try the other addresses of the host before the transfer is removed.
             isTurnedBack = true
-            // It may have to wait for others to connect, after it was sent once.
+            // After it was sent once, it may have to wait for others to connect.
             if sends > 0 { deadlines.connect = nil }
             driver.turnedBack.append(self)
         }
 
-        /// Whether there was no route to the address that failed last, if any did.
+        /// Whether an address failed and there was no route to the last one.
         var lastAddressIsUnreachable: Bool {
             guard hasSocket, let easy else { return false }
             return rocurl_system_error(easy.pointer) == Int(ENETUNREACH)
@@ -59,15 +59,16 @@
             driver.sweep(by: driver.now)
         }
 
-        /// The time for connecting begins, for each connection of a request that is sent again; where the number of connections is
-        /// bounded, when the wait for a free one ends.
+        /// Starts the connect limit, for each connection of a request that is sent again. Where the number of
+        /// connections is limited, it starts when the wait for a free one ends.
         func beginsToConnect() {
             guard deadlines.connect == nil, let limit = limits.connect else { return }
             deadlines.connect = driver.now.adding(limit)
             driver.sweep(by: driver.now.adding(limit))
         }
 
-        /// The connection stands and the request is sent next; `false` ends the transfer, or has it make a connection.
+        /// The connection is ready and the request is sent next. Returning `false` ends the transfer, or makes it
+        /// connect anew.
         func requestBegins(over connection: ConnectionEnds) -> Bool {
             guard maySendAgain() else { return false }
             localPort = connection.localPort
@@ -85,13 +86,13 @@
             reusedConnection = !hasFreshSocket
             hasFreshSocket = false
             deadlines.connect = nil
-            // It may be another connection, of which libcurl has not told yet.
+            // It may be another connection, whose socket libcurl has not reported yet.
             if sends > 1 { readsFrom = nil }
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
-                // What is sent again if the connection proves dead is sent for the last time: not over another old one. (Where
-                // one takes many, each would make its own.)
+                // If the connection proves dead, the request is sent one last time, so not over another old connection.
+                // (Where one connection takes many requests, each would make its own.)
                 sharesConnection = driver.maySpeakHTTP2(self)
                 if !sharesConnection { easy?.askForFreshConnection() }
             } else if head.status == 417 {
@@ -113,7 +114,7 @@
             return true
         }
 
-        /// Takes note that what seemed to be sent was not, and that it is given to libcurl anew.
+        /// Records that a request that seemed to be sent was not, and that libcurl gets it again.
         func wasNotSent() {
             if !meetsEndedConnection { sends -= 1 }
             meetsEndedConnection = false
@@ -125,25 +126,28 @@
 
         private static let maximumSends = 5
 
-        /// libcurl sends a request again, whatever its method, if the connection that it reused ends without an answer. That
-        /// is right for safe methods, once; another request may have been processed. One that was answered with 417
-        /// (Expectation Failed) was not, and is sent again without the expectation.
+        /// Whether libcurl may send the request again.
         ///
-        /// Over HTTP/2 it may have been refused instead, as are all beyond the number that a server answers on one connection
-        /// (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl tells nobody, so a safe one may be sent more often there.
+        /// libcurl repeats any request, even an unsafe one, if the connection that it reused ends without an answer.
+        /// For safe methods that is right, once. Other requests may have been processed. A request that was answered
+        /// with 417 (Expectation Failed) was not processed, and is sent again without the expectation.
+        ///
+        /// Over HTTP/2, the server may have refused the request instead. It refuses all requests beyond the number that
+        /// it answers on one connection (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl does not report that,
+        /// so a safe request may be sent more often there.
         private func maySendAgain() -> Bool {
             guard sends > 0 else { return true }
             if isSafe, sends < (sharesConnection ? Self.maximumSends : 2) { return true }
             if sends == 1, head.status == 417 { return true }
             stop(.replayRefused)
-            // Where libcurl would try the next address.
+            // libcurl would otherwise try the next address.
             driver.sweep(by: driver.now)
             return false
         }
 
         // MARK: Response
 
-        /// Takes a line of a head; `false` ends the transfer.
+        /// Takes a line of a head. Returning `false` ends the transfer.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             deadlines.activity = driver.now
             if phase == .request { phase = .head }
@@ -160,13 +164,13 @@
                 driver.answers(self)
                 guard takesFraming() else { return false }
                 if let coding = head.contentEncoding, easy?.decodesBody == true {
-                    // An unknown coding is the business of whoever asked for the body. (From 8.5 on libcurl has decided
-                    // that before this is called, and fails.)
+                    // The caller has to handle an unknown coding. (From 8.5 on, libcurl decides that before it calls
+                    // this function, and fails.)
                     if CurlLibrary.decodes(coding) { beginDecoding(coding) } else { easy?.deliverUndecoded() }
                 }
                 if head.status == 417 {
-                    // It is not the answer if libcurl then sends the request again, and announces no body with this handle any
-                    // more, to whatever server.
+                    // This head is not the answer if libcurl then sends the request again. After that, libcurl
+                    // announces no body with this handle any more, to any server.
                     easy?.wearOut()
                 } else {
                     publishHead()
@@ -185,7 +189,7 @@
             phase = .body
             let received = head.received
             exchange.withLock { $0.headArrived(received) }
-            // Most bodies for memory are whole soon, and the Task, which has nothing to do with a piece, is resumed once.
+            // Most bodies for memory are complete soon, and the Task has no use for a piece. So we resume it once.
             driver.becomesReady(self, canWait: isForMemory)
         }
 
@@ -198,7 +202,7 @@
         /// Takes bytes of the body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return .taken }
-            // What was held back for one that has been stopped.
+            // libcurl delivers what it held back for a transfer that has been stopped.
             guard outcome == nil else { return .stopped }
             deadlines.activity = driver.now
             if phase != .body {
@@ -243,15 +247,16 @@
             return .taken
         }
 
-        /// Where libcurl would read on for a paused transfer, keeps from it that it could, or does so no longer. (A connection
-        /// of HTTP/2 serves others as well, and is read without loss.)
+        /// Hides input from libcurl while a transfer is paused, where libcurl would read on, or stops hiding it. (An
+        /// HTTP/2 connection serves others as well, and is read without loss.)
         func setInput(isWithheld: Bool) {
             guard CurlLibrary.readsWhilePaused, let readsFrom, !head.takesSeveral else { return }
             driver.sockets.setInput(isWithheld: isWithheld, of: readsFrom)
         }
 
-        /// Has libcurl look for what it may hold back, if the buffer from which it delivers may have been full: of one that is
-        /// not, more is known by its socket. (What is decompressed tells nothing of that.)
+        /// Makes libcurl check for input that it may hold back, if its receive buffer may have been full. If the buffer
+        /// was not full, the socket shows that there is more. (The size of decompressed bytes says nothing about the
+        /// buffer.)
         private func noticeFullBuffer(with count: Int) {
             guard head.takesSeveral else { return }
             let filledBefore = mayFillBuffers
@@ -259,10 +264,10 @@
             if mayFillBuffers || filledBefore { lookAgain() }
         }
 
-        /// Less than the receive buffer of any handle.
+        /// A size that is smaller than the receive buffer of any handle.
         private static let leastFullBuffer = 8 << 10
 
-        /// Takes note of the socket that libcurl reads from, where ``CurlLibrary/needsReadSockets``.
+        /// Records the socket that libcurl reads from, where ``CurlLibrary/needsReadSockets``.
         func reads(from descriptor: Int32) {
             guard readsFrom != descriptor else { return }
             readsFrom = descriptor
@@ -273,27 +278,29 @@
             driver.sockets.lookAgain(at: readsFrom)
         }
 
-        /// The transfer has ended: has libcurl look for input that it holds back of the connection, if there may be some.
+        /// The transfer has ended. Makes libcurl check for input of the connection that it may hold back.
         func leavesInput() {
-            // Of one that was not whole others may have filled the buffer.
+            // If the transfer is incomplete, others may have filled the buffer.
             if mayFillBuffers || CurlLibrary.overlooksInput && mayBreakOffStream { lookAgain() }
         }
 
-        /// Whether the connection is left to nobody at the end, so that the next thing to come over it is its own end.
+        /// Whether the transfer leaves its connection idle at its end. The next event on the connection is then its own
+        /// end.
         var leavesConnectionIdle: Bool { head.isComplete && !head.takesSeveral && pauseMask == 0 }
 
-        /// Whether it uses a connection of which libcurl has not told anything, since it was paused before it ever had to wait.
+        /// Whether libcurl has reported nothing about its connection, since it was paused before it ever had to wait.
         var usesUnknownSocket: Bool { pauseMask != 0 && readsFrom == nil }
 
         private func makeBuffer() -> ReceiveBuffer {
             let length = easy.map { rocurl_content_length($0.pointer) } ?? -1
             if limits.errorBody > 0 {
-                // A small body is never paused for; of a large one, or of one of unknown length, little is read in advance.
+                // A small body never causes a pause. Of a large body, or of one of unknown length, little is read in
+                // advance.
                 keptLimit =
                     limits.errorBody >= 64 << 10 && (0...256 << 10).contains(length)
                     ? 256 << 10 : Int(min(limits.errorBody, 64 << 10))
             }
-            // What may be more than that is better not paused for.
+            // To avoid a pause for a larger body, the Task gets the head soon.
             if length < 0 || length > keptLimit { driver.becomesReady(self) }
             let buffer = ReceiveBuffer(
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))
@@ -315,13 +322,13 @@
             return .taken
         }
 
-        /// Whether the body is larger than it may be, or will be by the length that the head declares.
+        /// Whether the body is larger than allowed, or will be by the length that the head declares.
         private func exceedsLimit(with count: Int) -> Bool {
             guard let limit = limits.body else { return false }
             return received + Int64(count) > limit || declaredLength > limit
         }
 
-        /// Writes what was kept before the head was accepted, then new bytes.
+        /// Writes the bytes that were kept before the head was accepted, then the new bytes.
         private func write(_ kept: ReceiveBuffer, _ bytes: UnsafeRawBufferPointer, to file: FileWriter) -> Bool {
             do {
                 if !kept.isEmpty {
@@ -356,7 +363,7 @@
 
         // MARK: Request body
 
-        /// Fills a buffer with bytes of the body; the result is what libcurl expects of its read function.
+        /// Fills a buffer with bytes of the body. Returns what libcurl expects of its read function.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             guard let upload else { return 0 }
             deadlines.activity = driver.now
@@ -383,7 +390,7 @@
     }
 
     extension Int64 {
-        /// The sum, or the largest number.
+        /// The sum, or the largest number if it overflows.
         func adding(_ other: Int64) -> Int64 {
             let (sum, overflows) = addingReportingOverflow(other)
             return overflows ? .max : sum

@@ -3,7 +3,8 @@
 
     /// Where the body of a transfer ends, on the driver thread.
     extension CurlTransfer {
-        /// Judges a head that is complete by the fields that frame its body; `false` ends the transfer and its connection.
+        /// Checks the fields of a complete head that frame its body. Returning `false` ends the transfer and its
+        /// connection.
         func takesFraming() -> Bool {
             switch head.framing.verdict(status: head.status, version: head.version, isForHead: isForHead) {
             case .usual:
@@ -24,7 +25,7 @@
             }
         }
 
-        /// The bytes that belong to a body whose length we count ourselves. (What is decoded ends by itself.)
+        /// The bytes that belong to a body whose length we count ourselves. (A decoded body ends by itself.)
         func cut(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             guard let framedLength, head.contentEncoding == nil else { return bytes }
             return UnsafeRawBufferPointer(rebasing: bytes.prefix(max(Int(clamping: framedLength - received), 0)))
@@ -36,7 +37,7 @@
             return rocurl_received(easy.pointer) >= framedLength
         }
 
-        /// What libcurl's result means for a body whose end we look for ourselves: libcurl is content with less.
+        /// What libcurl's result means for a body whose end we find ourselves, since libcurl also accepts less.
         func result(for code: CURLcode) -> CURLcode {
             guard code == CURLE_OK else { return code }
             if framedLength != nil, !hasFramedLength { return CURLE_PARTIAL_FILE }
@@ -45,7 +46,7 @@
     }
 
     extension CurlDriver {
-        /// Ends the transfers whose bodies have come whole, while libcurl waits for the end of their connections.
+        /// Ends the transfers whose bodies are complete while libcurl waits for the end of their connections.
         func endFramed(_ multi: UnsafeMutableRawPointer) {
             for transfer in framedByLength where transfer.isActive && transfer.hasFramedLength {
                 guard let easy = transfer.easy else { continue }

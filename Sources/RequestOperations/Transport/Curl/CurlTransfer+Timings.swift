@@ -2,21 +2,21 @@
     import CRequestOperationsCurl
 
     extension CurlTransfer {
-        /// Whether libcurl had begun with another connection, over which the request was not sent again.
+        /// Whether libcurl had chosen another connection, but the request was not sent again over it.
         private var wasRefusedReplay: Bool { if case .stopped(.replayRefused)? = outcome { true } else { false } }
 
-        /// What was measured; called when the transfer has ended, before its handle is used again.
+        /// The measured times. Called when the transfer has ended, before its handle is used again.
         func timings() -> TransferTimings {
             var timings = TransferTimings()
             timings.total = .nanoseconds(ended - submitted)
             if began > 0 { timings.queue = .nanoseconds(began - submitted) }
             timings.wasReplayed = wasReplayed
-            // What libcurl knows of a handle with which it did nothing is of an earlier transfer.
+            // If libcurl did nothing with a handle, its values are those of an earlier transfer.
             guard let easy, hasSocket || sends > 0 else { return timings }
             var measures = rocurl_measures()
             rocurl_measure(easy.pointer, sends == 0, &measures)
-            // libcurl measures from when it begins, or begins once more after a wait or a dead connection; but a request that
-            // was answered with 417 it sends again in the course of the same.
+            // libcurl measures from when it begins, or begins again after a wait or a dead connection. But it repeats a
+            // request that was answered with 417 within the same measurement.
             let isOneCourse = sends > 1 && !wasReplayed
             let start = (isOneCourse ? began : max(began, sent - measures.request_sent * 1000)) - submitted
             func time(_ microseconds: Int64) -> Duration? {

@@ -2,10 +2,11 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// One transfer: what the driver thread keeps of it while it runs, and what the Task reads when it has ended.
-    // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The variables are touched by
-    // the driver thread from the submission until `TransferMachine.end()`, and by the Task alone after it has taken notice;
-    // but `place`, `origin`, `isInLine`, `isReady`, `canWait`, `stand` and `name` are the driver's for ever.
+    /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
+    // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
+    // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
+    // alone touches them. The exceptions are `place`, `origin`, `isInLine`, `isReady`, `canWait`, `stand` and `name`,
+    // which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL
@@ -13,7 +14,7 @@
         /// Whether the request may be sent a second time without asking anybody.
         let isSafe: Bool
         let isForHead: Bool
-        /// Whether it goes over a connection that is made for it, or for others that want one as well.
+        /// Whether the transfer uses a new connection, made for it or for others that want one as well.
         let wantsNewConnection: Bool
         let isSecure: Bool
         let lookupName: String?
@@ -22,16 +23,16 @@
         /// The body, until the Task has made the result.
         private(set) var upload: (any UploadSource)?
         let wantsProgress: Bool
-        /// Whether the whole body is kept; otherwise it goes on elsewhere.
+        /// Whether the whole body is kept in memory. Otherwise it goes on to a file or a consumer.
         let isForMemory: Bool
-        /// Whether it needs a descriptor for a file beside that of its connection.
+        /// Whether the transfer needs a descriptor for a file in addition to that of its connection.
         let usesFile: Bool
         /// When `perform` was called.
         let submitted: Int64
-        /// Takes note how long it waits for a connection of others, if somebody wants to know.
+        /// Records how long the transfer waits for another transfer's connection, if somebody wants to know.
         let wait: ConnectionWait?
 
-        /// The handle; `nil` when the driver keeps it since it could not be taken off a look-up.
+        /// The handle; `nil` when the driver keeps it because it could not be removed during a look-up.
         var easy: EasyHandle?
         let driver: CurlDriver
 
@@ -40,68 +41,71 @@
         /// Where the driver has the transfer.
         enum Place {
             case nowhere
-            /// At the desk for look-ups.
+            /// Held by the desk for look-ups.
             case held
-            /// At an index of the driver's list: in libcurl's hands, or held back while a connection is made.
+            /// At an index of the driver's list: libcurl has it, or it is held back while a connection is made.
             case active(Int)
         }
         var place = Place.nowhere
-        /// Whether it is in the driver's list: in libcurl's hands, or held back while a connection is made.
+        /// Whether it is in the driver's list: libcurl has it, or it is held back while a connection is made.
         var isActive: Bool { if case .active = place { true } else { false } }
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
-        /// Whether it is there for a head alone, which can wait for what follows.
+        /// Whether it is in that list only for a head, which can wait for what follows.
         var canWait = false
         var deadlines = TransferDeadlines()
         var isLookingUp = false
-        /// Whether a socket was made for it; behind a proxy there may be a look-up even then.
+        /// Whether a socket was made for it. Behind a proxy, there may be a look-up even then.
         var hasSocket = false
-        /// The socket that was made for it, if it was one alone.
+        /// The socket that was made for it, if there was exactly one.
         var onlySocket: Int32?
-        /// The port of its connection on our side.
+        /// The local port of its connection.
         var localPort: Int32 = 0
         /// Whether a socket was made for it since it was last sent.
         var hasFreshSocket = false
-        /// Whether it was last sent over a connection that had not been made for it.
+        /// Whether it was last sent over a connection that was not made for it.
         var reusedConnection = false
-        /// Whether it makes connections, or uses those of others alone.
+        /// Whether it may make connections. Otherwise it only uses those of others.
         var mayConnect: Bool
-        /// Whether it makes one now that others are to use.
+        /// Whether it now makes a connection that others will use.
         var makesConnection = false
-        /// Whether libcurl has found no connection for it, or does not have it since one is being made.
+        /// Whether libcurl found no connection for it, or does not have it while one is being made.
         var isTurnedBack = false
-        /// Whether it was not sent, since libcurl would have sent it over a connection that has ended.
+        /// Whether it was not sent because libcurl would have used a connection that has ended.
         var meetsEndedConnection = false
-        /// Whether its connection was ended since nothing came over it, of which libcurl has still to tell.
+        /// Whether we ended its connection because nothing came over it, and libcurl has still to report that.
         var lostSilentConnection = false
-        /// Whether a socket was made for it since it was last sent, where ``HandleSettings/hidesConnections(isSecure:)``.
+        /// Whether a socket was made for it since it was last sent, where
+        /// ``HandleSettings/hidesConnections(isSecure:)`` is true.
         var hasNewSocket = false
-        /// Whether it is the first over its connection, and unanswered.
+        /// Whether it is the first request over its connection and is still unanswered.
         var awaitsFirstResponse = false
         /// Whether it was first sent over a connection that may take other requests at the same time.
         var sharesConnection = false
-        /// Whether it was given to libcurl to use a connection that was answered.
+        /// Whether it was given to libcurl to use a connection that has already delivered an answer.
         var triesAnswered = false
-        /// Whether its driver keeps it, since the process has no descriptor for its connection now.
+        /// Whether its driver keeps it because the process has no descriptor for its connection now.
         var lacksDescriptor = false
-        /// Whether the last socket was made for an address of IPv4.
+        /// Whether the last socket was made for an IPv4 address.
         var isIPv4 = false
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
-        /// Where it stands with its name, at the desk for look-ups.
+        /// Its state at the desk for look-ups.
         var stand = LookupDesk.Stand.none
         var name: LookupDesk.Name?
-        /// Whether it is in the line of those that wait for a connection, where it may stay for a while after its end.
+        /// Whether it is in the line of transfers that wait for a connection. It may stay there for a while after its
+        /// end.
         var isInLine = false
-        /// Whether the body goes into memory without asking for each piece.
+        /// Whether the body goes into memory without asking the state machine for each piece.
         var keepsAll = false
-        /// How much is kept while the head is unanswered.
+        /// How many bytes are kept while the Task has not answered the head.
         var keptLimit = 0
-        /// The length that the head declares for a body that is not compressed, or -1.
+        /// The length that the head declares for an uncompressed body, or -1.
         var declaredLength: Int64 = -1
-        /// What decodes the body, where that is not libcurl.
+        /// The decoder of the body, if libcurl does not decode it.
         var gzip: GzipDecoder?
-        /// The length by which the body ends, where libcurl may not go by it; ``ResponseFraming/Verdict/length(_:isCoded:)``.
+        /// The length by which the body ends, where libcurl may not use it; see
+        /// ``ResponseFraming/Verdict/length(_:isCoded:)``.
         var framedLength: Int64?
         var isReceivingPaused = false
         var wasReceivingPaused = false
@@ -110,22 +114,23 @@
         var readsFrom: Int32?
         /// Whether a receive buffer may have been full, where ``CurlLibrary/overlooksInput``.
         var mayFillBuffers = false
-        /// Asked for at every line of a head, by the one thread that may: unchecked, since a check costs as much as the line.
+        /// The reader of the head. It is used for every line of a head, by one thread only. The exclusivity check is
+        /// off, since it would cost as much as the line.
         @exclusivity(unchecked) var head = HeadReader()
 
         // MARK: What the Task reads at the end
 
         var outcome: Outcome?
         var phase = TransferFailure.Phase.connect
-        /// What has been kept of the body.
+        /// The part of the body that has been kept.
         var kept: ReceiveBuffer?
         /// Bytes of the body that arrived, after decompression.
         var received: Int64 = 0
-        /// When libcurl was given it; 0 if it never was.
+        /// When libcurl got the transfer; 0 if it never did.
         var began: Int64 = 0
         /// When the request was last sent.
         var sent: Int64 = 0
-        /// When the first line of the response arrived, after informational ones; 0 before.
+        /// When the first line of the response arrived, not counting informational responses; 0 before that.
         var firstByte: Int64 = 0
         var ended: Int64 = 0
         /// How often the request was sent.
@@ -142,9 +147,10 @@
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
 
-        /// Whether the response is there though libcurl failed, since it went on over HTTP/2: to send the rest of a request over
-        /// a stream that the server closed (7.88), or, over a connection that the server ended after the answer, to send
-        /// something of its own (8.22) or to read before it noticed the end of the stream (7.86).
+        /// Whether the response is complete although libcurl failed because it continued over HTTP/2. libcurl 7.88
+        /// tries to send the rest of a request over a stream that the server closed. If the server ended the connection
+        /// after the answer, 8.22 tries to send something of its own. In that case, 7.86 may also read before it
+        /// notices the end of the stream.
         func isAnswered(despite code: CURLcode) -> Bool {
             let wentOn =
                 switch code {
@@ -155,30 +161,30 @@
             return wentOn && hasWholeResponse
         }
 
-        /// Whether the response has come whole, by the length that its head tells, and been delivered. The request need not have
-        /// gone whole for that: a server that has answered may want no more of it (RFC 9113, section 8.1).
+        /// Whether the whole response has come, by the length in its head, and has been delivered. The request may be
+        /// incomplete: a server that has answered may want no more of it (RFC 9113, section 8.1).
         private var hasWholeResponse: Bool {
             guard head.isComplete, !isReceivingPaused, let easy else { return false }
             let length = rocurl_content_length(easy.pointer)
             return length >= 0 && length == rocurl_received(easy.pointer)
         }
 
-        /// Why we ended a transfer ourselves.
+        /// Why the driver or the Task ended a transfer before libcurl did.
         enum Cause {
-            /// By the Task: it was cancelled or has an error of its own.
+            /// The Task ended it: it was cancelled or has an error of its own.
             case aborted
             case connectLimit
             case idleLimit
             case bodyTooLarge
             case headTooLarge
             case headMalformed(String)
-            /// The body is not in the coding that the head names.
+            /// The body does not match the coding that the head names.
             case contentBroken(String)
-            /// Enough was read of a rejected response.
+            /// Enough of a rejected response was read.
             case drained
             case sourceFailed(any Error)
             case sinkFailed(any Error)
-            /// libcurl wanted to send a request again that may have been processed.
+            /// libcurl wanted to send a request again that the server may have processed.
             case replayRefused
             case shutDown
             /// The system has no thread, no descriptor or no memory left.
@@ -234,7 +240,7 @@
         /// Whether its connection may take other requests at the same time.
         var mayShareConnection: Bool { driver.settings.mayMultiplex(isSecure: isSecure) }
 
-        /// Calls the driver's attention to the transfer.
+        /// Tells the driver to look at the transfer.
         func callDriver() {
             driver.call(for: self)
         }
@@ -244,41 +250,41 @@
             if exchange.withLock({ $0.abort() }) { callDriver() }
         }
 
-        /// Takes note why libcurl is to end the transfer, with an error or since it is taken away.
+        /// Records why libcurl has to end the transfer, by an error or by its removal.
         func stop(_ cause: Cause) {
             if outcome == nil { outcome = .stopped(cause) }
             switch cause {
-            // Of a rejection the server may as well hear with the next request over the connection; over that on which libcurl
-            // wanted to send it again, nothing was sent.
+            // For a rejected response, the server may hear of the end with the next request over the connection. For a
+            // refused replay, nothing was sent over the connection that libcurl wanted to use.
             case .drained, .replayRefused: break
             default: endConnectionIfAlone()
             }
         }
 
-        /// The transfer is taken away: has the server hear of that by the end of the connection, where it would not hear of the
-        /// stream. (Of one that others use, they send the reset.)
+        /// Ends the connection of a removed transfer so that the server learns of it. The server would not hear of the
+        /// stream's end otherwise. (If others use the connection, they send the reset.)
         func endConnectionIfAlone() {
             if CurlLibrary.holdsBackResets, mayBreakOffStream { easy?.keepConnection(false) }
         }
 
-        /// Whether something of its body goes after the head.
+        /// Whether some of its body is sent after the head.
         var sendsBody: Bool { upload != nil || (progress.bytesToSend ?? 0) > 0 }
 
-        /// Whether its end breaks off what may be a stream of HTTP/2.
+        /// Whether its end may break off an HTTP/2 stream.
         var mayBreakOffStream: Bool {
             sends > 0 && !isWhole && mayUseHTTP2 && (head.isUntouched || head.takesSeveral)
         }
 
-        /// Lets go of what is the user's, on the Task's side, when the result has been made: the driver may be the last to let go
-        /// of the transfer itself, and runs none of the user's code. (Of one that was refused since the transport is shut down,
-        /// the Task does not know whether the driver has it as well.)
+        /// Releases the user's objects on the Task's side, after the result has been made. The driver may be the last
+        /// to release the transfer itself, and it runs none of the user's code. (If a transfer was refused because the
+        /// transport is shut down, the Task does not know whether the driver also has it.)
         func forgetUser() {
             gzip = nil
             upload = nil
             outcome = nil
         }
 
-        /// The directions that libcurl is to hold, as `curl_easy_pause` wants them.
+        /// The directions that libcurl has to pause, in the form that `curl_easy_pause` expects.
         var pauseMask: Int32 {
             (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
         }

@@ -1,71 +1,78 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     extension CurlTransport {
-        /// How a ``CurlTransport`` connects. Each transport has connections of its own, which belong to one proxy: use several
-        /// transports side by side where that differs.
+        /// How a ``CurlTransport`` connects. Each transport has its own connections, and all of them use one proxy. If
+        /// you need different ones, use several transports side by side.
         public struct Configuration: Sendable {
-            /// Which servers are trusted, by tasks that bring no ``TransportTask/trust`` of their own.
+            /// Which servers are trusted by tasks that bring no ``TransportTask/trust`` of their own.
             /// ``TrustPolicy/system`` by default. An HTTPS proxy must be trusted by the same roots.
             public var trust = TrustPolicy.system
 
-            /// The versions of HTTP that are spoken. ``HTTPVersions/automatic`` by default.
+            /// The versions of HTTP that the transport speaks. ``HTTPVersions/automatic`` by default.
             public var httpVersions = HTTPVersions.automatic
 
             /// The proxy through which requests go. ``Proxy/environment`` by default.
             public var proxy = Proxy.environment
 
-            /// What becomes of cookies. ``Cookies/none`` by default. Tasks with a ``TransportTask/trust`` of their own have a jar
-            /// apart, in memory, for each policy, which is forgotten with its connections.
+            /// How cookies are handled. ``Cookies/none`` by default. Tasks that bring their own ``TransportTask/trust``
+            /// use a separate jar in memory for each policy. The transport forgets that jar together with the policy's
+            /// connections.
             public var cookies = Cookies.none
 
-            /// The families of addresses that are connected to. ``AddressFamily/any`` by default.
+            /// The address families that the transport connects to. ``AddressFamily/any`` by default.
             public var addressFamily = AddressFamily.any
 
-            /// The path of a Unix-domain socket to which all requests go, whatever the host of their URL; `nil`, none, by
-            /// default.
+            /// The path of a Unix-domain socket to which all requests go, regardless of the host in their URL. `nil`,
+            /// none, by default.
             public var unixSocketPath: String?
 
-            /// Addresses in place of look-ups, each as `host:port:address`, for tests and special routes. Empty by default.
+            /// Addresses that replace look-ups, each as `host:port:address`, for tests and special routes. Empty by
+            /// default.
             public var resolve: [String] = []
 
-            /// How many connections to one host there may be, for each trust policy. 64 by default; `nil` is no bound.
+            /// The maximum number of connections to one host, for each trust policy. 64 by default; `nil` means no
+            /// limit.
             ///
-            /// Requests beyond it wait for a connection. That time counts for none of the limits of an attempt
-            /// (``TransferLimits/connect``, ``TransferLimits/idle``, ``RequestConfiguration/attemptTimeLimit``), only for
-            /// the ``RequestConfiguration/deadline``.
+            /// Requests beyond it wait for a connection. That time does not count toward the limits of an attempt
+            /// (``TransferLimits/connect``, ``TransferLimits/idle``, ``RequestConfiguration/attemptTimeLimit``). It
+            /// counts only toward the ``RequestConfiguration/deadline``.
             public var maximumConnectionsPerHost: Int? = 64
 
-            /// How many connections there may be in all, for each trust policy. `nil` by default: as many as the limit of
-            /// open files allows (`RLIMIT_NOFILE`, the soft limit).
+            /// The maximum number of connections in total, for each trust policy. `nil` by default: as many as the
+            /// limit of open files allows (`RLIMIT_NOFILE`, the soft limit).
             ///
-            /// Whatever is set here, all transports of the process together leave some descriptors free for files, look-ups
-            /// and the Swift runtime. They leave an eighth of the limit, at least 24 and at most 256, but never more than
-            /// half of it. Requests beyond wait as they do for ``maximumConnectionsPerHost``.
+            /// Independent of this value, all transports of the process together leave some descriptors free for files,
+            /// look-ups and the Swift runtime. They leave an eighth of the limit, at least 24 and at most 256, but
+            /// never more than half of it. Requests beyond it wait as they do for ``maximumConnectionsPerHost``.
             public var maximumConnections: Int?
 
             /// How many connections are kept for later requests, for each trust policy. 512 by default; 0 keeps none.
             public var keptConnections = 512
 
-            /// The value of `User-Agent` for requests that have none; empty sends none. `RequestOperations/1` by default.
+            /// The value of `User-Agent` for requests that have none. An empty value sends no field.
+            /// `RequestOperations/1` by default.
             public var userAgent = "RequestOperations/1"
 
-            /// How long a thread of the transport looks out for the first bytes of a response, or for the next request, before
-            /// it sleeps.
+            /// How long a thread of the transport polls for the first bytes of a response, or for the next request,
+            /// before it sleeps.
             ///
-            /// It looks out only while no more than one request is in flight and the last waits of the kind were not longer. That
-            /// saves the time to be woken, twice for each of many requests in a row to a server near by, and takes all of a
-            /// processor for as long. 200 µs by default; with zero or less the thread always sleeps. One processor of those that
-            /// the process may use, by its affinity and the quota of its container, is left free, whatever the number of
-            /// transports; where there is one only, the thread always sleeps.
+            /// It polls only while at most one request is in flight and the last waits of that kind were not longer
+            /// than this value. Polling saves the time to wake the thread, twice for each of many requests in a row to
+            /// a nearby server. In exchange, it uses a whole processor for that time. 200 µs by default; with zero or
+            /// less, the thread always sleeps.
+            ///
+            /// One of the processors that the process may use is left free, however many transports there are. The
+            /// affinity of the process and the quota of its container set their number. If there is only one, the
+            /// thread always sleeps.
             public var busyPolling = Duration.microseconds(200)
 
             /// Makes a configuration with the defaults given at each property.
             public init() {}
 
-            /// Whether a request may have to wait for a connection of others to become free.
+            /// Whether a request may have to wait until another request's connection becomes free.
             var boundsConnections: Bool { maximumConnectionsPerHost != nil || maximumConnections != nil }
         }
 
-        /// Which versions of HTTP are spoken.
+        /// The versions of HTTP that a transport speaks.
         public enum HTTPVersions: Sendable, Hashable {
             /// HTTP/2 where the server offers it in the TLS handshake (ALPN), otherwise HTTP/1.1; HTTP/1.1 without TLS.
             case automatic
@@ -75,34 +82,37 @@
             case http2PriorKnowledge
         }
 
-        /// Through what requests go.
+        /// The proxy that requests go through.
         public enum Proxy: Sendable, Hashable {
-            /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say (`HTTPS_PROXY`, `ALL_PROXY`
-            /// and `NO_PROXY` too; `HTTP_PROXY` does not count, since a CGI program's client can set it). Whether there is
-            /// any is found out when the transport is made, and for a task's own trust policy with the first request under it,
-            /// and again once its connections were not kept. In `no_proxy` an entry with a port matches no host, and a range of
-            /// IPv6 none with libcurl 7.88.
+            /// The proxy that the environment names.
+            ///
+            /// The variables are `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` (also `HTTPS_PROXY`,
+            /// `ALL_PROXY` and `NO_PROXY`). `HTTP_PROXY` does not count, since the client of a CGI program can set it.
+            /// The transport checks whether there is any when it is made. For a task's own trust policy, it checks with
+            /// the first request under that policy, and again after the policy's connections were discarded. In
+            /// `no_proxy`, an entry with a port matches no host. A range of IPv6 addresses matches none with libcurl
+            /// 7.88.
             case environment
-            /// No proxy, whatever the environment says.
+            /// No proxy, regardless of the environment.
             case none
-            /// This proxy: its scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` (names are looked up here) or
-            /// `socks5h` (by the proxy). Credentials stand in the URL. Hosts of `except`, names or their last parts, are
-            /// connected to without it.
+            /// This proxy. Its scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` (names are looked up here) or
+            /// `socks5h` (the proxy looks them up). Credentials go in the URL. Hosts in `except` (whole names or their
+            /// last parts) are reached without the proxy.
             case url(URL, except: [String] = [])
         }
 
-        /// What becomes of the cookies that responses set.
+        /// How cookies that responses set are handled.
         public enum Cookies: Sendable, Hashable {
             /// They are ignored; a `Cookie` field that a request has is sent as it is.
             case none
-            /// They are kept for the life of the transport, and sent.
+            /// They are kept for the life of the transport and sent with later requests.
             case inMemory
-            /// As `inMemory`, beginning with those in a file, in the format of Netscape that curl uses, to which they are
-            /// written by ``CurlTransport/shutdown(_:)``. That a file cannot be read or written is not told.
+            /// Like `inMemory`, but starts with the cookies in a file, in the Netscape format that curl uses.
+            /// ``CurlTransport/shutdown(_:)`` writes them back. Failures to read or write the file are not reported.
             case file(URL)
         }
 
-        /// Which addresses are connected to.
+        /// The address families that a transport connects to.
         public enum AddressFamily: Sendable, Hashable {
             /// IPv6 and IPv4, whichever answers first (RFC 8305).
             case any

@@ -1,13 +1,15 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// Carries requests with the system's libcurl: the transport of Linux.
     ///
-    /// One thread serves all transfers of a transport, whatever their number, and runs none of your code; a request that
-    /// waits costs no thread. Tasks with a ``TransportTask/trust`` of their own have a thread and connections apart, for each
-    /// policy; those of the last 16 policies are kept for later. Connections are kept and used again, with HTTP/2 by
-    /// several requests at a time. Bodies stream both ways with back-pressure, and files never pass through memory as a
-    /// whole. The thread reads regular files itself, and waits where one is written more slowly than it comes (a second thread
-    /// writes them): a file system that blocks, one over a network say, holds up the other requests, and is better given a
-    /// transport of its own.
+    /// One thread serves all transfers of a transport, however many there are. It runs none of your code, and a waiting
+    /// request costs no thread. Tasks that bring their own ``TransportTask/trust`` use a separate thread and separate
+    /// connections for each policy. The transport keeps those of the last 16 policies for later. It keeps connections
+    /// and uses them again; over HTTP/2, several requests share one connection at a time. Bodies stream both ways with
+    /// back-pressure, and files never pass through memory as a whole.
+    ///
+    /// The thread reads regular files itself, and a second thread writes them. The first thread waits when a file is
+    /// written more slowly than its bytes arrive. So a file system that blocks, such as one over a network, holds up
+    /// the other requests. Give it a transport of its own.
     ///
     /// ```swift
     /// var configuration = CurlTransport.Configuration()
@@ -15,56 +17,66 @@
     /// let transport = CurlTransport(configuration: configuration)
     /// ```
     ///
-    /// It needs libcurl 7.81 or later; what newer ones do better is used where they run. It adds the fields `Host`,
-    /// `User-Agent`, `Accept` and `Accept-Encoding` where the request has none, and those that frame a body; a body of more
-    /// than 1 MiB is announced with `Expect: 100-continue` (RFC 9110, section 10.1.1) in HTTP/1.1. A request that sets
-    /// `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came; any other gets it decompressed. A body in
-    /// a coding that libcurl does not know comes as it is, and over libcurl 8.5 and later fails the request as
-    /// ``RequestError/Code/undecodableContent``. So does a gzip body of several members (RFC 1952, section 2.2), which
-    /// older ones have decoded. Credentials in a URL become an `Authorization` field. With them, with a proxy or with
-    /// cookies, libcurl 8.8 to 8.20 leave out the mark of an empty query. Look-ups of one name and port at the same time
-    /// are one look-up, unless a proxy is used.
+    /// The transport needs libcurl 7.81 or later. It uses improvements of newer versions where they are available. It
+    /// adds the fields `Host`, `User-Agent`, `Accept` and `Accept-Encoding` where the request has none, and the fields
+    /// that frame a body. In HTTP/1.1 it announces a body of more than 1 MiB with `Expect: 100-continue` (RFC 9110,
+    /// section 10.1.1).
     ///
-    /// A request with `Connection: close` ends its connection: no other request follows over it, whatever the server does
-    /// (RFC 9112, section 9.6). HTTP/2 has no such field (RFC 9113, section 8.2.2), so it is not sent there. The connection of
-    /// HTTP/2 ends with the request if no other request uses it then.
+    /// A request that sets `Accept-Encoding` itself, or asks for a `Range`, gets the body as it came. Any other request
+    /// gets it decompressed. If libcurl does not know the coding, the body comes as it is. Over libcurl 8.5 and later,
+    /// the request fails as ``RequestError/Code/undecodableContent`` instead. A gzip body of several members (RFC 1952,
+    /// section 2.2) fails in the same way there; with older versions, it is decoded.
     ///
-    /// Of the properties of a `URLRequest` beside URL, method, fields and body, `timeoutInterval`, `cachePolicy`,
-    /// `allowsCellularAccess` and `httpShouldHandleCookies` count: the article <doc:Transports> has a table.
+    /// Credentials in a URL become an `Authorization` field. With credentials, a proxy or cookies, libcurl 8.8 to 8.20
+    /// omit the `?` of an empty query. The transport combines simultaneous look-ups of the same name and port into one,
+    /// unless a proxy is used.
     ///
-    /// A request with a safe method (GET, HEAD, OPTIONS, TRACE, QUERY) whose reused connection turns out to be dead before
-    /// a byte of the response arrived is sent once more, and ``TransferTimings/wasReplayed`` says so. That goes over a new
-    /// connection, or, where one may serve many requests at a time (HTTP/2), over any that is left; there it is sent up to
-    /// five times, since the server may have refused it (RFC 9113, section 8.7), which libcurl does not tell. A request
-    /// with another method, with a body from a stream, or with a task that may not be sent again
-    /// (``TransportTask/mayBeSentAgain``) is not. But a request whose expectation was added here may be refused with 417
-    /// (Expectation Failed) before its body is sent. It is then sent again without the expectation.
+    /// A request with `Connection: close` ends its connection. No other request follows over it, no matter what the
+    /// server does (RFC 9112, section 9.6). HTTP/2 has no such field (RFC 9113, section 8.2.2), so it is not sent
+    /// there. An HTTP/2 connection ends with the request if no other request uses it then.
     ///
-    /// The head of a response whose body goes into memory is told when the body is whole or its first bytes show that it is
-    /// large or of unknown length, and some 2 ms after the first byte of the response at the latest; that of any other at once.
+    /// Besides URL, method, fields and body, the transport uses these properties of a `URLRequest`: `timeoutInterval`,
+    /// `cachePolicy`, `allowsCellularAccess` and `httpShouldHandleCookies`. The article <doc:Transports> has a table.
     ///
-    /// A body over TLS without a length counts as whole when its connection ends, also without the end that TLS has for that
-    /// (RFC 9112, section 9.8): libcurl does not tell.
+    /// A reused connection may turn out to be dead before a byte of the response arrives. If the request has a safe
+    /// method (GET, HEAD, OPTIONS, TRACE, QUERY), the transport sends it once more and sets
+    /// ``TransferTimings/wasReplayed``. It uses a new connection for that, or, where a connection can serve many
+    /// requests at a time (HTTP/2), any that is left. There, the transport sends the request up to five times. The
+    /// reason is that the server may have refused it (RFC 9113, section 8.7), which libcurl does not report.
     ///
-    /// Decompressed bytes that arrive for a transfer that is paused are kept by libcurl, up to 64 MiB, whatever its limits; more
-    /// fail as ``RequestError/Code/bodyTooLarge``.
+    /// The transport does not repeat a request with another method or with a body from a stream. Nor does it repeat a
+    /// task that may not be sent again (``TransportTask/mayBeSentAgain``). There is one exception: a server may refuse
+    /// an expectation that the transport added. It answers 417 (Expectation Failed) before the body is sent. The
+    /// transport then sends the request again without the expectation.
     ///
-    /// Over libcurl before 8.1, an upload that may go over HTTP/2 has a connection to itself while it runs, and a thread apart serves
-    /// such uploads, unless its body is of 16 KiB at most and in memory: the end of one could spoil other responses. A bound of
-    /// connections counts them apart. There, too, two things may become known only with the next thing that comes over the
-    /// connection, or at the idle limit: that a server which has answered an upload over HTTP/2 wants no more of it, and the end
-    /// of a response without a length of which more than 64 KiB came at once over a connection that others use.
+    /// If the body goes into memory, the transport reports the head when the body is complete. It reports the head
+    /// earlier if the first bytes show that the body is large or of unknown length. That happens about 2 ms after the
+    /// first byte of the response at the latest. In all other cases, the head is reported at once.
     ///
-    /// The answer to an upload that is still going on may get lost over HTTP/2 with libcurl 7.87 to 8.3, if the server ends the
-    /// stream with it: the request fails as ``RequestError/Code/connectionLost``. HTTP/1.1 has no such trouble.
+    /// A body over TLS without a length counts as complete when its connection ends, even without the TLS closing
+    /// message (RFC 9112, section 9.8). libcurl does not report the difference.
     ///
-    /// Over libcurl 8.13 to 8.15 requests over HTTP/2 wait for the first answer on a connection where no more connections may be
-    /// made, and elsewhere for a fifth of a second or, after more such connections, up to a few.
+    /// While a transfer is paused, libcurl keeps up to 64 MiB of its decompressed bytes, regardless of the transfer's
+    /// limits. More than that fails as ``RequestError/Code/bodyTooLarge``.
     ///
-    /// With HTTP/2 a transfer that is paused for its consumer may hold up others on the same connection once libcurl's
-    /// window for it is full.
+    /// Before libcurl 8.1, the end of an upload over HTTP/2 could spoil other responses on its connection. There, an
+    /// upload that may use HTTP/2 has a connection to itself while it runs, and a separate thread serves such uploads.
+    /// A body in memory of at most 16 KiB is exempt. Limits on connections count these connections separately.
+    ///
+    /// In these versions, two facts may also become known only with the next input on the connection, or at the idle
+    /// limit. One is that a server has answered an upload over HTTP/2 and wants no more of it. The other is the end of
+    /// a response without a length, if more than 64 KiB of it came at once over a shared connection.
+    ///
+    /// With libcurl 7.87 to 8.3, the answer to an unfinished upload over HTTP/2 may get lost if the server ends the
+    /// stream with it. The request then fails as ``RequestError/Code/connectionLost``. HTTP/1.1 is not affected.
+    ///
+    /// Over libcurl 8.13 to 8.15, requests over HTTP/2 wait for the first answer on a connection if no more connections
+    /// may be made. Otherwise they wait a fifth of a second or, after more such connections, up to a few seconds.
+    ///
+    /// Over HTTP/2, a transfer that is paused for its consumer may hold up others on the same connection. That happens
+    /// once libcurl's window for the transfer is full.
     public final class CurlTransport: BuiltInTransport {
-        /// A transport with the default configuration, shared by all that name no other.
+        /// A transport with the default configuration, shared by all code that names no other.
         public static let shared = CurlTransport()
 
         /// How this transport connects.
@@ -74,15 +86,15 @@
 
         /// How a transport is shut down.
         public enum ShutdownMode: Sendable {
-            /// Transfers that were begun go on to their end.
+            /// Running transfers go on to their end.
             case draining
-            /// They fail as ``RequestError/Code/connectionLost``.
+            /// Running transfers fail as ``RequestError/Code/connectionLost``.
             case failing
         }
 
-        /// Makes a transport with connections of its own. Its thread starts with the first request.
+        /// Makes a transport with its own connections. Its thread starts with the first request.
         ///
-        /// A negative ``Configuration/keptConnections``, or a bound of connections below 1, is a programmer's error.
+        /// A negative ``Configuration/keptConnections``, or a connection limit below 1, is a programmer's error.
         public init(configuration: Configuration = .init()) {
             precondition(configuration.keptConnections >= 0, "No fewer than 0 connections are kept.")
             precondition(
@@ -96,15 +108,17 @@
             drivers.shutDownUnused()
         }
 
-        /// Takes no more requests, which fail as ``RequestError/Code/unsupported``, ends those that run as the mode says,
-        /// closes all connections, ends the threads, and writes the cookies if they have a file; then it returns. (The end of a
-        /// file that has come whole may still be being written; its request has not ended then.)
+        /// Shuts the transport down, and returns when that is done.
         ///
-        /// A second call waits as well; `failing` then takes the place of `draining`. A transport that is freed is shut
-        /// down without that, its cookies written too: no request can be running.
+        /// New requests fail as ``RequestError/Code/unsupported``. Running requests end as the mode says. The transport
+        /// then closes all connections, ends its threads, and writes the cookies if they have a file. (The last bytes
+        /// of a file whose body has arrived completely may still be being written. Its request has not ended then.)
         ///
-        /// Over libcurl before 7.87 the end waits for look-ups that run. At the end of the process the threads stand still: who
-        /// waits for this, or for a request, in a function for `atexit` may wait for ever.
+        /// A second call waits as well; if its mode is `failing`, that replaces `draining`. A transport that is freed
+        /// shuts down without this call and also writes its cookies, since no request can be running then.
+        ///
+        /// Over libcurl before 7.87, the shutdown waits for running look-ups. At the end of the process, the threads
+        /// stand still. A function for `atexit` that waits for this call, or for a request, may wait forever.
         public func shutdown(_ mode: ShutdownMode = .draining) async {
             await drivers.shutDown(mode)
         }
@@ -122,8 +136,8 @@
             return try await flow.run()
         }
 
-        /// Sends a request whose stream must have no byte, once its source has said so. libcurl would not ask the source,
-        /// and a server must not take a broken body for whole.
+        /// Sends a request whose stream must be empty, after its source has confirmed that. libcurl would not ask the
+        /// source, and a server must not take a broken body for a complete one.
         private func performWithoutBody(
             _ task: TransportTask, _ stream: BodyStream, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) async throws -> TransportResponse {
@@ -137,7 +151,7 @@
             return try await perform(task, onHead: onHead)
         }
 
-        // Inlined, the temporaries of these two would be part of what every waiting operation keeps.
+        // If these two were inlined, every waiting operation would keep their temporaries.
         @inline(never)
         private func begin(
             _ task: TransportTask, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void

@@ -1,23 +1,23 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Transfers for whose connections the process had no descriptor, in their order, and when they are tried again. Times are
+    /// Transfers whose connections found no descriptor in the process, in order, and when to try them again. Times are
     /// those of `CurlLibrary.now`.
     struct DescriptorLine {
         private var line = Line<CurlTransfer>()
-        /// How many are tried when the time has come: more with each time that was not in vain.
+        /// How many are tried when the time has come. The number doubles each time until another transfer is held.
         private var portion = 1
-        /// How many more may be tried at once, since so many connections have become free.
+        /// How many more may be tried at once, because that many connections have become free.
         private var room = 0
         private var due = Int64.max
 
         private static let interval: Int64 = 20_000_000
         private static let widestPortion = 64
 
-        /// When some are to be tried.
+        /// When some transfers have to be tried.
         var deadline: Int64 { line.isEmpty ? .max : room > 0 ? 0 : due }
 
         /// Holds a transfer.
         ///
-        /// - Parameter now: The time, from which it waits a moment; `nil` tries it at once.
+        /// - Parameter now: The current time; the transfer is tried a moment later. `nil` tries it at once.
         mutating func append(_ transfer: CurlTransfer, at now: Int64?) {
             line.append(transfer)
             portion = 1
@@ -29,7 +29,7 @@
             if !line.isEmpty, room < Self.widestPortion { room += 1 }
         }
 
-        /// Takes out those that are to be tried now.
+        /// Takes out the transfers that have to be tried now.
         mutating func take(at now: Int64) -> [CurlTransfer] {
             guard deadline <= now else { return [] }
             var count = room

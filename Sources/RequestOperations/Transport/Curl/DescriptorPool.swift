@@ -4,31 +4,32 @@
     import Glibc
     import Synchronization
 
-    /// The descriptors of the process, which all drivers share. A driver that finds none for a connection has the others close
-    /// their idle connections.
+    /// The descriptors of the process, which all drivers share. If a driver finds none for a connection, it makes the
+    /// others close their idle connections.
     final class DescriptorPool: Sendable {
-        /// That of this process.
+        /// The pool of this process.
         static let shared = DescriptorPool()
 
         private struct State {
             /// The functions that wake the drivers.
             var wakes: [ObjectIdentifier: @Sendable () -> Void] = [:]
-            /// Until when each of them counts as short of descriptors.
+            /// Until when each driver counts as short of descriptors.
             var shortages: [ObjectIdentifier: Int64] = [:]
             var lastCall = Int64.min
         }
 
         private let state = Locked(State())
-        /// The latest end of a shortage, for those who ask at every turn.
+        /// The latest end of a shortage, for drivers that ask in every turn.
         private let shortUntil = Atomic(Int64.min)
         private let limit: @Sendable () -> Int64
 
-        /// So long after it was told a shortage counts.
+        /// How long a reported shortage counts.
         private static let shortage: Int64 = 200_000_000
-        /// The others are woken for shortages no more often than this.
+        /// The shortest time between two calls that wake the others for shortages.
         private static let callInterval: Int64 = 50_000_000
 
-        /// - Parameter limit: How many descriptors the process may have open, asked for at each new connection: it can change.
+        /// - Parameter limit: Returns how many descriptors the process may have open. It is called at each new
+        ///   connection, since the limit can change.
         init(limit: @escaping @Sendable () -> Int64 = { rocurl_descriptor_limit() }) {
             self.limit = limit
         }
@@ -38,7 +39,7 @@
             DescriptorShare(limit: limit()).allows(descriptor, isFirst: isFirst(), filesToOpen: filesToOpen)
         }
 
-        /// Whether an `errno` says that descriptors or memory of the system are used up.
+        /// Whether an `errno` says that the system has no more descriptors or memory.
         static func isShortage(_ number: Int32) -> Bool {
             [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
         }
@@ -47,7 +48,7 @@
 
         /// A driver begins to work.
         ///
-        /// - Parameter wake: Has it take a turn. It is called from the threads of other drivers.
+        /// - Parameter wake: Makes the driver take a turn. The threads of other drivers call it.
         func join(_ driver: AnyObject, wake: @escaping @Sendable () -> Void) {
             state.withLock { $0.wakes[ObjectIdentifier(driver)] = wake }
         }
@@ -58,7 +59,7 @@
                 state.shortages[ObjectIdentifier(driver)] = nil
                 return state.wakes.removeValue(forKey: ObjectIdentifier(driver))
             }
-            // What it holds goes outside of the lock.
+            // What the function holds is released outside the lock.
             withExtendedLifetime(wake) {}
         }
 
@@ -74,7 +75,7 @@
             for wake in others { wake() }
         }
 
-        /// Whether another driver than this one was short of descriptors a moment ago.
+        /// Whether a driver other than this one was short of descriptors a moment ago.
         func isWantedByOthers(than driver: AnyObject, at now: Int64) -> Bool {
             guard shortUntil.load(ordering: .relaxed) > now else { return false }
             return state.withLock { state in
@@ -88,8 +89,8 @@
         /// More than Dispatch needs for all its timers.
         private static let runtimeDescriptors = 8
 
-        /// Has Dispatch open what it needs for timers, once, if there are descriptors for that. If it needs them later and
-        /// finds none, it ends the process.
+        /// Makes Dispatch open the descriptors that it needs for timers, once, if there are enough. If Dispatch needs
+        /// them later and finds none, it ends the process.
         static func prepareRuntime() {
             guard !isRuntimePrepared.withLock({ $0 }) else { return }
             let descriptors = (0..<runtimeDescriptors).map { _ in rocurl_wake_create() }
@@ -99,7 +100,7 @@
             _ = DeadlineHeap.shared.schedule(at: .now) {}
             DispatchQueue.global().asyncAfter(wallDeadline: .now()) {}
             Task {
-                // Of either clock there is a timer. Nobody cancels this, which is all that could be thrown.
+                // There is one timer for each clock. Nobody cancels this Task, and nothing else could be thrown.
                 try? await ContinuousClock().sleep(for: .nanoseconds(1))
                 try? await SuspendingClock().sleep(for: .nanoseconds(1))
             }

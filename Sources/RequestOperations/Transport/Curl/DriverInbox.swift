@@ -1,15 +1,15 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// How the threads of the program reach the thread of a driver: a pure state machine behind one lock.
+    /// How other threads of the program reach the thread of a driver: a pure state machine behind one lock.
     struct DriverInbox {
         private enum Life {
             case notStarted
             case awake
-            /// Waiting for its descriptors, or about to: whoever puts something in must wake it.
+            /// The thread waits for its descriptors, or is about to. A caller that puts something in must wake it.
             case asleep
             case over
         }
 
-        /// What the caller has to do, after it has let go of the lock.
+        /// What the caller has to do after it has released the lock.
         enum Effect {
             case none
             case startThread
@@ -25,28 +25,28 @@
         /// How the transport is shut down, once it is.
         private var ending: CurlTransport.ShutdownMode?
         private var waiters: [CheckedContinuation<Void, Never>] = []
-        /// How often a caller had to wake the thread, in all.
+        /// How often a caller had to wake the thread, in total.
         private var wakeCount: UInt64 = 0
 
         var isEnding: Bool { ending != nil }
 
         var isOver: Bool { life == .over }
 
-        /// Whether nothing is in it for the thread to take.
+        /// Whether it holds nothing for the thread to take.
         var isEmpty: Bool { transfers.isEmpty }
 
         // MARK: The side of the program
 
-        /// Puts a transfer in that is new, or that the thread has to look at again.
+        /// Puts in a transfer that is new, or that the thread has to look at again.
         mutating func add(_ transfer: CurlTransfer, isNew: Bool) -> Effect {
             if isNew, ending != nil { return .refuse }
-            // Nothing would ever take it out again.
+            // Nothing would ever take the transfer out again.
             if life == .over { return .isOver }
             transfers.append(transfer)
             return wakeUp()
         }
 
-        /// Takes no new transfer from now on. `failing` takes the place of `draining`, never the other way round.
+        /// Accepts no new transfer from now on. `failing` replaces `draining`, but never the other way round.
         ///
         /// - Parameter waiter: Resumed when the thread has ended; not if this returns `isOver`.
         mutating func shutDown(
@@ -59,7 +59,7 @@
             return wakeUp()
         }
 
-        /// Has the thread take a turn, if it sleeps; it need not have one.
+        /// Makes the thread take a turn, if it sleeps. There need not be a thread.
         mutating func nudge() -> Effect {
             if case .asleep = life { wakeUp() } else { .none }
         }
@@ -77,8 +77,10 @@
             }
         }
 
-        /// The thread could not be started: everything in here, and those who wait for its end if that was asked for. When
-        /// nothing is left there is no thread, and the next transfer tries again; until then nobody starts another.
+        /// The thread could not be started. Returns everything in the inbox, and the callers that wait for its end.
+        ///
+        /// When nothing is left, it returns `nil`. Then there is no thread, and the next transfer tries again. Until
+        /// then, nobody starts another thread.
         mutating func failToStart() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>])? {
             guard !transfers.isEmpty || !waiters.isEmpty else {
                 life = ending == nil ? .notStarted : .over
@@ -93,14 +95,15 @@
 
         // MARK: The side of the thread
 
-        /// Takes everything out, and says how to shut down, if that is asked for.
+        /// Takes everything out. Returns how to shut down, if that was asked for.
         mutating func take(into calls: inout [CurlTransfer]) -> CurlTransport.ShutdownMode? {
             life = .awake
             swap(&calls, &transfers)
             return ending
         }
 
-        /// Whether there is something for the thread to do. Its own end is: nobody calls a thread that has only that left.
+        /// Whether the thread has work. Its own end counts as work, since nobody calls a thread that has nothing else
+        /// left.
         func keepsAwake(hasTransfers: Bool) -> Bool {
             guard isEmpty else { return true }
             return switch ending {
@@ -110,15 +113,15 @@
             }
         }
 
-        /// Whether the thread may sleep; if it may, it is taken to do so.
+        /// Whether the thread may sleep. If so, it counts as asleep from now on.
         mutating func fallsAsleep(hasTransfers: Bool) -> Bool {
             guard !keepsAwake(hasTransfers: hasTransfers) else { return false }
             life = .asleep
             return true
         }
 
-        /// The thread has ended: what was put in too late, all of which has ended or was refused, those who waited for the end,
-        /// and how often the thread was woken or is going to be.
+        /// The thread has ended. Returns the transfers that were put in too late, all of which have ended or were
+        /// refused. Also returns the callers that waited for the end, and how often the thread was or will be woken.
         mutating func end() -> (
             late: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>], wakeCount: UInt64
         ) {

@@ -1,11 +1,12 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring along; over older
-    /// versions of libcurl also one for uploads and streamed responses that are to be alone on their connections.
+    /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring.
     ///
-    /// Each has connections of its own, so that none that one policy trusted ever serves another. libcurl tells connections
-    /// apart by their options as well, but older versions not by all of them (CVE-2022-27782).
+    /// Over older versions of libcurl, there are also drivers for uploads and streamed responses that need a connection
+    /// to themselves. Each driver has its own connections, so a connection that one policy trusted never serves
+    /// another. libcurl also tells connections apart by their options, but older versions do not compare all of them
+    /// (CVE-2022-27782).
     final class DriverPool: Sendable {
-        /// Whose connections a request may use.
+        /// The connections that a request may use.
         private struct Group: Hashable {
             let trust: TrustPolicy
             /// Whether each request has a connection to itself while it runs; see ``HandleSettings/mustBeAlone(_:)``.
@@ -20,12 +21,12 @@
 
         private struct State {
             var others: [Group: Other] = [:]
-            /// What was taken out of them, until its thread has ended.
+            /// Drivers that were taken out of `others`, until their threads have ended.
             var leaving: [CurlDriver] = []
             var uses: UInt64 = 0
             var isShutDown = false
 
-            /// The driver of a group, if there is one, with one user more.
+            /// The driver of a group, if there is one, with one more user.
             mutating func use(_ group: Group) -> CurlDriver? {
                 guard !isShutDown, var other = others[group] else { return nil }
                 uses += 1
@@ -35,7 +36,7 @@
                 return other.driver
             }
 
-            /// Takes out the driver that nobody has used for the longest time, if there are more than are kept.
+            /// Takes out the unused driver with the oldest last use, if there are more than are kept.
             mutating func surplus() -> CurlDriver? {
                 guard others.count > keptGroups,
                     let oldest = others.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
@@ -46,7 +47,7 @@
             }
         }
 
-        /// For how many groups beside that of the transport connections are kept while no request uses them.
+        /// How many groups, in addition to the transport's own, keep their connections while no request uses them.
         static let keptGroups = 16
 
         private let configuration: CurlTransport.Configuration
@@ -55,24 +56,25 @@
         private let state = Locked(State())
 
         init(_ configuration: CurlTransport.Configuration) {
-            // The library is initialised before anything of it is used.
+            // This initialises the library before anything of it is used.
             _ = CurlLibrary.version
             self.configuration = configuration
             cookies = CookieJar(configuration.cookies)
             own = CurlDriver(configuration, cookies: cookies)
         }
 
-        /// How many drivers there are beside the transport's own.
+        /// How many drivers there are in addition to the transport's own.
         var otherCount: Int { state.withLock { $0.others.count } }
 
-        /// The driver for a task; `nil` if the transport has been shut down. To be given back.
+        /// The driver for a task; `nil` if the transport has been shut down. The caller has to give it back.
         func take(for task: TransportTask) -> CurlDriver? {
             guard let group = group(of: task) else { return own }
-            // Whoever takes a driver counts as its user from the moment when it is found: nobody ends it from then on.
+            // A caller counts as a user of the driver from the moment the driver is found. From then on, nobody ends
+            // it.
             let (known, isShutDown) = state.withLock { ($0.use(group), $0.isShutDown) }
             if isShutDown { return nil }
             if let known { return known }
-            // Not made under the lock. If others make one at the same time, the first remains.
+            // The driver is made outside the lock. If others make one at the same time, the first one stays.
             let driver = makeDriver(group)
             return state.withLock { state in
                 if state.isShutDown { return nil }
@@ -82,7 +84,7 @@
             }
         }
 
-        /// `nil` for that of the transport's own driver.
+        /// The group of a task; `nil` for the transport's own driver.
         private func group(of task: TransportTask) -> Group? {
             let isAlone = own.settings.mustBeAlone(task)
             guard let trust = task.trust, trust != configuration.trust else {
@@ -97,7 +99,8 @@
             return CurlDriver(configuration, cookies: jar(for: group.trust), sharesConnections: !group.isAlone)
         }
 
-        /// A secure cookie of one policy is none that another may send. The file belongs to the transport's own.
+        /// The cookie jar for a policy. A secure cookie of one policy must not be sent under another. Only the
+        /// transport's own policy uses the file.
         private func jar(for trust: TrustPolicy) -> CookieJar? {
             if trust == configuration.trust || cookies == nil { return cookies }
             let known = state.withLock { state in
@@ -106,7 +109,7 @@
             return known?.settings.cookies ?? CookieJar(.inMemory)
         }
 
-        /// A transfer that took a driver has ended.
+        /// A transfer that used a driver has ended.
         func giveBack(_ task: TransportTask) {
             guard let group = group(of: task) else { return }
             let surplus = state.withLock { state in
@@ -118,7 +121,7 @@
             forgetEnded()
         }
 
-        /// Lets go of drivers whose threads have ended. Each has a lock of its own, which is not taken under this one.
+        /// Releases drivers whose threads have ended. Each driver has its own lock, which is not taken under this one.
         private func forgetEnded() {
             let ended = state.withLock { $0.leaving }.filter(\.isOver)
             state.withLock { state in
@@ -128,18 +131,18 @@
 
         // MARK: End
 
-        /// Shuts all drivers down; returns when their threads have ended.
+        /// Shuts all drivers down. Returns when their threads have ended.
         func shutDown(_ mode: CurlTransport.ShutdownMode) async {
             let drivers = drivers()
-            // All hear of it before one is waited for.
+            // All drivers are asked to end before we wait for one.
             for driver in drivers { driver.askToEnd(mode) }
             for driver in drivers { await driver.shutDown(mode) }
             cookies?.save()
         }
 
-        /// Shuts all drivers down without waiting, unless they are; no request is running.
+        /// Shuts all drivers down without waiting, unless that has happened already. No request may be running.
         func shutDownUnused() {
-            // The file of the cookies may be somebody else's by now.
+            // Another owner may use the file of the cookies by now.
             guard !state.withLock({ $0.isShutDown }) else { return }
             for driver in drivers() { driver.askToEnd(.failing) }
             cookies?.save()

@@ -4,32 +4,36 @@
 
     /// One easy handle of libcurl, used for one transfer after another.
     ///
-    /// What belongs to the configuration of the transport is set once. A plain GET then needs its URL alone, and of that the
-    /// target if the one before went to the same origin; a handle that served anything else is reset for the next transfer.
-    // Unchecked: used by one side at a time: the Task before the transfer is submitted and after it has ended, the driver
-    // thread in between.
+    /// The options from the transport's configuration are set once. After that, a plain GET needs only its URL, or only
+    /// its target if the previous request went to the same origin. After any other request, the handle is reset for the
+    /// next transfer.
+    // Unchecked: only one side uses it at a time. That is the Task before the transfer is submitted and after it has
+    // ended, and the driver thread in between.
     final class EasyHandle: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
-        // Whoever uses the handle is alone with it: unchecked, as what the callbacks ask for time and again is in `CurlTransfer`.
+        // Unchecked for exclusivity: only one side uses the handle, and the callbacks read these members very often,
+        // like those of `CurlTransfer`.
         /// The transfer that the handle serves.
         @exclusivity(unchecked) var transfer: CurlTransfer? {
             didSet { served = transfer.map(Unmanaged.passUnretained) }
         }
-        /// The same, as libcurl's callbacks find it.
+        /// The same transfer, in the form that libcurl's callbacks use.
         @exclusivity(unchecked) private(set) var served: Unmanaged<CurlTransfer>?
 
-        /// Why no request may be sent with this handle: libcurl refused an option, and goes on as if it had not been set.
+        /// Why no request may be sent with this handle: libcurl refused an option, and would go on as if it had not
+        /// been set.
         private(set) var refusal: RequestError?
 
         let bufferSize: BufferSize
-        /// Whether it can serve no other transfer, since libcurl keeps something of the last one that no reset takes away.
+        /// Whether it can serve no other transfer, because libcurl keeps some state of the last one that no reset
+        /// removes.
         private(set) var isWornOut = false
         /// Whether the body of the response is decoded.
         private(set) var decodesBody = true
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
         private let sockets: SocketSet
-        /// The fields of a request that has other ones than every request.
+        /// The fields of a request that has more than the fields of every request.
         @exclusivity(unchecked) private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
@@ -39,7 +43,7 @@
         private var keepsConnection = true
         /// Whether the request asks for the end of its connection.
         private var endsConnection = false
-        /// Where the requests go that are told their target alone; `nil` if the handle has a whole URL.
+        /// The origin for requests that set only their target; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
         init(_ settings: HandleSettings, _ sockets: SocketSet, _ bufferSize: BufferSize) {
@@ -47,13 +51,13 @@
             self.settings = settings
             self.sockets = sockets
             guard let pointer = curl_easy_init() else {
-                // As everywhere in Swift, memory that is not there ends the process.
+                // As everywhere in Swift, a lack of memory ends the process.
                 preconditionFailure("There is no memory for a transfer.")
             }
             self.pointer = pointer
             errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
             errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-            // A new one takes any.
+            // A new handle accepts any size.
             _ = setBufferSize()
             setUp()
         }
@@ -84,9 +88,9 @@
             origin = nil
         }
 
-        /// `false` for a handle that has kept its buffer, but reads no more than the default at a time: before version 8.7 libcurl
-        /// may keep that of a transfer that failed or shared its connection, forgets its size in a reset, and takes no size for a
-        /// handle that has a buffer.
+        /// Sets the buffer size. Returns `false` if the handle has kept its old buffer, but reads no more than the
+        /// default at a time. Before version 8.7, libcurl may keep the buffer of a transfer that failed or shared its
+        /// connection. It then forgets the size in a reset, and accepts no size for a handle that has a buffer.
         private func setBufferSize() -> Bool {
             rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, bufferSize.bytes) == CURLE_OK
         }
@@ -100,7 +104,7 @@
         }
 
         func set(_ option: CURLoption, _ value: String?) {
-            // What Swift makes of a string for a parameter is a copy of it.
+            // Swift passes a temporary copy of the string.
             let code =
                 if let value {
                     value.withCString { rocurl_set_string(pointer, option, $0) }
@@ -125,7 +129,7 @@
 
         private func note(_ code: CURLcode, _ option: CURLoption) {
             guard code != CURLE_OK, refusal == nil else { return }
-            // Of a refused option nothing may be left for the next request.
+            // The next request must not inherit anything of a refused option.
             isSpecial = true
             refusal = RequestError(
                 .unsupported, stage: .transfer, underlying: CurlError(code),
@@ -138,9 +142,9 @@
         ///
         /// - Parameters:
         ///   - request: What to send.
-        ///   - body: Where a body comes from that is not sent with the head; `nil` if there is none.
+        ///   - body: The source of a body that is not sent with the head; `nil` if there is none.
         ///   - smallBody: A body that libcurl copies and sends with the head; `nil` if there is none.
-        ///   - connectLimit: The limit for connecting, of which libcurl gives each address of a host its part.
+        ///   - connectLimit: The limit for connecting. libcurl gives each address of a host a part of it.
         func prepare(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, connectLimit: Duration?
         ) {
@@ -155,13 +159,13 @@
             endsConnection = request.fields.endsConnection
             keepConnection(true)
             if self.connectLimit != connectLimit {
-                // The driver keeps the limit itself, a little earlier.
+                // The driver enforces the limit itself, a little earlier.
                 let milliseconds = (connectLimit?.nanoseconds ?? .max) / 1_000_000
                 set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
                 self.connectLimit = connectLimit
             }
             if settings.keepsCookies, !request.handlesCookies { leaveCookies() }
-            // The cookies of later requests would be those of that host, wherever they go.
+            // libcurl would use that host's cookies for all later requests, regardless of where they go.
             if settings.keepsCookies, request.fields.hasHost, CurlLibrary.keepsCookieHosts { isWornOut = true }
             var lines = request.fields.lines
             decodesBody = request.fields.decodesBody
@@ -169,7 +173,8 @@
                 set(CURLOPT_ACCEPT_ENCODING, nil)
                 isSpecial = true
             }
-            // A reset shows whether it has kept its buffer, which is too much to wait with.
+            // Only a reset shows whether the handle has kept its large buffer. An idle handle must not keep that much
+            // memory.
             if bufferSize == .large { isSpecial = true }
             setMethod(request, body: body, smallBody: smallBody, &lines)
             guard !lines.isEmpty || !request.fields.decodesBody else { return }
@@ -177,7 +182,8 @@
             if request.fields.decodesBody, let line = HandleSettings.codingsLine { lines.append(line) }
             for line in lines {
                 if settings.keepsCookies, let cookies = CurlRequest.cookies(in: line) {
-                    // libcurl joins them with those of its jar: two fields would be one too many (RFC 6265, section 5.4).
+                    // libcurl joins them with the cookies of its jar. Two fields would be one too many (RFC 6265,
+                    // section 5.4).
                     set(CURLOPT_COOKIE, cookies)
                     isSpecial = true
                 } else {
@@ -187,8 +193,8 @@
             set(CURLOPT_HTTPHEADER, pointer: fields)
         }
 
-        /// Tells libcurl the target alone where it can: it takes each URL apart, puts it together again and keeps both, which is
-        /// a sixth of all that it does for a small response.
+        /// Gives libcurl only the target where possible. libcurl parses each whole URL, builds it again and keeps both.
+        /// That takes a sixth of all the work that it does for a small response.
         private func setURL(of request: CurlRequest) {
             guard !settings.needsWholeURLs, let offset = request.targetOffset, goesTo(request, upTo: offset) else {
                 if origin != nil {
@@ -203,21 +209,21 @@
                 CURLOPT_REQUEST_TARGET)
         }
 
-        /// Has the handle go to the origin that stands in the text of a request up to an offset, if libcurl understands it.
+        /// Makes the handle go to the origin in the text of a request up to an offset, if libcurl understands it.
         private func goesTo(_ request: CurlRequest, upTo offset: Int) -> Bool {
             if let origin, origin.isIn(request.text, upTo: offset) { return true }
             guard let next = CurlOrigin(request.text, upTo: offset) else { return false }
-            // What it sends again goes to the text.
+            // libcurl uses this text as the URL of a request that it repeats.
             set(CURLOPT_URL, next.text)
             set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(next.pointer))
             origin = next
             return true
         }
 
-        /// Takes the jar away from the transfer; the reset after it gives it back.
+        /// Takes the jar away for this transfer. The reset after it gives the jar back.
         private func leaveCookies() {
             isSpecial = true
-            // In this order: without a file, libcurl would throw away the cookies of a jar that is its own.
+            // The order matters: without a file, libcurl would throw away the cookies of a jar that is its own.
             rocurl_set_cookies(pointer, nil)
             set(CURLOPT_COOKIEFILE, nil)
         }
@@ -258,39 +264,39 @@
             if isUpload, settings.mustEndItself(request) { set(CURLOPT_KEEP_SENDING_ON_ERROR, 1) }
         }
 
-        /// Whatever libcurl sends again from now on goes over a connection that has served nobody else.
+        /// From now on, everything that libcurl sends again goes over a new connection.
         func askForFreshConnection() {
             guard !asksForFreshConnection else { return }
             asksForFreshConnection = true
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
-        /// Has the connection that the transfer makes be one of HTTP/2 without TLS, which none is by itself where
+        /// Makes the connection of this transfer speak HTTP/2 without TLS. No connection does that by itself where
         /// ``HandleSettings/makesConnectionsApart(isSecure:)``.
         func askForHTTP2() {
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-            // For the one after it, the version is to be set anew.
+            // The next transfer has to set the version again.
             isSecure = nil
         }
 
-        /// Has the transfer make a connection where libcurl would have it wait for what others find out about theirs.
+        /// Makes the transfer connect where libcurl would have it wait to learn what others' connections can do.
         func connectRatherThanWait() {
             guard isSecure != nil else { return }
             set(CURLOPT_PIPEWAIT, 0)
-            // For the one after it, that is to be set anew with the version.
+            // The next transfer has to set this again, together with the version.
             isSecure = nil
         }
 
-        /// The transfer waits for a connection. libcurl 8 would count that as time for connecting: the driver keeps the limit
-        /// alone then.
+        /// The transfer waits for a connection. libcurl 8 would count that as time for connecting, so only the driver
+        /// enforces the limit then.
         func liftConnectLimit() {
             guard CurlLibrary.countsWaitsAsConnecting, connectLimit != nil else { return }
             set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             connectLimit = nil
         }
 
-        /// Whether the connection of the transfer is kept at its end if nobody else uses it then. (A transport that keeps
-        /// none keeps it in no case, nor is it kept if the request asks for its end.)
+        /// Sets whether the connection is kept at the end of the transfer if nobody else uses it then. (It is never
+        /// kept if the transport keeps no connections, or if the request asks for its end.)
         func keepConnection(_ isKept: Bool) {
             let isKept = isKept && !endsConnection
             guard keepsConnection != isKept else { return }
@@ -298,13 +304,13 @@
             set(CURLOPT_FORBID_REUSE, isKept && settings.keepsConnections ? 0 : 1)
         }
 
-        /// Hands over the body of the running transfer as it came.
+        /// Delivers the body of the running transfer without decoding it.
         func deliverUndecoded() {
             isSpecial = true
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         }
 
-        /// Has libcurl look at the transfer and its connection in the next turn: it does so after a pause.
+        /// Makes libcurl look at the transfer and its connection in the next turn. libcurl does so after a pause.
         ///
         /// - Parameter mask: How the transfer is paused.
         @discardableResult func run(paused mask: Int32 = CURLPAUSE_CONT) -> CURLcode {
@@ -312,16 +318,18 @@
             return curl_easy_pause(pointer, mask)
         }
 
-        /// The handle is to serve no other transfer: it keeps something of this one that no reset takes away.
+        /// The handle must serve no other transfer: it keeps some state of this one that no reset removes.
         func wearOut() {
             isWornOut = true
         }
 
-        /// Whether libcurl must not begin anew with the handle, see ``CurlLibrary/remembersFreedFields``. (A field may be there
-        /// that no callback was told of, as the first one of HTTP/2 is before its head is whole.)
+        /// Whether libcurl must not begin anew with the handle; see ``CurlLibrary/remembersFreedFields``. (A field may
+        /// exist that no callback has reported. For example, the first field of HTTP/2 exists before its head is
+        /// complete.)
         var cannotBeginAnew: Bool { CurlLibrary.remembersFreedFields && rocurl_stores_fields(pointer) }
 
-        /// What libcurl says of the last failure; it names hosts, never credentials, and here nothing that a server wrote.
+        /// libcurl's message about the last failure. It names hosts, but never credentials. Text that a server wrote is
+        /// removed here.
         var message: String? {
             errorText.pointee == 0 ? nil : CurlLibrary.withoutQuotations(String(cString: errorText))
         }
@@ -336,7 +344,7 @@
             if CurlLibrary.remembersFreedFields { isWornOut = true }
             if isWornOut { return }
             if isSpecial {
-                // Older versions of libcurl lose the names of files for cookies in a reset.
+                // Older versions of libcurl lose the names of cookie files in a reset.
                 if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }
                 curl_easy_reset(pointer)
                 if setBufferSize() || !bufferSize.isLeast { setUp() } else { isWornOut = true }

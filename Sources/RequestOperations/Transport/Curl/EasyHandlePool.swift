@@ -46,7 +46,7 @@
                 idle[handle.bufferSize].append(handle)
                 return nil
             }
-            // Freed outside the lock.
+            // The surplus handle is freed outside the lock.
             withExtendedLifetime(surplus) {}
         }
 

@@ -2,30 +2,31 @@
     import CRequestOperationsCurl
     import Dispatch
 
-    /// The thread that writes the files of a driver's downloads, one piece after the other. It starts with the first piece, and ends
-    /// after the driver.
+    /// The thread that writes the files of a driver's downloads, one piece after the other. It starts with the first
+    /// piece and ends after the driver.
     ///
-    /// It is none of Dispatch's, whose threads may all be taken by operations that wait for downloads.
+    /// It is not a Dispatch thread, since operations that wait for downloads may occupy all of those.
     final class FileThread: Sendable {
         typealias Job = @Sendable () -> Void
 
         private struct Work: Sendable {
             var jobs: [Job] = []
             var isRunning = false
-            /// Whether no more is expected, so that the thread need not wait for it.
+            /// Whether no more jobs are expected, so that the thread need not wait for them.
             var isEnding = false
         }
 
         private let work = Locked(Work())
         private let wakes = DispatchSemaphore(value: 0)
-        /// `false` if the system has no thread to give.
+        /// Starts the thread. Returns `false` if the system has none to give.
         private let launch: @Sendable (FileThread) -> Bool
 
         init(launchedBy launch: @escaping @Sendable (FileThread) -> Bool = FileThread.launch) {
             self.launch = launch
         }
 
-        /// Has a job run after those before it; if the system has no thread to give, by the caller, or by one that runs others.
+        /// Runs a job after those before it. If the system has no thread to give, the caller runs it, or a caller that
+        /// is running others.
         func perform(_ job: @escaping Job) {
             let starts = work.withLock { work in
                 work.jobs.append(job)
@@ -46,7 +47,7 @@
         }
 
         private func start() {
-            // What others put in meanwhile is the caller's to run as well: jobs keep their order, one at a time.
+            // The caller also runs the jobs that others add meanwhile. So jobs keep their order and run one at a time.
             if !launch(self) { run(waitsForMore: false) }
         }
 
@@ -55,7 +56,7 @@
             let code = rocurl_start_thread(
                 { context in
                     rocurl_name_thread("CurlFiles")
-                    // What is passed to `rocurl_start_thread` below.
+                    // This is the context passed to `rocurl_start_thread` below.
                     Unmanaged<FileThread>.fromOpaque(context!).takeRetainedValue().run(waitsForMore: true)
                     return nil
                 }, context.toOpaque())

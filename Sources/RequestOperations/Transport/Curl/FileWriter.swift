@@ -1,18 +1,19 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Dispatch
 
-    /// Has a body written to a file by the ``FileThread``, while the driver receives what follows.
+    /// Makes the ``FileThread`` write a body to a file, while the driver receives what follows.
     ///
-    /// What libcurl delivers, 16 KiB and less that begin anywhere, is gathered to pieces of whole pages, which the system writes
-    /// in two thirds of the time. Two pieces of each file may wait to be written, or be written; with a third the driver waits for
-    /// the disk. A body of which no piece was full when it had come is written by the Task of the transfer.
-    // Unchecked: used by the thread of the driver until the transfer has ended, by its Task afterwards; what the thread that
-    // writes touches as well is behind a lock.
+    /// libcurl delivers at most 16 KiB at a time, from any offset. This type gathers that into pieces of whole pages,
+    /// which the system writes in two thirds of the time. Two pieces of each file may wait to be written or be written.
+    /// With a third one, the driver waits for the disk. If a body ends before a piece is full, the Task of the transfer
+    /// writes it.
+    // Unchecked: the driver thread uses it until the transfer has ended, and the Task of the transfer uses it after
+    // that. What the writing thread also touches is behind a lock.
     final class FileWriter: @unchecked Sendable {
         private struct Work: Sendable {
-            /// Full, in their order.
+            /// Full pieces, in order.
             var pieces: [ReceiveBuffer] = []
-            /// After an error nothing more is written.
+            /// After an error, nothing more is written.
             var failure: (any Error)?
         }
 
@@ -24,7 +25,7 @@
         private let room = DispatchSemaphore(value: FileWriter.mostPieces)
 
         static let pieceSize = 128 << 10
-        /// How many pieces of a file may wait, with the one that is written.
+        /// How many pieces of a file may wait, including the one that is being written.
         static let mostPieces = 2
 
         init(_ sink: FileSink, _ thread: FileThread) {
@@ -34,7 +35,7 @@
 
         // MARK: The side of the transfer
 
-        /// Appends bytes, and waits while there is no room for them. An error may be one of earlier bytes.
+        /// Appends bytes, and waits while there is no room for them. An error may concern earlier bytes.
         ///
         /// - Throws: A `RequestError` with the code `fileFailed`.
         func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -66,13 +67,14 @@
             if let failure { throw failure }
         }
 
-        /// Writes what is left, and puts the file in its place, unless the calling Task was cancelled meanwhile.
+        /// Writes the rest and puts the file in its place, unless the calling Task was cancelled meanwhile.
         ///
-        /// - Parameter kept: What came before anything was written, if nothing was.
-        /// - Throws: A `RequestError` with the code `fileFailed`, or `CancellationError`; what was there before is there then.
+        /// - Parameter kept: The bytes that came before anything was written, if nothing was.
+        /// - Throws: A `RequestError` with the code `fileFailed`, or `CancellationError`. The previous file stays in
+        ///   place then.
         func finish(with kept: ReceiveBuffer?) async throws {
             if wasHandedOver {
-                // Resumed by the thread of the files, once.
+                // The file thread resumes the continuation once.
                 try await withUnsafeThrowingContinuation { continuation in
                     thread.perform { continuation.resume(with: Result { try self.writeRest(kept) }) }
                 }
@@ -90,18 +92,18 @@
             try sink.endWriting()
         }
 
-        /// Removes what has been written, unless the file is finished.
+        /// Removes what was written, unless the file is finished.
         func discard() {
             sink.discard()
             let unwritten = work.withLock { work in
                 defer { work.pieces = [] }
                 return work.pieces
             }
-            // Their memory goes back outside of the lock.
+            // The memory of the pieces is freed outside the lock.
             withExtendedLifetime(unwritten) {}
         }
 
-        /// How many pieces wait to be written, without the one that is.
+        /// How many pieces wait to be written, not counting the one that is being written.
         var waitingPieces: Int { work.withLock { $0.pieces.count } }
 
         // MARK: The side of the thread that writes

@@ -1,39 +1,39 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Decodes a body in the coding gzip, piece by piece.
+    /// Decodes a gzip body, piece by piece.
     ///
-    /// Members that follow one another are one body (RFC 1952, section 2.2). libcurl fails at the second. What follows the last
-    /// member and begins none is left out, as other programs do.
-    // On the driver thread alone.
+    /// Members that follow one another are one body (RFC 1952, section 2.2), but libcurl fails at the second one. Bytes
+    /// after the last member that do not begin another one are ignored, as other programs do.
+    // Used only on the driver thread.
     final class GzipDecoder {
         enum Step {
-            /// A piece of the body; it is made again until ``takePiece()``.
+            /// A piece of the body. The same piece is returned again until ``takePiece()``.
             case piece(UnsafeRawBufferPointer)
-            /// All input is taken.
+            /// All input was taken.
             case needsInput
             case broken
         }
 
         private enum Place {
-            /// In a member, of which no byte may have come.
+            /// In a member that may have no bytes yet.
             case member(hasBegun: Bool)
-            /// Behind a member, and so many bytes into what may be the next one.
+            /// After a member, with this many bytes matched of what may be the next one.
             case between(matched: Int)
-            /// Behind the last member.
+            /// After the last member.
             case trailer
         }
 
-        /// How every member begins: the mark of gzip, and the method deflate.
+        /// How every member begins: the gzip mark and the deflate method.
         private static let beginning: [UInt8] = [0x1F, 0x8B, 0x08]
-        /// As libcurl has them.
+        /// The same size as libcurl's pieces.
         private static let pieceSize = 16 << 10
 
         private let stream: UnsafeMutableRawPointer
         private let output: UnsafeMutableRawBufferPointer
         private var made = 0
         private var place = Place.member(hasBegun: false)
-        /// How many bytes are taken of input that is not taken as a whole, and is given again.
+        /// How many bytes were taken of input that was not taken completely and will be given again.
         private var taken = 0
 
         /// - Returns: `nil` where zlib is missing.
@@ -56,7 +56,7 @@
             }
         }
 
-        /// Goes on with input. What is given again after a piece begins with the same bytes, and may have more.
+        /// Continues with input. Input that is given again after a piece begins with the same bytes, and may have more.
         func next(_ input: UnsafeRawBufferPointer) -> Step {
             while true {
                 if made > 0 { return .piece(UnsafeRawBufferPointer(rebasing: output[..<made])) }
@@ -92,7 +92,7 @@
             made = 0
         }
 
-        /// Whether there may be more to do with the same input; `nil` if it is broken.
+        /// Whether there may be more to do with the same input; `nil` if the input is broken.
         private func inflate(_ input: UnsafeRawBufferPointer) -> Bool? {
             if !input.isEmpty { place = .member(hasBegun: true) }
             var (inputCount, outputCount) = (input.count, output.count)
@@ -104,7 +104,7 @@
             return code == 1 || inputCount > 0 && inputCount < input.count
         }
 
-        /// Begins with a member whose first bytes have been seen, and may be gone.
+        /// Begins a member whose first bytes were already taken; those bytes may be gone.
         private func beginMember() -> Bool {
             guard rocurl_inflate_next_member(stream) else { return false }
             place = .member(hasBegun: true)
@@ -116,9 +116,10 @@
     }
 
     extension CurlTransfer {
-        /// Decodes the body ourselves where we can and libcurl would not do it right.
+        /// Decodes the body in this package where that is possible and libcurl would do it wrong.
         func beginDecoding(_ coding: String) {
-            // Of 417 the next response may come with the same handle. What is switched off is switched off for transfer codings, too.
+            // After 417, the next response may come with the same handle. Turning decoding off also turns it off for
+            // transfer codings.
             guard CurlLibrary.asksLateWhetherToDecode, head.status != 417,
                 head.framing.codings?.allSatisfy({ $0 == "chunked" || $0 == "identity" }) ?? true,
                 ["gzip", "x-gzip"].contains(coding.lowercased()), let easy, let decoder = GzipDecoder()
@@ -127,7 +128,7 @@
             gzip = decoder
         }
 
-        /// Takes bytes of the body as they came.
+        /// Takes bytes of the body as they arrived.
         func receive(content bytes: UnsafeRawBufferPointer) -> Receipt {
             let bytes = framedLength == nil ? bytes : cut(bytes)
             guard let gzip else { return receive(body: bytes) }

@@ -1,21 +1,23 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Origins of which a connection might have spoken HTTP/2, and the last that was made and answered over speaks HTTP/1.1.
-    /// (Where an origin has both, that decides for all. One that has learnt HTTP/2 meanwhile is found out with the next
-    /// connection; until that is answered, each request makes its own.)
+    /// Origins that could speak HTTP/2, but whose last answered new connection speaks HTTP/1.1.
+    ///
+    /// If an origin speaks both, the last connection decides for all. If an origin has learnt HTTP/2 meanwhile, we find
+    /// out with its next connection. Until that is answered, each request makes its own connection.
     struct HTTP1Origins {
         private var origins: Set<Origin> = []
-        /// When they were forgotten last.
+        /// When the origins were last forgotten.
         private var lastSweep = Int64.min
 
-        /// With so many they are forgotten, and requests to them are taken for some of HTTP/2, until they have answered anew.
-        /// So it is after ``HostMemory/longestRest``.
+        /// How many origins are kept. At this number, all are forgotten. Requests to them then count as possibly HTTP/2
+        /// until they are answered again. The same happens after ``HostMemory/longestRest``.
         static let limit = 1000
 
         func contains(originOf transfer: CurlTransfer) -> Bool {
             !origins.isEmpty && origins.contains(transfer.origin)
         }
 
-        /// A response has come over a connection that was made for it; whether its origin is one of these since then.
+        /// A response has come over a connection that was made for its transfer. Returns whether its origin joins the
+        /// list because of that.
         mutating func learn(from transfer: CurlTransfer, at now: Int64) -> Bool {
             if now - HostMemory.longestRest >= lastSweep {
                 origins.removeAll()

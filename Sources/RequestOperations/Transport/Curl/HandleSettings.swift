@@ -2,32 +2,32 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// The options that every easy handle of a transport has, from its configuration.
-    // Unchecked: the C list is only read once it is made; the jar has a lock of its own.
+    /// The options that every easy handle of a transport has, from the transport's configuration.
+    // Unchecked: the C list is only read once it is made. The jar has its own lock.
     final class HandleSettings: @unchecked Sendable {
         private let configuration: CurlTransport.Configuration
         private let usesEnvironmentProxy: Bool
         private let addresses: CurlList?
-        /// `User-Agent` and `Accept-Encoding`, for requests that do not say otherwise. (libcurl makes lines of its options
-        /// for each request anew, and writes each byte twice.)
+        /// `User-Agent` and `Accept-Encoding`, for requests that do not set them. (libcurl makes lines from its options
+        /// anew for each request, and writes each byte twice.)
         let userAgentLine: String?
         static let codingsLine: String? = {
             let codings = CurlLibrary.decodedCodings
             return codings.isEmpty ? nil : "Accept-Encoding: \(codings)"
         }()
-        /// Both, for requests without fields of their own.
+        /// Both lines, for requests without fields of their own.
         let fields: CurlList?
         let cookies: CookieJar?
-        /// What the easy handles read where it is; they keep this object.
+        /// Memory that the easy handles read without copying it. They keep this object alive.
         private let roots: PEMMemory?
         private let identity: (certificate: PEMMemory, key: PEMMemory)?
         /// Why no request can be sent at all, if that is known without asking libcurl.
         let objection: RequestError?
-        /// Whether a connection of HTTP/2 takes several requests at a time.
+        /// Whether an HTTP/2 connection takes several requests at a time.
         let sharesConnections: Bool
 
         init(_ configuration: CurlTransport.Configuration, cookies: CookieJar?, sharesConnections: Bool = true) {
-            // The library is initialised before anything of it is used.
+            // This initialises the library before anything of it is used.
             _ = CurlLibrary.version
             self.configuration = configuration
             addresses = CurlList?(configuration.resolve)
@@ -73,8 +73,8 @@
         /// Whether connections are used for more than one request.
         var keepsConnections: Bool { configuration.keptConnections > 0 }
 
-        /// Whether libcurl asks the URL of a request for more than where to send it: the proxy for all of it, the cookies for the
-        /// path.
+        /// Whether libcurl needs the whole URL of a request, not only where to send it. A proxy needs all of it, and
+        /// the cookies need the path.
         var needsWholeURLs: Bool { mayUseProxy || keepsCookies }
 
         /// Whether requests can go through a proxy.
@@ -91,7 +91,7 @@
             handle.set(rocurl_option_protocols, rocurl_protocols_http_https)
             handle.set(CURLOPT_PATH_AS_IS, 1)
             handle.set(CURLOPT_ACCEPT_ENCODING, "")
-            // What servers are sent is among the fields; this is for proxies.
+            // Servers get this value among the fields. The option is for proxies.
             if mayUseProxy, !configuration.userAgent.isEmpty { handle.set(CURLOPT_USERAGENT, configuration.userAgent) }
             handle.set(CURLOPT_TCP_KEEPALIVE, 1)
             handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -113,7 +113,7 @@
             applyTrust(to: handle)
         }
 
-        /// Whether a connection may take several requests at a time, so that others wait for it to find out.
+        /// Whether a connection may take several requests at a time, so that others wait to find out.
         func mayMultiplex(isSecure: Bool) -> Bool {
             sharesConnections && mayUseHTTP2(isSecure: isSecure)
         }
@@ -127,7 +127,7 @@
             }
         }
 
-        /// How much libcurl is to read at a time for a request.
+        /// The buffer size for a request: how much libcurl reads at a time.
         ///
         /// - Parameter isLarge: Whether the response is expected to be large, as files are.
         func bufferSize(for request: CurlRequest, isLarge: Bool) -> BufferSize {
@@ -135,8 +135,8 @@
             return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
         }
 
-        /// Whether a request must not share its connection with others, which its body may harm, or its response while it waits for
-        /// a consumer; see ``CurlLibrary/mixesUpResponses`` and ``CurlLibrary/overlooksInput``.
+        /// Whether a request must not share its connection. Its body may harm other requests, or its response may do so
+        /// while it waits for a consumer; see ``CurlLibrary/mixesUpResponses`` and ``CurlLibrary/overlooksInput``.
         func mustBeAlone(_ task: TransportTask) -> Bool {
             guard mayHoldUpOthers(task) || maySpoilOthers(task) else { return false }
             return mayUseHTTP2(isSecure: task.request.url?.scheme?.lowercased() == "https")
@@ -148,35 +148,37 @@
 
         private func maySpoilOthers(_ task: TransportTask) -> Bool {
             if !CurlLibrary.mixesUpResponses || task.body.isNone { return false }
-            // libcurl waits with a body that is announced, and then ends it if an error is answered.
+            // libcurl announces such a body and waits before it sends it. It then ends the body if the server answers
+            // with an error.
             return !task.body.isShort || task.request.value(forHTTPHeaderField: "Expect") != nil
         }
 
-        /// Whether an upload goes on if an error is answered before its end, since it would harm others if libcurl ended it. (It
-        /// is short: longer ones are alone.)
+        /// Whether an upload goes on if the server answers with an error before its end. It would harm others if
+        /// libcurl ended it early. (It is short: longer uploads have their own connection.)
         func mustEndItself(_ request: CurlRequest) -> Bool {
             CurlLibrary.mixesUpResponses && mayMultiplex(isSecure: request.isSecure)
         }
 
-        /// Whether handles are set up to use connections of HTTP/2 without TLS alone, and to make one is another setting, with
-        /// which libcurl would break one that it used.
+        /// Whether handles must be set up differently to make connections of HTTP/2 without TLS than to use them. The
+        /// usual setting can only use such a connection. With the setting that makes one, libcurl would break a
+        /// connection that it reused.
         func makesConnectionsApart(isSecure: Bool) -> Bool {
             configuration.httpVersions == .http2PriorKnowledge && !isSecure && mayUseHTTP2(isSecure: false)
                 && CurlLibrary.beginsHTTP2Twice
         }
 
-        /// Whether libcurl lets nobody else use a connection before its first response.
+        /// Whether libcurl lets no other request use a connection before its first response.
         func hidesConnections(isSecure: Bool) -> Bool {
             CurlLibrary.waitsForFirstResponse && mayMultiplex(isSecure: isSecure)
         }
 
-        /// Whether every request without TLS goes through a proxy of HTTP, where libcurl speaks HTTP/1.1.
+        /// Whether every request without TLS goes through an HTTP proxy, where libcurl speaks HTTP/1.1.
         private var usesProxyForAll: Bool {
             guard case .url(let url, let exceptions) = configuration.proxy else { return false }
             return exceptions.isEmpty && ["http", "https"].contains(url.scheme?.lowercased())
         }
 
-        /// The versions of HTTP depend on whether there is TLS: without it, a server could only refuse the upgrade to
+        /// Sets the versions of HTTP, which depend on TLS. Without TLS, a server could only refuse the upgrade to
         /// HTTP/2, and requests would wait for one another to find that out.
         func applyVersions(to handle: EasyHandle, isSecure: Bool) {
             let version =
@@ -203,26 +205,26 @@
             }
         }
 
-        /// A library that refuses this knows no proxies.
+        /// Empties the proxy options. A library that refuses them supports no proxies.
         private func useNoProxy(_ handle: EasyHandle) {
             _ = rocurl_set_string(handle.pointer, CURLOPT_PROXY, "")
             _ = rocurl_set_string(handle.pointer, CURLOPT_NOPROXY, "")
         }
 
         private func applyTrust(to handle: EasyHandle) {
-            // Without TLS there is no server to trust: https is an unsupported scheme then.
+            // Without TLS there is no server to trust, and https is an unsupported scheme.
             guard CurlLibrary.has(CURL_VERSION_SSL) else { return }
             let trust = configuration.trust
             let minimum = Int(trust.minimumTLSVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
             handle.set(CURLOPT_SSLVERSION, minimum)
             if CurlLibrary.keepsRoots {
-                // By itself, libcurl keeps the roots that it has read from a file for a day. A TLS library with which it keeps
-                // none refuses this.
+                // By default, libcurl keeps the roots that it has read from a file for a day. If it keeps none with a
+                // TLS library, it refuses this option.
                 _ = rocurl_set_long(handle.pointer, rocurl_option_root_lifetime, Self.rootLifetime)
             }
             applyRoots(to: handle, .server)
             if mayUseProxy, CurlLibrary.has(CURL_VERSION_HTTPS_PROXY) {
-                // By the same roots; pins and the client certificate are for servers alone.
+                // Proxies use the same roots. Pins and the client certificate apply only to servers.
                 handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
                 applyRoots(to: handle, .proxy)
             }
@@ -234,12 +236,12 @@
                 handle.set(CURLOPT_SSLCERTTYPE, "PEM")
                 handle.set(rocurl_option_key, identity.key.bytes)
                 handle.set(CURLOPT_SSLKEYTYPE, "PEM")
-                // Without a passphrase, libcurl before 8.13 reads from a null pointer when the key turns out to be encrypted.
+                // Without a passphrase, libcurl before 8.13 reads from a null pointer if the key is encrypted.
                 handle.set(CURLOPT_KEYPASSWD, trust.clientCertificate?.passphrase ?? "")
             }
         }
 
-        /// The options that say which roots one kind of peer is trusted by.
+        /// The options that say which roots are trusted for one kind of peer.
         private struct RootOptions {
             let file, folder, memory, verifiesPeer, verifiesHost: CURLoption
 
@@ -261,7 +263,7 @@
                 handle.set(options.file, nil)
                 if CurlLibrary.restoresRoots, let root = Self.rootOfFile { handle.set(options.memory, root.bytes) }
             case (.system, .named(let file, let folder)):
-                // Without a file, libcurl that restores its own adds that to the folder.
+                // Without a file, a libcurl that restores its own one would add that to the folder.
                 handle.set(options.file, file)
                 if let folder { handle.set(options.folder, folder) } else { forgetFolder(options.folder, handle) }
             case (.file(let file), _):
@@ -280,19 +282,20 @@
         /// In seconds.
         private static let rootLifetime = 600
 
-        /// The first root of the system's file, as it was when it was first asked for. libcurl would take none for the whole file.
+        /// The first root of the system's file, as it was when first asked for. Without any root, libcurl would use the
+        /// whole file.
         private static let rootOfFile = rocurl_root_file().flatMap { file in
             SystemRoots.firstCertificate(inFile: String(cString: file)).map { PEMMemory($0) }
         }
 
-        /// A TLS library that refuses this knows no folders of roots. (One to which it matters that there is no such folder, as
-        /// it may to mbedTLS, trusts nobody then.)
+        /// Removes the folder of roots. A TLS library that refuses this supports no such folders. (If a missing folder
+        /// is an error for the library, as it may be for mbedTLS, nobody is trusted then.)
         private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
             let isRestored = CurlLibrary.restoresRoots && rocurl_root_folder() != nil
             _ = rocurl_set_string(handle.pointer, option, isRestored ? Self.noFolder : nil)
         }
 
-        /// There can be nothing in it.
+        /// A path that cannot contain anything.
         private static let noFolder = "/dev/null"
     }
 
@@ -303,7 +306,7 @@
         private let block: UnsafeMutableRawBufferPointer
 
         init(_ data: Data) {
-            // Also no bytes at all have an address: libcurl takes one that is NULL for none set.
+            // Even empty data gets an address, because libcurl treats NULL as no data set.
             block = .allocate(byteCount: data.count + 1, alignment: 1)
             bytes = UnsafeMutableRawBufferPointer(rebasing: block[..<data.count])
             data.copyBytes(to: bytes)
@@ -315,7 +318,7 @@
     }
 
     extension RequestBody {
-        /// Whether it costs little to send all of it, though the answer may be known before.
+        /// Whether sending all of it costs little, even if the answer may arrive before the end.
         fileprivate var isShort: Bool {
             if case .data(let data) = self { data.count <= 16 << 10 } else { false }
         }

@@ -1,34 +1,36 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Makes the head of a response of the lines that libcurl hands over.
+    /// Builds the head of a response from the lines that libcurl delivers.
     ///
-    /// Heads of informational responses are left out, and so are trailers, which come after the head like lines of it.
+    /// It leaves out the heads of informational responses. It also leaves out trailers, which come after the head in
+    /// the form of head lines.
     struct HeadReader {
-        // 101 (Switching Protocols) answers no request of ours either.
+        // 101 (Switching Protocols) does not answer any of our requests either.
         static let noStatus = "the head has no status that answers a request"
         static let foldedStart = "the head begins with a line that continues another one"
 
-        /// The lines of one head, and of everything before it, may have so many bytes together.
+        /// The maximum size in bytes of one head and everything before it. Trailers count as well.
         static let limit = 256 << 10
 
         enum Line: Equatable {
             case more
             case complete
             case tooLarge
-            /// What follows is not HTTP that can be read. The text says why.
+            /// The rest cannot be read as HTTP. The text says why.
             case malformed(String)
         }
 
         private(set) var status = 0
         private(set) var version: HTTPVersion?
         private var block: [UInt8] = []
-        /// How many bytes have come, those of informational heads and trailers included.
+        /// How many bytes have come, including informational heads and trailers.
         private(set) var size = 0
         private(set) var isComplete = false
-        /// The value of `Content-Encoding`, if the head has it; noticed on the way, since it is asked for at every head.
+        /// The value of `Content-Encoding`, if the head has it. It is recorded while reading, since every head is asked
+        /// for it.
         private(set) var contentEncoding: String?
         private(set) var framing = ResponseFraming()
 
-        /// Whether nothing has come, of an informational response either.
+        /// Whether nothing has come, not even an informational response.
         var isUntouched: Bool { size == 0 }
 
         /// Whether no line of a head has come, or none after those of informational responses.
@@ -57,7 +59,7 @@
                 isComplete = true
                 return .complete
             } else {
-                // RFC 9112, section 2.2: nothing can be continued yet.
+                // RFC 9112, section 2.2: there is no field yet that the line could continue.
                 if block.isEmpty, line[0].isSpaceOrTab { return .malformed(Self.foldedStart) }
                 block.append(contentsOf: line)
                 framing.add(line)
@@ -66,7 +68,7 @@
             return .more
         }
 
-        /// Forgets a head that nobody has seen: the request is sent again.
+        /// Discards a head that nobody has seen, because the request is sent again.
         mutating func startAgain() {
             status = 0
             block.removeAll(keepingCapacity: true)
@@ -82,7 +84,7 @@
             contentEncoding = contentEncoding.map { "\($0), \(trimmed)" } ?? trimmed
         }
 
-        /// `HTTP/1.1 200 OK`, `HTTP/2 200`; libcurl has seen that it is one.
+        /// Reads `HTTP/1.1 200 OK` or `HTTP/2 200`. libcurl has checked that it is a status line.
         private mutating func readStatusLine(_ line: UnsafeRawBufferPointer) {
             func digit(_ index: Int) -> Int? {
                 guard index < line.count, (0x30...0x39).contains(line[index]) else { return nil }
@@ -92,7 +94,7 @@
             version = major.map { HTTPVersion(major: $0, minor: digit(7) ?? 0) }
             if let major, major >= 2 { version = HTTPVersion(major: major, minor: 0) }
             guard var index = line.firstIndex(of: 0x20) else { return }
-            // libcurl skips them too.
+            // libcurl skips blanks here too.
             while index < line.count, line[index] == 0x20 || line[index] == 0x09 { index += 1 }
             var number = 0
             while let next = digit(index), number < 1000 {
@@ -104,7 +106,7 @@
     }
 
     extension UnsafeRawBufferPointer {
-        /// Whether the bytes begin with a text in lower case, in whatever case they are.
+        /// Whether the bytes begin with a text, ignoring case. The text is in lower case.
         func begins(with text: StaticString) -> Bool {
             guard count >= text.utf8CodeUnitCount else { return false }
             for index in 0..<text.utf8CodeUnitCount where self[index] | 0x20 != text.utf8Start[index] | 0x20 {

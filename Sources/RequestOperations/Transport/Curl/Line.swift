@@ -1,4 +1,4 @@
-/// A line of which the first comes out first, at a constant cost whatever its length.
+/// A first-in, first-out line. Appending and taking cost constant time on average, regardless of its length.
 struct Line<Element> {
     /// The places before `start` are empty.
     private var slots: [Element?] = []

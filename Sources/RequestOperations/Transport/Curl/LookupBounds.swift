@@ -1,17 +1,17 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Glibc
 
-    /// How many look-ups of names a driver has going on at a time.
+    /// How many look-ups of names a driver runs at a time.
     ///
-    /// libcurl takes a thread and one or two descriptors for each, and the system's resolver takes one more. The
-    /// look-ups of one driver get a sixth of the process's descriptors, so that they use half of them at most. They get a
-    /// quarter of its threads.
+    /// libcurl needs a thread and one or two descriptors for each look-up, and the system's resolver needs one more.
+    /// The look-ups of one driver get a sixth of the process's descriptors, so that they use at most half of them. They
+    /// get a quarter of its threads.
     struct LookupBounds: Equatable {
-        /// The bound on those that began within the last second, of names that were never resolved. At most 512.
+        /// The limit for look-ups that began within the last second, for names that were never resolved. At most 512.
         let young: Int
-        /// The bound on all of names that were never resolved.
+        /// The limit for all look-ups of names that were never resolved.
         let unresolved: Int
-        /// The bound on all. What is left of it beside the others belongs to names that were resolved before.
+        /// The limit for all look-ups. The part beyond `unresolved` is for names that were resolved before.
         let all: Int
 
         init(young: Int, unresolved: Int, all: Int) {
@@ -29,7 +29,7 @@
             young = all / 2
         }
 
-        /// Those that follow from the limits of the process, as they are now.
+        /// The bounds that follow from the current limits of the process.
         static var ofProcess: LookupBounds {
             LookupBounds(
                 descriptors: limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue)),
@@ -38,32 +38,33 @@
 
         private static func limit(_ resource: __rlimit_resource_t) -> Int {
             var limit = rlimit()
-            // It fails for no resource that exists.
+            // The call fails for no resource that exists.
             return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : .max
         }
 
-        /// The least limit on tasks of the control groups that the process began in.
+        /// The lowest limit on tasks in the control groups that the process started in.
         private static let limitOfGroups: Int = {
-            // What cannot be read sets no limit: a system may have no control groups, or not show them.
+            // A file that cannot be read sets no limit. A system may have no control groups, or may not show them.
             func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
             return read("/proc/self/cgroup").flatMap { leastLimit(ofGroups: $0, read: read) } ?? .max
         }()
 
-        /// The least limit on tasks of some control groups and of those around them; `nil` if there is none.
+        /// The lowest limit on tasks in some control groups and their parents; `nil` if there is none.
         ///
         /// - Parameters:
-        ///   - groups: What `/proc/self/cgroup` has: lines of a number, controllers and a path, separated by colons.
+        ///   - groups: The content of `/proc/self/cgroup`: lines of a number, controllers and a path, separated by
+        ///     colons.
         ///   - read: Reads a file, or returns `nil`.
         static func leastLimit(ofGroups groups: String, read: (String) -> String?) -> Int? {
             var least: Int?
             for line in groups.split(separator: "\n") {
                 let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
                 guard parts.count == 3, let root = root(of: parts[1]) else { continue }
-                // A container may see its own group as the root, whatever its path is outside.
+                // A container may see its own group as the root, even if its path is different outside.
                 var path = parts[2].hasSuffix("/") ? parts[2].dropLast() : parts[2]
                 while true {
                     let text = read("\(root)\(path)/pids.max")?.trimmingCharacters(in: .whitespacesAndNewlines)
-                    // Without a limit it says "max".
+                    // Without a limit, the file says "max".
                     if let limit = text.flatMap({ Int($0) }) { least = min(least ?? .max, limit) }
                     guard let end = path.lastIndex(of: "/") else { break }
                     path = path[..<end]
@@ -72,23 +73,24 @@
             return least
         }
 
-        /// Where the groups of some controllers are, if they bound tasks. Version 2 has all controllers in one place.
+        /// The folder of the groups of some controllers, if they limit tasks. Version 2 has all controllers in one
+        /// folder.
         private static func root(of controllers: Substring) -> String? {
             if controllers.isEmpty { return "/sys/fs/cgroup" }
             return controllers.split(separator: ",").contains("pids") ? "/sys/fs/cgroup/pids" : nil
         }
     }
 
-    /// The look-ups that go on, counted against ``LookupBounds``. Times are those of `CurlLibrary.now`.
+    /// The running look-ups, counted against ``LookupBounds``. Times are those of `CurlLibrary.now`.
     struct LookupPlaces {
         let bounds: LookupBounds
-        /// How many there are, young and old.
+        /// How many look-ups there are, young and old.
         private(set) var count = 0
         private var young = 0
-        /// The young ones, by the eighth of a second in which they began.
+        /// The young look-ups, by the eighth of a second in which they began.
         private var youngByTime: [Int64: Int] = [:]
 
-        /// So long a look-up is young.
+        /// How long a look-up is young.
         static let youth: Int64 = 1_000_000_000
         private static let interval = youth / 8
 
@@ -109,18 +111,18 @@
             youngByTime[now / Self.interval, default: 0] += 1
         }
 
-        /// - Parameter since: When it was taken.
+        /// - Parameter since: When the place was taken.
         mutating func giveBack(since: Int64) {
             endYouth(since: since)
             count -= 1
         }
 
-        /// Gives back one that is young no longer.
+        /// Gives back the place of a look-up that is no longer young.
         mutating func giveBackOld() {
             count -= 1
         }
 
-        /// One goes on that nobody waits for any more.
+        /// A look-up that nobody waits for goes on. It counts as old.
         mutating func endYouth(since: Int64) {
             let time = since / Self.interval
             guard let there = youngByTime[time] else { return }
@@ -135,7 +137,7 @@
             young = youngByTime.values.reduce(0, +)
         }
 
-        /// When the first of them will be young no longer.
+        /// When the first of the young look-ups becomes old.
         var nextAging: Int64 { youngByTime.keys.min().map(Self.aging) ?? .max }
 
         private static func aging(of time: Int64) -> Int64 { (time + 1) * interval + youth }

@@ -1,24 +1,26 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Coalesces look-ups: of the transfers to one name, one looks it up, and the others are held until the name is known.
+    /// Combines look-ups: one of the transfers to a name looks it up, and the others are held until the name is known.
     ///
-    /// libcurl starts a thread for each look-up, also for a hundred of the same name at the same time. How many go on at a time is
-    /// bounded by ``LookupBounds``. Those whose transfers have been given up count as old ones, since their threads go on.
+    /// libcurl starts a thread for each look-up, even for a hundred look-ups of the same name at the same time.
+    /// ``LookupBounds`` limits how many run at a time. Look-ups whose transfers were given up count as old ones, since
+    /// their threads go on.
     ///
-    /// A name that was resolved before does not wait for names that never were: it has places of its own. A look-up that fails ends
-    /// one transfer, since libcurl does not tell whether there is no such name or the resolver is busy. More of the others
-    /// try at a time with each failure.
+    /// Names that were resolved before have places of their own. So they do not wait for names that were never
+    /// resolved. A failed look-up ends only one transfer, since libcurl does not tell whether the name does not exist
+    /// or the resolver is busy. With each failure, more of the others try at a time.
     struct LookupDesk {
-        /// Where a transfer stands with its name.
+        /// The state of a transfer with respect to its name.
         enum Stand: Equatable {
             /// The desk has nothing to do with it.
             case none
-            /// It is held, since others look the name up or too many other names are looked up.
+            /// The desk holds it, since others look the name up or too many other names are looked up.
             case held
-            /// It was let go; it is not known yet whether there has to be a look-up. It has had a place since then.
+            /// The desk let it go, and it is not known yet whether it needs a look-up. It has had a place since this
+            /// time.
             case trying(since: Int64)
-            /// libcurl makes it wait for a connection, so that it looks up nothing for now.
+            /// libcurl makes it wait for a connection, so it looks up nothing for now.
             case waiting
-            /// It has had a place since then.
+            /// It looks the name up, and has had a place since this time.
             case lookingUp(since: Int64)
             /// It has ended, and its look-up goes on without it.
             case abandoned
@@ -28,19 +30,19 @@
 
         /// A name that some transfer did not know.
         final class Name {
-            /// libcurl remembers the name until then.
+            /// Until when libcurl remembers the name.
             fileprivate var knownUntil = Int64.min
-            /// Until when it remembers it if the last look-up told it all.
+            /// Until when libcurl remembers the name if the last look-up gave all addresses.
             fileprivate var answeredUntil = Int64.min
             fileprivate var trying = 0
             fileprivate var lookups = 0
-            /// How many may try at a time: more with each that needed no look-up, since it found a connection.
+            /// How many may try at a time. It grows with each one that needed no look-up because it found a connection.
             fileprivate var window = 1
-            /// How many look-ups in a row have failed or not told it all, so that the next one had to begin.
+            /// How many look-ups in a row failed or did not give all addresses, so that the next one had to begin.
             fileprivate var misses = 0
-            /// How many connections may have come free since the last look-up began, which found none.
+            /// How many connections may have become free since the last look-up began; that one found none.
             fileprivate var freed = 0
-            /// Some of them may have been let go of since.
+            /// Held transfers. Some of them may have been released since.
             fileprivate var held = Line<CurlTransfer>()
             fileprivate var isInLine = false
 
@@ -50,11 +52,11 @@
 
             fileprivate var mayTry: Bool { freed > 0 || trying + lookups < window }
 
-            /// How many may try after a look-up: one, and more with each that has not told it all.
+            /// How many may try after a look-up: one, and more with each one that did not give all addresses.
             fileprivate var narrowestWindow: Int { min(1 << min(misses, 16), LookupDesk.widestWindow) }
         }
 
-        /// How long a name counts as known: a little less than the 60 s for which libcurl keeps it.
+        /// How long a name counts as known: a little less than the 60 s that libcurl keeps it.
         private static let memory: Int64 = 50_000_000_000
         /// How long a name counts as resolved before, at least.
         private static let longMemory = HostMemory.sweepInterval / 2
@@ -63,12 +65,12 @@
         static let widestWindow = 32
 
         private var names: [String: Name] = [:]
-        /// From how many names on those are forgotten that nobody needs.
+        /// The number of names at which unneeded names are removed.
         private var capacity = 1024
-        /// When those were forgotten last that nobody needs.
+        /// When unneeded names were last removed.
         private var lastSweep = Int64.min
         private var places: LookupPlaces
-        /// Names that wait for a place, and were resolved before.
+        /// Names that wait for a place and were resolved before.
         private var resolvedLine = Line<Name>()
         /// All others that wait for a place.
         private var line = Line<Name>()
@@ -88,10 +90,10 @@
         /// How many look-ups go on at most.
         var bounds: LookupBounds { places.bounds }
 
-        /// Whether no look-up goes on, so that none holds anybody.
+        /// Whether no look-up runs, so that nobody is held for one.
         var isIdle: Bool { places.count == 0 }
 
-        /// Whether the transfer can begin; otherwise it is held until the desk lets it go.
+        /// Whether the transfer can begin. Otherwise the desk holds it until it lets it go.
         mutating func admits(_ transfer: CurlTransfer, at now: Int64) -> Bool {
             guard let text = transfer.lookupName, !transfer.stand.isTrying else { return true }
             if now - HostMemory.sweepInterval >= lastSweep { forgetUnneeded(at: now) }
@@ -116,7 +118,7 @@
                 name.trying -= 1
                 transfer.stand = .lookingUp(since: since)
             case .waiting:
-                // It waited for a connection, and its place was given away.
+                // The transfer waited for a connection, and its place was given away.
                 places.take(at: now)
                 transfer.stand = .lookingUp(since: now)
             case .none, .held, .lookingUp, .abandoned:
@@ -127,9 +129,9 @@
             name.freed = 0
         }
 
-        /// The name of a transfer is known, or none was needed. Returns those that can begin.
+        /// The name of a transfer is known, or the transfer needed none. Returns the transfers that can begin.
         ///
-        /// - Parameter connects: Whether it makes a connection, for which it needs the name.
+        /// - Parameter connects: Whether the transfer makes a connection, for which it needs the name.
         mutating func lookupEnded(for transfer: CurlTransfer, connects: Bool, at now: Int64) -> [CurlTransfer] {
             guard let name = transfer.name else { return [] }
             let isTrying = transfer.stand.isTrying
@@ -149,7 +151,7 @@
             return takeHeld(of: name) + leave(transfer, name, at: now)
         }
 
-        /// libcurl makes a transfer wait for a connection. Returns those that can begin.
+        /// libcurl makes a transfer wait for a connection. Returns the transfers that can begin.
         mutating func waits(_ transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
             guard let name = transfer.name, transfer.stand.isTrying else { return [] }
             let next = leave(transfer, name, widening: true, at: now)
@@ -157,9 +159,9 @@
             return next
         }
 
-        /// A transfer ended without its name being known. Returns those that can begin.
+        /// A transfer ended before its name was known. Returns the transfers that can begin.
         ///
-        /// - Parameter isFailure: Whether a look-up has failed, rather than been given up.
+        /// - Parameter isFailure: Whether a look-up failed. Otherwise it was given up.
         mutating func ended(_ transfer: CurlTransfer, isFailure: Bool, at now: Int64) -> [CurlTransfer] {
             guard let name = transfer.name else { return [] }
             if isFailure {
@@ -167,7 +169,7 @@
                 name.window = max(name.window, name.narrowestWindow)
             }
             let next = leave(transfer, name, at: now)
-            // The next that asks for it begins anew.
+            // The next transfer that asks for the name starts anew.
             if !name.isInUse, name.held.isEmpty {
                 name.misses = 0
                 name.window = 1
@@ -175,7 +177,7 @@
             return next
         }
 
-        /// A transfer ends, and its look-up goes on without it. Returns those that can begin.
+        /// A transfer ends, and its look-up goes on without it. Returns the transfers that can begin.
         mutating func abandons(_ transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
             guard case .lookingUp(let since) = transfer.stand else { return [] }
             places.endYouth(since: since)
@@ -183,8 +185,8 @@
             return letGo(at: now)
         }
 
-        /// A transfer has ended and left its connection to others, who may wait for a look-up that it spares them. Returns those
-        /// that can begin.
+        /// A transfer ended and left its connection to others. That may spare waiting transfers a look-up. Returns
+        /// those that can begin.
         mutating func connectionComesFree(after transfer: CurlTransfer, at now: Int64) -> [CurlTransfer] {
             guard let name = transfer.lookupName.flatMap({ names[$0] }), name.lookups > 0,
                 name.freed < Self.widestWindow
@@ -195,12 +197,12 @@
             return [next]
         }
 
-        /// Lets go of a held transfer.
+        /// Releases a held transfer.
         mutating func remove(_ transfer: CurlTransfer) {
             guard transfer.stand == .held else { return }
             heldCount -= 1
             transfer.stand = .none
-            // It stays in its line, which must not keep it and be kept by it.
+            // The transfer stays in its line. Without this, the line and the transfer would keep each other alive.
             transfer.name = nil
         }
 
@@ -211,16 +213,17 @@
 
         // MARK: Places
 
-        /// When time alone lets somebody go.
+        /// When a transfer can begin only because time has passed.
         var nextAging: Int64 { line.isEmpty ? .max : places.nextAging }
 
-        /// Time has passed. Returns those that can begin.
+        /// Time has passed. Returns the transfers that can begin.
         mutating func age(at now: Int64) -> [CurlTransfer] {
             guard nextAging <= now else { return [] }
             return letGo(at: now)
         }
 
-        /// (Who uses a connection that has come free needs no look-up.)
+        /// Whether there is a place for a name. (A transfer that uses a connection that has become free needs no
+        /// look-up.)
         private func hasPlace(for name: Name) -> Bool {
             name.freed > 0 || places.hasRoom(isResolved: name.isResolved)
         }
@@ -239,14 +242,14 @@
             getInLine(name)
         }
 
-        /// Puts a name in line that waits for nothing but a place.
+        /// Puts a name in line if it waits only for a place.
         private mutating func getInLine(_ name: Name) {
             guard !name.isInLine, name.mayTry, !name.held.isEmpty else { return }
             name.isInLine = true
             if name.isResolved { resolvedLine.append(name) } else { line.append(name) }
         }
 
-        /// Takes a transfer away from its name. Returns those that can begin then, which count as trying.
+        /// Removes a transfer from its name. Returns the transfers that can begin then; they count as trying.
         private mutating func leave(
             _ transfer: CurlTransfer, _ name: Name, widening: Bool = false, at now: Int64
         ) -> [CurlTransfer] {
@@ -264,17 +267,17 @@
             case .none, .held, .waiting:
                 return []
             }
-            // During a look-up, those go that a connection came free for.
+            // During a look-up, only transfers for which a connection became free may begin.
             if widening, name.lookups == 0 { name.window = min(2 * name.window, Self.widestWindow) }
             getInLine(name)
             return letGo(at: now)
         }
 
-        /// Lets those begin for whom there is a place.
+        /// Begins the transfers for which there is a place.
         private mutating func letGo(at now: Int64) -> [CurlTransfer] {
             places.age(at: now)
             var next: [CurlTransfer] = []
-            // Names whose turn has come, but for whom there was no room for all.
+            // Names whose turn came, but which had no room for all of their transfers.
             var unserved: [Name] = []
             while let first = resolvedLine.first, hasPlace(for: first) {
                 resolvedLine.popFirst()
@@ -324,12 +327,13 @@
             return name
         }
 
-        /// Forgets the names that nobody needs. That is done when there are many, and after ``HostMemory/sweepInterval``.
+        /// Forgets the names that nobody needs. That happens when there are many, and after
+        /// ``HostMemory/sweepInterval``.
         private mutating func forgetUnneeded(at now: Int64) {
             lastSweep = now
             forget { $0.answeredUntil.adding(Self.longMemory) > now }
             if names.count > Self.mostResolved { forget { $0.knownUntil > now } }
-            // All of them may be needed: the next time is not the next name.
+            // All of them may be needed, so the next sweep must not happen with the next name.
             capacity = max(1024, 2 * names.count)
         }
 

@@ -1,14 +1,17 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Who makes connections that others are to use, one at a time to each origin, and who waits for those.
+    /// The transfers that make connections for others to use, one at a time for each origin, and the transfers that
+    /// wait for them.
     ///
-    /// That is so with HTTP/2 without TLS where libcurl is told one thing to make a connection and another to use one. A transfer
-    /// that it finds no connection for is turned back, and then makes one; as long as one is being made, others to its origin
-    /// are held back, since libcurl would let them speak HTTP/1.1 on it. And it is so where a connection was lost that served
-    /// many. They go in portions, more with each that gets on, since those for which there is no room are turned back again.
+    /// This is needed for HTTP/2 without TLS, where libcurl needs one setting to make a connection and another to use
+    /// one. If libcurl finds no connection for a transfer, the transfer is turned back and then makes one. While one is
+    /// being made, others to its origin are held back, since libcurl would let them speak HTTP/1.1 on it.
+    ///
+    /// It is also needed after a connection was lost that served many requests. The waiting transfers are released in
+    /// portions, and each one that gets its connection releases more. Those that find no room are turned back again.
     struct NewConnections {
         private struct Place {
             var makerCount = 0
-            /// Some of them may have ended.
+            /// The transfers that wait. Some of them may have ended.
             var heldBack = Line<CurlTransfer>()
         }
 
@@ -17,7 +20,7 @@
 
         private static let portion = 2
 
-        /// Whether a transfer makes none, and one is being made or others were before it.
+        /// Whether a transfer must wait: it makes no connection, and one is being made or others wait already.
         func mustWait(_ transfer: CurlTransfer) -> Bool {
             !places.isEmpty && !transfer.mayConnect && places[transfer.origin] != nil
         }
@@ -27,7 +30,7 @@
             places[transfer.origin].map { $0.makerCount > 0 } ?? false
         }
 
-        /// Those that wait for a connection to an origin to be made.
+        /// The transfers that wait until a connection to an origin is made.
         func heldBack(from origin: Origin) -> [CurlTransfer] {
             places[origin]?.heldBack.elements ?? []
         }
@@ -44,7 +47,7 @@
             places[transfer.origin, default: Place()].makerCount += 1
         }
 
-        /// A transfer has its connection, or has ended, or waits for one of a bounded number.
+        /// A transfer has its connection, has ended, or waits for one of a limited number.
         mutating func makesRoom(_ transfer: CurlTransfer) {
             guard !places.isEmpty, var place = places[transfer.origin] else { return }
             if transfer.makesConnection {
@@ -64,7 +67,8 @@
             }
         }
 
-        /// Those that can be given to libcurl now. (Where one has ended meanwhile, others were released for it.)
+        /// The transfers that can be given to libcurl now. (If one has ended meanwhile, others were released in its
+        /// place.)
         mutating func takeReleased() -> [CurlTransfer] {
             guard !released.isEmpty else { return [] }
             defer { released = [] }

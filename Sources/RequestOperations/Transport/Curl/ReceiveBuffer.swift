@@ -4,16 +4,17 @@
 
     /// Bytes of a body as they arrive, in memory that becomes the storage of a `Data` without a copy.
     ///
-    /// Blocks of 1 KiB to 1 MiB come from a pool and go back to it when that `Data` is freed: fresh pages of the system
-    /// cost more than the transfer of the bytes that they hold, and memory that one thread takes and another frees is dear.
-    // Unchecked: used by one side at a time, which `TransferMachine` sees to.
+    /// Blocks of 1 KiB to 1 MiB come from a pool, and go back to it when that `Data` is freed. The reason is that fresh
+    /// pages of the system cost more than the transfer of the bytes in them. Memory that one thread allocates and
+    /// another frees is also expensive.
+    // Unchecked: only one side uses it at a time, which `TransferMachine` guarantees.
     final class ReceiveBuffer: @unchecked Sendable {
         private var storage: UnsafeMutableRawPointer?
         private var capacity = 0
         private(set) var count = 0
 
-        /// - Parameter expected: How many bytes will come, so far as is known. Memory is reserved for at most 1 MiB of
-        ///   them: the number comes from the server.
+        /// - Parameter expected: How many bytes will come, as far as that is known. At most 1 MiB is reserved for them,
+        ///   since the number comes from the server.
         init(expecting expected: Int) {
             guard expected > 0 else { return }
             grow(to: min(expected, BodyMemory.largestPooled))
@@ -42,7 +43,7 @@
             count = 0
         }
 
-        /// The bytes as a `Data` that takes over their memory; the buffer is empty afterwards.
+        /// The bytes as a `Data` that takes over their memory. The buffer is empty afterwards.
         func takeData() -> Data {
             guard let storage, count > 0 else { return Data() }
             let size = count
@@ -77,14 +78,15 @@
         }
     }
 
-    /// The memory of bodies: small blocks straight from `malloc`, middle ones through a pool by powers of two.
+    /// The memory of bodies: small and very large blocks come directly from `malloc`, medium ones from a pool by powers
+    /// of two.
     enum BodyMemory {
         static let smallestPooled = 1 << 10
         static let largestPooled = 1 << 20
-        /// How much the pool keeps at most while nobody uses it.
+        /// How many bytes the pool keeps at most while nobody uses them.
         private static let limit = 8 << 20
 
-        // Unchecked: free blocks belong to nobody but the pool, under its lock.
+        // Unchecked: free blocks belong only to the pool, under its lock.
         private struct Blocks: @unchecked Sendable {
             /// Free blocks by the power of two of their size, from `smallestPooled` on.
             var free = [[UnsafeMutableRawPointer]](repeating: [], count: 11)
@@ -108,7 +110,7 @@
 
         /// Takes a block back, or frees it if the pool has enough.
         static func give(_ block: UnsafeMutableRawPointer) {
-            // The size that `malloc` gave is that of the class and at most a few bytes more.
+            // `malloc` gives the size of the class, and at most a few bytes more.
             let size = rocurl_block_size(block)
             guard size >= smallestPooled, size < largestPooled + smallestPooled else { return free(block) }
             let (index, capacity) = sizeClass(roundingDown: size)
@@ -122,10 +124,10 @@
             if !isKept { free(block) }
         }
 
-        /// Makes a block larger that is too large for the pool.
+        /// Makes a block larger. The block must be too large for the pool.
         static func resize(_ block: UnsafeMutableRawPointer, to size: Int) -> UnsafeMutableRawPointer {
             guard let block = realloc(block, size) else {
-                // As everywhere in Swift, memory that is not there ends the process.
+                // As everywhere in Swift, a lack of memory ends the process.
                 preconditionFailure("There is no memory for \(size) bytes of a body.")
             }
             return block
@@ -133,7 +135,7 @@
 
         private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
             guard let block = malloc(size) else {
-                // As everywhere in Swift, memory that is not there ends the process.
+                // As everywhere in Swift, a lack of memory ends the process.
                 preconditionFailure("There is no memory for \(size) bytes of a body.")
             }
             return block

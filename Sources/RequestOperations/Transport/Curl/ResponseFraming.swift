@@ -1,17 +1,19 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// Where the body of a response ends, by the fields of its head (RFC 9112, section 6.3).
     ///
-    /// libcurl reads the beginning of a `Content-Length` that is a number, and the last of several. What it takes for a length
-    /// must be one, or a response ends in the wrong place and the next one begins there.
+    /// libcurl reads the beginning of a `Content-Length` that is a number, and the last of several fields. We check
+    /// that what it takes for a length really is one. Otherwise a response would end in the wrong place, and the next
+    /// one would begin there.
     struct ResponseFraming {
         enum Verdict: Equatable {
-            /// libcurl reads the body right, and the connection can be used again.
+            /// libcurl reads the body correctly, and the connection can be used again.
             case usual
-            /// libcurl reads the body right. Another reader might not, so the connection serves no other request.
+            /// libcurl reads the body correctly. Another reader might not, so the connection serves no other request.
             case last
-            /// The body has this length, and the connection serves no other request. libcurl may wait for the connection's end.
+            /// The body has this length, and the connection serves no other request. libcurl may wait for the
+            /// connection's end.
             case length(Int64, isCoded: Bool)
-            /// Nobody can say where the body ends. The text says why.
+            /// The end of the body cannot be known. The text says why.
             case malformed(String)
         }
 
@@ -23,7 +25,7 @@
         private var lengthFault: String?
         private var isInFramingField = false
 
-        /// Takes note of a line of the head, without the one of the status and the empty one.
+        /// Reads a line of the head, except the status line and the empty line.
         mutating func add(_ line: UnsafeRawBufferPointer) {
             guard let first = line.first else { return }
             if first.isSpaceOrTab {
@@ -44,24 +46,24 @@
             }
         }
 
-        /// Judges a head that is complete.
+        /// Decides how the body of a complete head ends.
         ///
         /// - Parameters:
         ///   - status: The status, at least 200.
         ///   - version: The version of HTTP, if it is known.
         ///   - isForHead: Whether the request was a HEAD.
         func verdict(status: Int, version: HTTPVersion?, isForHead: Bool) -> Verdict {
-            // There is no body, whatever the fields say.
+            // There is no body, regardless of the fields.
             if isForHead || status == 204 || status == 304 { return .usual }
             if let fault { return .malformed(fault) }
             guard let codings else { return lengthFault.map { Verdict.malformed($0) } ?? .usual }
-            // HTTP/2 and later know no transfer codings, and libcurl refuses them there.
+            // HTTP/2 and later have no transfer codings, and libcurl refuses them there.
             if let version, version.major >= 2 { return .usual }
             guard !codings.dropLast().contains("chunked"), !codings.contains(where: Self.isChunkedWithParameters) else {
                 return .malformed("Transfer-Encoding does not end with chunked, or gives it parameters")
             }
             if codings.last == "chunked" {
-                // It takes the place of a length (RFC 9112, section 6.3), and is not for HTTP/1.0 (section 6.1).
+                // Chunked coding overrides a length (RFC 9112, section 6.3), and is not for HTTP/1.0 (section 6.1).
                 return length == nil && lengthFault == nil && version != .http1_0 ? .usual : .last
             }
             if let lengthFault { return .malformed(lengthFault) }
@@ -85,14 +87,14 @@
             }
             isInFramingField = true
             let value = Self.trimmed(rest[(colon + 1)...])
-            // libcurl takes some of them for blanks.
+            // libcurl treats some of these characters as blanks.
             if value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
                 fault = "a field that frames the body has a control character"
             }
             return value
         }
 
-        /// One number, or a list of equal ones, which count as one (RFC 9110, section 8.6).
+        /// Reads one number, or a list of equal numbers, which count as one (RFC 9110, section 8.6).
         private mutating func addLength(_ value: Slice<UnsafeRawBufferPointer>) {
             if length == nil, let number = Self.number(value) {
                 length = number
@@ -128,7 +130,7 @@
             return coding[..<end].trimmingCharacters(in: .whitespaces) == "chunked"
         }
 
-        /// `nil` unless all bytes are digits, and for more than libcurl can count.
+        /// The number; `nil` unless all bytes are digits, or if it is more than libcurl can count.
         private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> Int64? {
             guard !digits.isEmpty else { return nil }
             var number: Int64 = 0
@@ -142,7 +144,7 @@
             return number
         }
 
-        /// Without blanks around, and without the end of the line.
+        /// Removes blanks on both sides, and the end of the line.
         private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
             var bytes = bytes
             while let last = bytes.last, last.isSpaceOrTab || last == 0x0D || last == 0x0A { bytes.removeLast() }

@@ -2,11 +2,11 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// Where the connection of a request begins and ends, as libcurl tells it. One of a Unix socket has no ports, so that it
-    /// cannot be told from others: a whole one may be given up for one that has ended.
+    /// The two ends of a request's connection, as libcurl reports them. A Unix socket has no ports, so its connection
+    /// cannot be told from others. A good one may be given up for one that has ended.
     struct ConnectionEnds {
         let localPort: Int32
-        /// A text, in libcurl's hands.
+        /// A text that libcurl owns.
         let remoteAddress: UnsafePointer<CChar>?
         let remotePort: Int32
 
@@ -15,30 +15,32 @@
         }
     }
 
-    /// What libcurl waits for on the thread of a driver: its sockets and its timer. The kernel keeps the sockets, so that what
-    /// one event costs does not depend on how many transfers wait for theirs.
-    // Unchecked: touched by the thread of its driver alone, and before its start by the one that starts it.
+    /// What libcurl waits for on the thread of a driver: its sockets and its timer. The kernel keeps the set of
+    /// sockets. So the cost of one event does not depend on how many transfers wait.
+    // Unchecked: only the thread of its driver touches it, and before that thread starts, only the thread that starts
+    // it.
     final class SocketSet: @unchecked Sendable {
         private var epoll: Int32 = -1
-        /// By descriptor; unchecked, since one thread alone asks for them, at each step of each transfer.
+        /// The watches by descriptor. Unchecked for exclusivity: only one thread reads them, at each step of each
+        /// transfer.
         @exclusivity(unchecked) private var watches: [SocketWatch] = []
         private let events = UnsafeMutablePointer<rocurl_event>.allocate(capacity: SocketSet.capacity)
-        /// How many have happened since libcurl last attended to them.
+        /// How many events have happened since libcurl last handled them.
         private(set) var eventCount: Int32 = 0
-        /// When libcurl wants to be called in any case.
+        /// When libcurl wants to be called even if nothing happens.
         private(set) var timer = Int64.max
 
         /// Descriptors that are not watched for output, since libcurl had no use for it.
         private var resting: [Int32] = []
-        /// When it is tried nevertheless.
+        /// When these descriptors are watched for output again.
         private var restEnd = Int64.max
 
-        /// Descriptors of connections of which libcurl may hold back input.
+        /// Descriptors of connections whose input libcurl may hold back.
         private var unseen: [Int32] = []
-        /// Those of idle connections that had something to tell.
+        /// Descriptors of idle connections that had an event.
         private var ended: [Int32] = []
-        /// Such connections, ended since, until libcurl closes them. (The kernel may give one port on our side to connections
-        /// to different servers.)
+        /// The idle connections that we have ended since, until libcurl closes them. (The kernel may give the same
+        /// local port to connections to different servers.)
         private var endedConnections: [Int32: rocurl_ends] = [:]
 
         private static let capacity = 64
@@ -49,7 +51,7 @@
             events.deallocate()
         }
 
-        /// Begins to watch, if it does not; `false` if the system has no descriptor for that.
+        /// Begins to watch, if it does not yet. Returns `false` if the system has no descriptor for that.
         func open(wakeDescriptor: Int32) -> Bool {
             guard epoll < 0 else { return true }
             epoll = rocurl_epoll_create()
@@ -71,12 +73,13 @@
             timer = milliseconds < 0 ? .max : CurlLibrary.now.adding(Int64(milliseconds) * 1_000_000)
         }
 
-        /// A descriptor was made for a connection, which will say when it is closed once it stands; `false` if the system
-        /// cannot watch it.
+        /// A descriptor was made for a connection. libcurl reports when it is closed, once the connection is
+        /// established. Returns `false` if the system cannot watch the descriptor.
         func opened(_ descriptor: Int32) -> Bool {
             reserve(descriptor)
             forgetEnd(of: descriptor)
-            // Of one that was closed before its connection stood libcurl may not tell if the next takes its number.
+            // libcurl may not report that a descriptor was closed before its connection was established, if the next
+            // one gets its number.
             let interest = watches[Int(descriptor)].wanted
             watches[Int(descriptor)] = SocketWatch(isConnection: true)
             return want(interest, of: descriptor)
@@ -86,35 +89,38 @@
         func closes(_ descriptor: Int32) {
             guard descriptor < watches.count else { return }
             forgetEnd(of: descriptor)
-            // If a child of the process has it as well, the kernel would go on watching it.
+            // If a child process has the descriptor as well, the kernel would go on watching it.
             _ = change(descriptor) { $0 = SocketWatch() }
         }
 
-        /// Watches a descriptor for what libcurl wants to know of it; `false` if the system cannot.
+        /// Watches a descriptor for what libcurl wants to know. Returns `false` if the system cannot.
         ///
-        /// - Parameter mayRest: Whether libcurl may want to know of output of which it makes nothing.
+        /// - Parameter mayRest: Whether libcurl may ask for output events that it cannot use.
         func want(_ interest: SocketWatch.Interest, of descriptor: Int32, mayRest: Bool = false) -> Bool {
             reserve(descriptor)
             return change(descriptor) { $0.want(interest, mayRest: mayRest) }
         }
 
-        /// Keeps input from libcurl, or does so no longer.
+        /// Hides input from libcurl, or stops hiding it.
         func setInput(isWithheld: Bool, of descriptor: Int32) {
-            // It is watched for no more than libcurl wanted, which was told what cannot be watched.
+            // The descriptor is watched for no more than libcurl wanted. libcurl was told then if it could not be
+            // watched.
             _ = change(descriptor) { $0.setInput(isWithheld: isWithheld) }
         }
 
         /// libcurl keeps a connection that nobody uses.
         func leftIdle(_ descriptor: Int32) {
             reserve(descriptor)
-            // If the system cannot watch it, libcurl finds its end when the next request uses it, or that fails.
+            // If the system cannot watch the connection, libcurl finds its end when the next request uses it, or that
+            // request fails.
             _ = change(descriptor) { $0.leaveIdle() }
         }
 
-        /// libcurl has done with a new connection, and may never have had to wait for it: with a server on the same machine all
-        /// can happen at once.
+        /// libcurl has finished with a new connection, and may never have had to wait for it. With a server on the same
+        /// machine, everything can happen at once.
         ///
-        /// - Parameter localPort: Its port on our side: libcurl may have closed the descriptor without a word.
+        /// - Parameter localPort: The local port of the connection. libcurl may have closed the descriptor without
+        ///   reporting it.
         func leftUnawaited(_ descriptor: Int32, localPort: Int32) {
             reserve(descriptor)
             guard watches[Int(descriptor)].isUnawaited else { return }
@@ -122,9 +128,9 @@
             if rocurl_find_ends(descriptor, &ends), ends.local_port == localPort { leftIdle(descriptor) }
         }
 
-        /// Has libcurl look for input of a connection, whether the kernel has any or not, once it had its turn.
+        /// Makes libcurl look for input of a connection after its turn, even if the kernel has none.
         ///
-        /// - Parameter descriptor: That of the connection; `nil` if it is not known.
+        /// - Parameter descriptor: The descriptor of the connection; `nil` if it is not known.
         func lookAgain(at descriptor: Int32?) {
             guard let descriptor else {
                 for index in watches.indices where watches[index].wanted.contains(.input) {
@@ -142,35 +148,35 @@
         private func change(_ descriptor: Int32, _ body: (inout SocketWatch) -> Void) -> Bool {
             let before = watches[Int(descriptor)].watched
             body(&watches[Int(descriptor)])
-            // It may be idle again, or another one, when it is known to be.
+            // The descriptor may be idle again, or may be a different connection, when we find out.
             if !ended.isEmpty, !watches[Int(descriptor)].isIdle { ended.removeAll { $0 == descriptor } }
             let after = watches[Int(descriptor)].watched
             if before == after { return true }
             let isDone = rocurl_watch(epoll, descriptor, Int32(before.rawValue), Int32(after.rawValue))
-            // One that is closed the kernel has forgotten.
+            // The kernel has already forgotten a closed descriptor.
             return isDone || after.isEmpty
         }
 
-        /// When something is to be done even if nothing happens.
+        /// When there is work even if nothing happens.
         var deadline: Int64 { unseen.isEmpty ? min(timer, restEnd) : 0 }
 
         // MARK: What happens
 
-        /// Waits until something happens to one of the sockets, or the thread is woken, or the time has passed; whether
-        /// something happened.
+        /// Waits until a socket has an event, the thread is woken, or the time has passed. Returns whether there was an
+        /// event.
         func wait(milliseconds: Int32) -> Bool {
             eventCount = rocurl_wait(epoll, events, Int32(Self.capacity), milliseconds)
             return eventCount > 0
         }
 
-        /// As `wait` without waiting, if nothing has happened since.
+        /// Like `wait` without waiting, if no event is recorded yet.
         func ask() {
             if eventCount == 0 { _ = wait(milliseconds: 0) }
         }
 
-        /// Lets libcurl attend to what has happened since the last time.
+        /// Lets libcurl handle the events since the last time.
         ///
-        /// - Parameter endsIdle: Whether it is known of each connection that seems to be used by nobody.
+        /// - Parameter endsIdle: Whether every connection that seems idle is known to be idle.
         func attend(_ multi: UnsafeMutableRawPointer, endsIdle: @autoclosure () -> Bool) {
             noticeEnds()
             if !ended.isEmpty, endsIdle() { endIdle() }
@@ -190,7 +196,7 @@
             for event in happened where isIdle(event.descriptor) { ended.append(event.descriptor) }
         }
 
-        /// Ends the connections that nobody uses and that had something to tell, before one of them is used.
+        /// Ends idle connections that had an event, before one of them is used.
         private func endIdle() {
             for descriptor in ended {
                 var ends = rocurl_ends()
@@ -204,27 +210,29 @@
             if !endedConnections.isEmpty { endedConnections[descriptor] = nil }
         }
 
-        /// Whether a connection was ended when nobody used it.
+        /// Whether a connection was ended while nobody used it.
         func hasEnded(_ connection: ConnectionEnds) -> Bool {
             !endedConnections.isEmpty && endedConnections.values.contains { connection.mayHave($0) }
         }
 
-        /// A new connection stands. If one that was reset had its port, that is not known by its port any longer.
+        /// A new connection is established. If a connection that was reset had the same port, the port no longer
+        /// identifies that one.
         func stands(_ connection: ConnectionEnds) {
             guard !endedConnections.isEmpty, connection.localPort > 0 else { return }
             endedConnections = endedConnections.filter { !connection.mayHave($0.value) }
         }
 
-        /// The descriptor of a connection; `nil` if it cannot be told.
+        /// The descriptor of a connection; `nil` if it cannot be found.
         ///
-        /// - Parameter likely: The one that it probably has, which is looked at first.
+        /// - Parameter likely: The descriptor that the connection probably has, which is checked first.
         func descriptor(of connection: ConnectionEnds, likely: Int32?) -> Int32? {
             guard connection.localPort > 0 else { return nil }
             if let likely, isOfConnection(likely), has(likely, connection) { return likely }
             return watches.indices.lazy.map { Int32($0) }.first { isOfConnection($0) && has($0, connection) }
         }
 
-        /// How many connections stand. (libcurl does not tell when it closes a descriptor whose connection never stood.)
+        /// How many connections are established. (libcurl does not report when it closes a descriptor whose connection
+        /// was never established.)
         var connectionCount: Int { watches.indices.count { isOfConnection(Int32($0)) && stands(Int32($0)) } }
 
         /// All connections were closed.
@@ -248,14 +256,14 @@
             return rocurl_find_ends(descriptor, &ends) && connection.mayHave(ends)
         }
 
-        /// Ends a connection over which nothing comes any more. No later request gets on over it.
+        /// Ends a silent connection. No later request can use it.
         func shutDown(_ descriptor: Int32) {
             var ends = rocurl_ends()
             if rocurl_find_ends(descriptor, &ends) { endedConnections[descriptor] = ends }
             Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
         }
 
-        /// Has libcurl read from a connection now.
+        /// Makes libcurl read from a connection now.
         func read(_ descriptor: Int32, _ multi: UnsafeMutableRawPointer) {
             var running: Int32 = 0
             curl_multi_socket_action(multi, descriptor, CURL_CSELECT_IN, &running)
@@ -265,7 +273,7 @@
             descriptor < watches.count && watches[Int(descriptor)].isIdle
         }
 
-        /// Where libcurl is to look for input of which no event will tell it now.
+        /// Takes the descriptors where libcurl has to look for input that no event will report now.
         private func takeUnseen() -> [Int32] {
             guard !unseen.isEmpty else { return [] }
             defer { unseen = [] }
@@ -290,7 +298,7 @@
                 var running: Int32 = 0
                 // `CURL_SOCKET_TIMEOUT`, which is a macro.
                 curl_multi_socket_action(multi, -1, 0, &running)
-                // It may have made something of output in there.
+                // libcurl may have used the output in that call.
                 endRest()
             } else if restEnd <= now {
                 endRest()
@@ -316,10 +324,10 @@
         }
 
         private func whatToTell(of event: rocurl_event) -> SocketWatch.Interest {
-            // The one that wakes the thread is none of libcurl's.
+            // The descriptor that wakes the thread is not one of libcurl's.
             guard event.descriptor < watches.count else { return [] }
             var told: SocketWatch.Interest = []
-            // It changes to less, which the kernel refuses for closed ones at most.
+            // The watch only shrinks. At most, the kernel refuses that for closed descriptors.
             _ = change(event.descriptor) {
                 told = $0.whatToTell(of: SocketWatch.Interest(rawValue: UInt8(event.readiness)))
             }

@@ -1,75 +1,76 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// What one descriptor is watched for: what libcurl wants to know of it, and what the kernel has been asked to tell.
+    /// What one descriptor is watched for: what libcurl wants to know, and what the kernel was asked to report.
     ///
-    /// libcurl loses its interest in a connection at the end of each request and takes it up again with the next. The kernel
-    /// goes on watching an open connection for input meanwhile, which saves two system calls for each request, until
-    /// something happens that nobody wants to know.
+    /// libcurl loses its interest in a connection at the end of each request, and takes it up again with the next one.
+    /// The kernel keeps watching an open connection for input in between. That saves two system calls for each request.
+    /// It stops when an event comes that nobody wants.
     struct SocketWatch {
         struct Interest: OptionSet {
             let rawValue: UInt8
 
-            /// As in libcurl's `CURL_POLL_IN` and `CURL_CSELECT_IN`.
+            /// The same values as libcurl's `CURL_POLL_IN` and `CURL_CSELECT_IN`.
             static let input = Interest(rawValue: 1)
             static let output = Interest(rawValue: 2)
         }
 
         private(set) var wanted: Interest = []
-        /// What the kernel is to watch.
+        /// What the kernel has to watch.
         private(set) var watched: Interest = []
-        /// Whether libcurl is to hear nothing of input, though it wants to.
+        /// Whether input is hidden from libcurl although it wants to know of it.
         private var withholdsInput = false
-        /// Whether output may be possible of which libcurl makes nothing: over HTTP/2 it has to wait while the other side takes
-        /// no more, and some of its versions want to know of output all the while, which would be told without end.
+        /// Whether there may be output events that libcurl cannot use. Over HTTP/2, it has to wait while the other side
+        /// accepts no more. Some of its versions still ask for output then, and would get events without end.
         private(set) var mayRest = false
-        /// Whether that is so now, so that the kernel is not asked for output.
+        /// Whether that is so now. The kernel is not asked for output then.
         private var restsOutput = false
-        /// Whether it is of a connection that nobody uses, of which libcurl is to learn that it has ended.
+        /// Whether the connection is idle, and libcurl has to learn when it has ended.
         private(set) var isIdle = false
-        /// Whether it is known when the descriptor is closed, and its number free for something else.
+        /// Whether we learn when the descriptor is closed and its number becomes free.
         let isConnection: Bool
 
         init(isConnection: Bool = false) {
             self.isConnection = isConnection
         }
 
-        /// Takes note of what libcurl wants to know from now on.
+        /// Records what libcurl wants to know from now on.
         mutating func want(_ interest: Interest, mayRest: Bool = false) {
             wanted = interest
             isIdle = false
             self.mayRest = mayRest
             restsOutput = false
-            // One that libcurl has done with starts anew.
+            // If libcurl has finished with a descriptor, it starts anew.
             if interest.isEmpty { withholdsInput = false }
             watch(for: wanted.union(isConnection ? watched.intersection(.input) : []))
         }
 
-        /// Takes note that libcurl keeps the connection and wants to know nothing of it. (It may never have wanted to know of
-        /// input: a response can be there as soon as its request is sent.)
+        /// Records that libcurl keeps the connection and wants to know nothing of it. (It may never have asked for
+        /// input: a response can arrive as soon as its request is sent.)
         mutating func leaveIdle() {
             want([])
             isIdle = true
             if isConnection { watch(for: .input) }
         }
 
-        /// Whether it is a connection of which libcurl has wanted to know nothing since it was made, or used last.
+        /// Whether it is a connection that libcurl has not waited for since it was made or last used.
         var isUnawaited: Bool { isConnection && !isIdle && wanted.isEmpty }
 
-        // Output is possible nearly always, so the kernel would tell of it again and again where nobody wants it.
+        // Output is possible nearly always. The kernel would report it again and again where nobody wants it.
         private mutating func watch(for interest: Interest) {
             watched = interest
             if withholdsInput { watched.remove(.input) }
             if restsOutput { watched.remove(.output) }
         }
 
-        /// Keeps input from libcurl, or does so no longer.
+        /// Hides input from libcurl, or stops hiding it.
         mutating func setInput(isWithheld: Bool) {
             withholdsInput = isWithheld
             watch(for: wanted)
         }
 
-        /// libcurl was told that output is possible, and sent nothing: stops watching for it; `false` if that changes nothing.
+        /// libcurl was told that output is possible, and sent nothing. Stops watching for output; returns `false` if
+        /// that changes nothing.
         mutating func restOutput() -> Bool {
             guard mayRest, !restsOutput, wanted.contains(.output) else { return false }
             restsOutput = true
@@ -84,10 +85,11 @@
             watch(for: watched.union(wanted))
         }
 
-        /// Something happened; what libcurl is to be told of it. If that is nothing, the kernel is not to tell of it again.
+        /// Returns what libcurl has to be told of an event. If that is nothing, the kernel no longer reports such
+        /// events.
         mutating func whatToTell(of event: Interest) -> Interest {
             var event = event
-            // The input may be what it waits for.
+            // The input may be what the output waits for.
             if restsOutput, event.contains(.input) { event.formUnion(wanted.intersection(.output)) }
             if withholdsInput { event.remove(.input) }
             guard wanted.isDisjoint(with: event) else { return event }

@@ -1,21 +1,22 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// A body that is made while it is sent: read ahead into a bounded buffer, from which the driver thread takes.
+    /// A body that is made while it is sent. It is read ahead into a bounded buffer, from which the driver thread takes
+    /// it.
     ///
-    /// The source is user code and runs in a Task of its own, which inherits the context of the operation's: a source that
-    /// does not answer keeps neither the head of an early response nor a time limit nor a cancel from being seen. The time
-    /// that it takes counts towards ``TransferLimits/idle``.
+    /// The source is user code and runs in its own Task, which inherits the context of the operation. So a source that
+    /// does not answer cannot hide the head of an early response, a time limit or a cancel. The time that it takes
+    /// counts toward ``TransferLimits/idle``.
     final class StreamUpload: UploadSource {
         private struct State {
             var pieces = Line<Data>()
-            /// How much of the first piece has been taken.
+            /// How many bytes of the first piece were taken.
             var offset = 0
             var count = 0
-            /// Pieces that have been taken, for the Task to let go of: that may run code of the user.
+            /// Pieces that were taken. The Task releases them, since that may run code of the user.
             var taken: [Data] = []
             var end: End?
-            /// The driver found nothing, and is called when there is something.
+            /// Whether the driver found nothing and has to be called when there is something.
             var isDriverWaiting = false
-            /// The reader, which waits for room.
+            /// The reader, if it waits for room.
             var reader: CheckedContinuation<Void, Never>?
         }
 
@@ -78,16 +79,17 @@
             }
         }
 
-        /// Whether a read would give something.
+        /// Whether a read would return something.
         var isReadable: Bool { state.withLock { !$0.pieces.isEmpty || $0.end != nil } }
 
         func rewind() -> Bool { false }
 
         // MARK: The Task's side
 
-        /// Reads the source to its end or until the transfer is over; called once.
+        /// Reads the source to its end, or until the transfer is over. Called once.
         ///
-        /// - Parameter callDriver: Called when there is something to read that the driver thread looked for in vain.
+        /// - Parameter callDriver: Called when there is something to read and the driver thread has found nothing
+        ///   before.
         func start(callDriver: @escaping @Sendable () -> Void) -> Task<Void, Never> {
             Task {
                 do {
@@ -107,8 +109,8 @@
                 try Task.checkCancellation()
                 guard !piece.isEmpty else { continue }
                 total += Int64(piece.count)
-                // The last piece of a declared length waits until the source has said that nothing follows: the server
-                // must not take a body for whole that is not.
+                // The last piece of a declared length waits until the source has confirmed its end. The server must not
+                // take an incomplete body for a complete one.
                 if let length, total > length { throw Self.wrongLength("more") }
                 if total == length { last = piece } else { try await push(piece, callDriver) }
             }
@@ -121,7 +123,7 @@
                 .unencodableBody, stage: .transfer, reason: "the body's source gave \(word) bytes than it declared")
         }
 
-        /// - Throws: `CancellationError` if the transfer is over, which nobody hears of.
+        /// - Throws: `CancellationError` if the transfer is over. Nobody sees that error.
         private func push(_ piece: Data, _ callDriver: () -> Void) async throws {
             let (callsDriver, taken) = try state.withLock { state in
                 guard state.end == nil else { throw CancellationError() }
@@ -154,7 +156,8 @@
             if callsDriver { callDriver() }
         }
 
-        /// The transfer is over: nothing more is read ahead. (What was is the Task's to let go of, with this.)
+        /// The transfer is over: reads nothing more ahead. (The Task releases what was read, together with this
+        /// object.)
         func close() {
             let reader = state.withLock { state in
                 if state.end == nil { state.end = .closed }

@@ -1,20 +1,21 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Where the TLS library is to look for the roots of the system.
+    /// Where the TLS library has to look for the roots of the system.
     ///
-    /// Some systems (Debian, Ubuntu) have them twice, in a file and one by one in a folder, and their libcurl is built to look
-    /// in both. It reads the whole file for each connection then, on the thread of the transport: some 50 ms. Told of the file
-    /// alone, it keeps what it has read, in the versions 7.87 to 8.20; told of the folder alone, OpenSSL reads what it needs.
+    /// Some systems (Debian, Ubuntu) store the roots twice: in a file, and one by one in a folder. Their libcurl looks
+    /// in both. Then it reads the whole file for each connection on the thread of the transport, which takes about 50
+    /// ms. If it is given only the file, libcurl 7.87 to 8.20 keeps what it has read. If it is given only the folder,
+    /// OpenSSL reads just what it needs.
     enum SystemRoots: Equatable {
-        /// Where libcurl looks by itself.
+        /// The places where libcurl looks by default.
         case asBuilt
         case fileAlone
         case folderAlone
-        /// In places that the environment names, at least one.
+        /// The places that the environment names, at least one.
         case named(file: String?, folder: String?)
 
-        /// Those of this system; looked for once.
+        /// The roots of this system; looked for once.
         static let present: SystemRoots = {
             if let named = SystemRoots(in: ProcessInfo.processInfo.environment) { return named }
             guard let file = rocurl_root_file().map({ String(cString: $0) }),
@@ -26,7 +27,8 @@
                 findsByName: rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false)
         }()
 
-        /// The places that an environment names, as it does for curl; `nil` for none. An empty name is none.
+        /// The places that an environment names, with the same variables as for curl; `nil` if there are none. An empty
+        /// name counts as none.
         init?(in environment: [String: String]) {
             func place(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
             if let bundle = place("CURL_CA_BUNDLE") {
@@ -38,12 +40,12 @@
             self = .named(file: file, folder: folder)
         }
 
-        /// One of the two is left out only if it seems to have nothing that the other lacks. (What is left out can make a
-        /// connection fail, and never be trusted.)
-        ///
+        /// Leaves out the file or the folder only if it seems to have nothing that the other lacks. (A root that is
+        /// left out can make a connection fail. It can never make one trusted.)
         /// - Parameters:
-        ///   - keepsFile: Whether the file is not read for each connection if it is all there is.
-        ///   - findsByName: Whether of the folder only those certificates are read that are needed.
+        ///   - keepsFile: Whether libcurl keeps the file instead of reading it for each connection, if there is no
+        ///     folder.
+        ///   - findsByName: Whether only the needed certificates of the folder are read.
         init(countInFile: Int, countInFolder: Int, keepsFile: Bool, findsByName: Bool) {
             if keepsFile, countInFile > 0, countInFolder <= countInFile {
                 self = .fileAlone
@@ -68,7 +70,8 @@
             return String(decoding: text, as: UTF8.self).components(separatedBy: "-----BEGIN ").count - 1
         }
 
-        /// The certificates that OpenSSL finds there: each has a name that is made of its subject, such as `4042bcee.0`.
+        /// The number of certificates that OpenSSL finds in a folder. Each has a name that is made from its subject,
+        /// such as `4042bcee.0`.
         static func count(inFolder path: String) -> Int {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
             return names.count { name in

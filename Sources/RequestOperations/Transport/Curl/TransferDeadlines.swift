@@ -1,24 +1,24 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// When something is due for one transfer; the driver looks at all of them when the earliest may be. Times are those of
-    /// `CurlLibrary.now`.
+    /// When something is due for one transfer. The driver checks all of these when the earliest may be due. Times are
+    /// those of `CurlLibrary.now`.
     struct TransferDeadlines {
-        /// The connection that is being made must stand by then.
+        /// When the connection that is being made must be ready.
         var connect: Int64?
-        /// A rejected response is read no longer than until then.
+        /// Until when a rejected response is read.
         var drain: Int64?
-        /// When bytes last went either way.
+        /// When bytes last went in either direction.
         var activity: Int64 = 0
-        /// The driver looks then how far the body of the request has come.
+        /// When the driver checks next how far the request's body has come.
         var look = Int64.max
-        /// The bytes sent when that was last asked for.
+        /// How many bytes were sent at the last check.
         var sent: Int64 = 0
-        /// How many bytes the other side had not received then; -1 if that was not known.
+        /// How many bytes the other side had not received at the last check; -1 if that was not known.
         var unreceived: Int64 = -1
-        /// Progress that came too soon after the last is reported then.
+        /// When to report progress that came too soon after the last report.
         var progress: Int64?
         var lastProgress: Int64 = 0
 
-        /// The least time between two reports of progress.
+        /// The shortest time between two reports of progress.
         static let progressInterval: Int64 = 50_000_000
     }
 #endif

@@ -1,8 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The Task's side of one transfer: submits it, answers the head, runs the user's code, and makes the result.
     ///
-    /// What it keeps while it waits, a waiting operation keeps: so it is small, and whatever does not wait is a function
-    /// of its own.
+    /// Every waiting operation keeps the memory that this type keeps while it waits. So this type is small, and each
+    /// part that does not wait is a separate function.
     struct TransferFlow {
         private let task: TransportTask
         let transfer: CurlTransfer
@@ -11,7 +11,7 @@
         /// A body in memory up to this size is copied and sent together with the head.
         private static let smallBody = 64 << 10
 
-        /// - Throws: A `RequestError` that says what of the task cannot be sent.
+        /// - Throws: A `RequestError` that says which part of the task cannot be sent.
         init(
             _ task: TransportTask, driver: CurlDriver, submitted: Int64,
             onHead: @escaping @Sendable (ResponseHead) throws -> Void
@@ -50,7 +50,8 @@
             }
             switch task.body {
             case .none:
-                // A method that is about its content says that there is none (RFC 9110, section 8.6).
+                // These methods are about content, so a request without a body says that it has none (RFC 9110, section
+                // 8.6).
                 return (nil, ["POST", "PUT", "PATCH"].contains(request.method) ? Data() : nil)
             case .data(let data):
                 return data.count <= smallBody ? (nil, data) : (DataUpload(data), nil)
@@ -61,7 +62,7 @@
             }
         }
 
-        /// What a request fails with that a transport does not take any more.
+        /// The error of a request that a transport no longer accepts.
         static var shutDownError: RequestError {
             RequestError(.unsupported, stage: .transfer, reason: "the transport has been shut down")
         }
@@ -84,7 +85,7 @@
             while true {
                 switch advance(&state) {
                 case .wait:
-                    // Unsafe, since it is cheaper by an object: the machine resumes whom it lets wait, and once.
+                    // The unsafe variant saves one object. The machine resumes each waiting continuation exactly once.
                     await withUnsafeContinuation { continuation in
                         if !transfer.exchange.withLock({ $0.wait(continuation) }) { continuation.resume() }
                     }
@@ -97,10 +98,10 @@
             }
         }
 
-        /// Gives the transfer to the driver; returns the Task that reads a streamed body, if it has one.
+        /// Gives the transfer to the driver. Returns the Task that reads a streamed body, if there is one.
         private func submit() throws -> Task<Void, Never>? {
             guard transfer.driver.call(for: transfer, isNew: true) else {
-                // A cancel may have put it into the inbox all the same, so it is the driver's as well.
+                // A cancel may have put the transfer into the inbox anyway, so the driver may have it as well.
                 throw TransferFailure(Self.shutDownError, phase: .connect)
             }
             return (transfer.upload as? StreamUpload)?.start { [transfer] in transfer.driver.call(for: transfer) }
@@ -112,7 +113,7 @@
             case conclude
         }
 
-        /// Does what the driver gives occasion to, until there is something to wait for.
+        /// Handles the driver's signals until there is something to wait for.
         private func advance(_ state: inout Progression) -> Step {
             while let (signal, callsDriver) = transfer.exchange.withLock({ $0.take() }) {
                 if callsDriver { transfer.callDriver() }
@@ -130,7 +131,7 @@
         private struct Progression {
             var head: ResponseHead?
             var file: FileWriter?
-            /// Where the body goes that is neither kept in memory nor written to a regular file.
+            /// The consumer of a body that goes neither into memory nor to a regular file.
             var consumer: (@Sendable (Data) async throws -> Void)?
             var special: SpecialFile?
             /// Why the Task ended the transfer, or did not want the response.
@@ -142,7 +143,7 @@
                 status: received.status, url: transfer.url, block: received.block, version: received.version)
             state.head = head
             guard !Task.isCancelled else {
-                // Whatever came of it, nobody judges it any more.
+                // The operation is cancelled, so nobody judges the head any more.
                 state.rejection = CancellationError()
                 return
             }
@@ -154,7 +155,7 @@
                     delivery = .memory
                 case .file(let url):
                     if let special = SpecialFile(url) {
-                        // It may block, so the driver thread keeps away from it.
+                        // Writing may block, so the driver thread does not write to it.
                         state.special = special
                         state.consumer = special.write
                         delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
@@ -186,7 +187,7 @@
 
         // MARK: End
 
-        /// Hands what the driver has kept of a body that came whole to the file or the consumer, and sees to it that all is there.
+        /// Gives the rest of a complete body to the file or the consumer, and makes sure that all of it is written.
         private func finishDelivery(_ state: inout Progression) async {
             guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
             do {
@@ -225,7 +226,7 @@
             if let rejection = state.rejection { throw failed(rejection, .body) }
             if let failure { throw failed(failure, transfer.phase) }
             guard let head = state.head else {
-                // libcurl is content with a head that breaks off.
+                // libcurl accepts a head that breaks off.
                 throw failed(
                     RequestError(.connectionLost, stage: .transfer, reason: "the connection ended in the head"), .head)
             }
@@ -238,7 +239,7 @@
             }
         }
 
-        /// What the driver has kept belongs to this side now.
+        /// The Task now owns what the driver has kept.
         private func response(
             _ head: ResponseHead, _ state: Progression, _ timings: TransferTimings
         ) throws -> TransportResponse {
@@ -272,11 +273,13 @@
             onProgress(progress)
         }
 
-        /// Gives the handle back if it can serve another transfer; what libcurl knows of this one has been read.
+        /// Gives the handle back if it can serve another transfer. Everything that libcurl knows of this transfer has
+        /// been read.
         private func recycle() {
             guard let easy = transfer.easy else { return }
             transfer.easy = nil
-            // With libcurl 8.18, the next transfer of a handle whose last one ended while it was paused begins paused.
+            // With libcurl 8.18, a handle keeps its pause. If a transfer ended while paused, the next one of that
+            // handle begins paused.
             guard transfer.pauseMask == 0 else { return }
             transfer.driver.handles.give(easy)
         }

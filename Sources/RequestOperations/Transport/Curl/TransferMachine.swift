@@ -8,21 +8,23 @@
 
     /// What the driver thread and the Task of one transfer tell each other: a pure state machine behind one lock.
     ///
-    /// The driver begins the transfer, delivers the head and what follows it, and ends it; the Task answers the head, takes
-    /// what is meant for it, and may abort. Once the transfer has ended, all that the driver wrote is the Task's to read.
+    /// The driver begins the transfer, delivers the head and what follows it, and ends the transfer. The Task answers
+    /// the head, takes its signals, and may abort. After the transfer has ended, the Task may read everything that the
+    /// driver wrote.
     struct TransferMachine: Sendable {
         enum State {
             /// In the inbox, or held back by the driver.
             case queued
             case awaitingHead
-            /// The head has come, the Task has not said what it thinks of it; `nil` once it has taken it.
+            /// The head has come, and the Task has not accepted or rejected it; `nil` once the Task has taken it.
             case unanswered(ReceivedHead?, isPaused: Bool)
             case accepted(Delivery)
-            /// The Task did not want the response: what still comes is read to keep the connection.
+            /// The Task did not want the response. The driver reads the rest to keep the connection.
             case rejected
-            /// Cancelled, or given up by the Task; the driver has not taken notice yet. The head that the Task has not taken.
+            /// The Task cancelled or gave up, and the driver has not noticed yet. Holds the head that the Task has not
+            /// taken.
             case aborting(ReceivedHead?)
-            /// The driver will never touch the transfer again. What the Task has not taken yet is here.
+            /// The driver will never touch the transfer again. Holds what the Task has not taken yet.
             case ended(ReceivedHead?, ReceiveBuffer?)
         }
 
@@ -42,7 +44,7 @@
             case ended
         }
 
-        /// What the driver has to do for a transfer that the Task called its attention to.
+        /// What the driver has to do for a transfer that the Task asked it to look at.
         enum Attention {
             case begin
             case goOn
@@ -56,7 +58,7 @@
         enum Reception {
             /// Keep them: the head has not been answered.
             case keep
-            /// As `keep`, and from now on without asking.
+            /// Like `keep`, and from now on without asking.
             case keepAll
             case write(FileWriter)
             case offered
@@ -94,7 +96,7 @@
             }
         }
 
-        /// The transfer is given to libcurl; `false` if it was aborted before.
+        /// The transfer is given to libcurl. Returns `false` if it was aborted before.
         mutating func begin() -> Bool {
             guard case .queued = state else { return false }
             state = .awaitingHead
@@ -112,13 +114,13 @@
         ///   - bytes: The bytes; copied only if they go through the stream's buffer.
         ///   - kept: What the driver keeps for the Task so far.
         ///   - limit: How much it keeps at most while the head is unanswered.
-        ///   - isTooLarge: Whether the body with these bytes is larger than that of an accepted response may be.
+        ///   - isTooLarge: Whether the body, with these bytes, exceeds the limit for an accepted response.
         mutating func bodyArrived(
             _ bytes: UnsafeRawBufferPointer, kept: ReceiveBuffer, limit: Int, isTooLarge: Bool
         ) -> Reception {
             switch state {
             case .unanswered(let head, _):
-                // Of one that is too large no more may follow, for which it would be ended.
+                // If the body is too large, no more bytes may follow that would make the driver end the transfer.
                 guard isTooLarge || kept.count + bytes.count > limit else { return .keep }
                 state = .unanswered(head, isPaused: true)
                 return .pause
@@ -163,7 +165,7 @@
 
         var isEnded: Bool { if case .ended = state { true } else { false } }
 
-        /// The driver is done with the transfer, which it will never touch again.
+        /// The driver has finished with the transfer and will never touch it again.
         mutating func end() {
             switch state {
             case .unanswered(let head, _), .aborting(let head):
@@ -177,7 +179,7 @@
             }
         }
 
-        /// The Task to resume, if it waits and there is something for it.
+        /// The Task to resume, if it waits and has a signal.
         mutating func wake() -> UnsafeContinuation<Void, Never>? {
             guard waiter != nil, hasSignal else { return nil }
             defer { waiter = nil }
@@ -186,7 +188,7 @@
 
         // MARK: The Task's side
 
-        /// Waits for a signal; `false` if there is one already.
+        /// Waits for a signal. Returns `false` if there is one already.
         mutating func wait(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
             guard !hasSignal else { return false }
             waiter = continuation
@@ -201,7 +203,8 @@
             }
         }
 
-        /// Takes the next signal, and says whether the driver must be called since the transfer is paused for it.
+        /// Takes the next signal, and says whether the driver must be called because the transfer is paused for the
+        /// Task.
         mutating func take() -> (Signal, callsDriver: Bool)? {
             switch state {
             case .unanswered(.some(let head), let isPaused):
@@ -227,16 +230,17 @@
             return nil
         }
 
-        /// The response is wanted. Says whether the driver must be called; it never must once the transfer has ended.
+        /// The Task wants the response. Says whether the driver must be called. After the transfer has ended, it never
+        /// must.
         mutating func accept(_ delivery: Delivery) -> Bool {
             guard case .unanswered(_, let isPaused) = state else { return false }
             state = .accepted(delivery)
-            // What was kept is written with the next bytes, or at the end.
+            // The kept bytes are written with the next bytes, or at the end.
             if case .stream = delivery { return true }
             return isPaused
         }
 
-        /// The response is not wanted. Says whether the driver must be called.
+        /// The Task does not want the response. Says whether the driver must be called.
         mutating func reject() -> Bool {
             guard case .unanswered = state else { return false }
             state = .rejected

@@ -1,10 +1,11 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Glibc
 
-    // What is wrong with our own side of the trust, where libcurl says only that it could not use it. Asked for after a failure.
+    // What is wrong with our own side of the trust, where libcurl says only that it could not use it. Called after a
+    // failure.
 
     extension TrustPolicy.ClientCertificate {
-        /// What keeps the certificate or its key from being used; `nil` if nothing is known but what libcurl says.
+        /// Why the certificate or its key cannot be used; `nil` if only libcurl's message is known.
         func diagnosis(for message: String) -> String? {
             guard PEMBlock(in: certificate, labelEnding: "CERTIFICATE") != nil else {
                 return "the client certificate has no certificate in PEM"
@@ -15,7 +16,7 @@
             if block.isDamaged { return "the private key of the client certificate is damaged, or of an unknown form" }
             if message.contains("client certificate") { return "the client certificate cannot be read" }
             guard message.lowercased().contains("private key") else { return nil }
-            // OpenSSL refuses a key that it cannot read and one of another certificate alike.
+            // OpenSSL refuses a key that it cannot read in the same way as a key of another certificate.
             guard block.isEncrypted else {
                 return "the private key does not belong to the client certificate, or cannot be read"
             }
@@ -27,7 +28,7 @@
     }
 
     extension TrustPolicy.Roots {
-        /// What keeps the roots from being read; `nil` if nothing is known but what libcurl says.
+        /// Why the roots cannot be read; `nil` if only libcurl's message is known.
         var diagnosis: String? {
             switch self {
             case .file(let file):
@@ -46,9 +47,9 @@
 
     /// A block of a PEM text (RFC 7468), the first of its kind.
     struct PEMBlock {
-        /// Whether it takes a passphrase to read it.
+        /// Whether reading it needs a passphrase.
         let isEncrypted: Bool
-        /// What is between the lines that begin and end it, decoded; `nil` if that is not base64.
+        /// The decoded content between the first and the last line; `nil` if it is not base64 or is incomplete.
         private let content: Data?
 
         init?(in text: Data, labelEnding ending: String) {
@@ -59,18 +60,18 @@
                 return nil
             }
             let body = lines[(start + 1)...].prefix { !$0.hasPrefix("-----") }
-            // The older form has fields of RFC 1421 first.
+            // The older form starts with fields of RFC 1421.
             let fields = body.prefix { $0.contains(":") }
             let isOlderForm = fields.contains { $0.hasPrefix("Proc-Type:") && $0.hasSuffix("ENCRYPTED") }
             isEncrypted = isOlderForm || lines[start].contains(" ENCRYPTED ")
             let content = Data(base64Encoded: body.dropFirst(fields.count).joined())
-            // What the older form encrypts cannot be looked into.
+            // The content that the older form encrypts cannot be checked.
             self.content = isOlderForm || content.map(Self.isWhole) == true ? content : nil
         }
 
         var isDamaged: Bool { content?.isEmpty ?? true }
 
-        /// Whether the bytes are one sequence of ASN.1 (X.690), by its length.
+        /// Whether the bytes are exactly one ASN.1 sequence (X.690), by its length.
         private static func isWhole(_ data: Data) -> Bool {
             let bytes = [UInt8](data)
             guard bytes.count > 2, bytes[0] == 0x30 else { return false }

@@ -1,17 +1,17 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Connections over which nothing was answered yet, by origin: those that are being made, and those whose first request is
-    /// on its way.
+    /// Connections that have not delivered an answer yet, by origin. Some are being made, and the first request of
+    /// others is on its way.
     ///
-    /// libcurl may have all others to an origin wait for that answer (``CurlLibrary/waitsForFirstResponse``), even where another
-    /// connection would take them. So one after the other is let pass by: it uses a connection that was answered, or else makes
-    /// one. Where there seems to be one that was answered, the next goes as soon as the last has been sent over it; otherwise
-    /// one goes now and then.
+    /// libcurl may make all other requests to an origin wait for that answer (``CurlLibrary/waitsForFirstResponse``),
+    /// even where another connection would take them. So we let one transfer after the other go past the wait. It uses
+    /// a connection that was answered, or else makes one. If there seems to be an answered connection, the next
+    /// transfer goes as soon as the last one was sent. Otherwise one goes now and then.
     struct UnansweredConnections {
         private struct Place {
             var count = 0
-            /// When the last of them was begun, or its request was sent.
+            /// When the last of these connections was begun, or its request was sent.
             var latest: Int64 = 0
-            /// Whether there seems to be one beside them that was answered and takes more.
+            /// Whether there seems to be another connection that was answered and takes more requests.
             var hasAnswered = false
             /// Whether a transfer is finding that out now.
             var isTried = false
@@ -21,18 +21,18 @@
 
         private var places: [Origin: Place] = [:]
 
-        /// So long one is waited for alone, and twice as long for each that has come in addition.
+        /// How long others wait for a single such connection. The time doubles with each further one.
         private static let patience: Int64 = 200_000_000
 
         var isEmpty: Bool { places.isEmpty }
 
-        /// A connection is begun for a transfer, or its request is sent over that.
+        /// A connection is begun for a transfer, or its request is sent over that connection.
         mutating func goesOn(_ transfer: CurlTransfer, at now: Int64) {
             var place = places[transfer.origin] ?? Place()
             if !transfer.awaitsFirstResponse {
                 transfer.awaitsFirstResponse = true
                 place.count += 1
-                // None that was answered took it.
+                // No answered connection took the transfer.
                 place.hasAnswered = false
             }
             place.latest = now
@@ -40,7 +40,7 @@
             endsTry(transfer)
         }
 
-        /// A transfer has a response over its connection, or none any more.
+        /// A transfer has a response over its connection, or has no connection any more.
         mutating func ends(_ transfer: CurlTransfer) {
             endsTry(transfer)
             guard transfer.awaitsFirstResponse, var place = places[transfer.origin] else { return }
@@ -49,12 +49,14 @@
             places[transfer.origin] = place.count == 0 ? nil : place
         }
 
-        /// A connection to the origin of a transfer was answered for the first time, or has room since a transfer has ended.
+        /// A connection to a transfer's origin was answered for the first time, or has room because a transfer has
+        /// ended.
         mutating func takesMore(at transfer: CurlTransfer) {
             places[transfer.origin]?.hasAnswered = true
         }
 
-        /// Whether a transfer is to look for a connection that was answered; then no other is until this one has found out.
+        /// Whether a transfer has to look for an answered connection. No other one looks until this one knows the
+        /// result.
         mutating func tries(_ transfer: CurlTransfer) -> Bool {
             guard !places.isEmpty, let place = places[transfer.origin], place.hasAnswered, !place.isTried else {
                 return false
@@ -64,14 +66,14 @@
             return true
         }
 
-        /// A transfer has found a connection or not.
+        /// A transfer has found a connection, or has found none.
         mutating func endsTry(_ transfer: CurlTransfer) {
             guard transfer.triesAnswered else { return }
             transfer.triesAnswered = false
             places[transfer.origin]?.isTried = false
         }
 
-        /// Whether a transfer that waits has waited long enough.
+        /// Whether a waiting transfer has waited long enough.
         func areOverdue(for transfer: CurlTransfer, at now: Int64) -> Bool {
             guard let place = places[transfer.origin] else { return false }
             return place.latest.adding(place.patience) <= now

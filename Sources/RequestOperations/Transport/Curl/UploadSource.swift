@@ -1,7 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Glibc
 
-    /// Where the driver thread reads the body of a request from. It never blocks on code of the user.
+    /// The source from which the driver thread reads the body of a request. It never blocks on code of the user.
     protocol UploadSource: AnyObject, Sendable {
         /// The number of bytes, or `nil` for a body that is sent in chunks.
         var length: Int64? { get }
@@ -9,14 +9,14 @@
         /// Fills a buffer.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
 
-        /// Goes back to the first byte for a second sending; `false` if the source cannot.
+        /// Goes back to the first byte, to send the body again. Returns `false` if the source cannot.
         func rewind() -> Bool
     }
 
     enum UploadRead {
-        /// So many bytes; 0 is the end.
+        /// This many bytes; 0 is the end.
         case bytes(Int)
-        /// There is nothing yet; the source calls the driver when there is.
+        /// There is nothing yet. The source calls the driver when there is.
         case notYet
         case failed(any Error)
     }
@@ -47,13 +47,13 @@
         }
     }
 
-    /// A file, whose length is read at the beginning. A file that grows meanwhile is sent up to that length; one that
-    /// shrinks fails the transfer. It is opened when its first byte is wanted: requests that wait take no descriptor for
-    /// it.
+    /// A file, whose length is read at the beginning. If the file grows meanwhile, it is sent up to that length. If it
+    /// shrinks, the transfer fails. The file is opened when its first byte is needed, so waiting requests use no
+    /// descriptor for it.
     // Unchecked: the offset and the descriptor belong to the driver thread.
     final class FileUpload: UploadSource, @unchecked Sendable {
         private let path: String
-        /// -1 before it is opened.
+        /// -1 before the file is opened.
         private var file: Int32 = -1
         private let size: Int64
         private var offset: Int64 = 0
@@ -80,10 +80,10 @@
             RequestError(.unencodableBody, stage: .transfer, reason: "the body's file is not a regular file")
         }
 
-        /// Opens the file, unless it is.
+        /// Opens the file, unless it is open already.
         private func opened() throws -> Int32 {
             guard file < 0 else { return file }
-            // A pipe that has taken its place would let nobody open it before there is a writer.
+            // If a pipe has replaced the file, a plain open would block until there is a writer.
             let new = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard new >= 0 else { throw Self.error("cannot be opened") }
             var status = stat()
