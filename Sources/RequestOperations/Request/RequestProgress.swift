@@ -46,6 +46,8 @@ struct RequestProgress: Sendable {
     private(set) var lostReusedConnection = false
     /// When the first attempt was handed to the transport, on the request's timepiece.
     var firstSent: Duration?
+    /// When the operation was started.
+    var startDate: Date?
     /// Rings at the deadline.
     private var alarm: Alarm?
 
@@ -169,9 +171,10 @@ struct RequestProgress: Sendable {
     /// - Parameters:
     ///   - wake: What ended the wait before.
     ///   - moment: The time.
+    ///   - date: The date.
     ///   - priority: The operation's.
     mutating func beginAttempt(
-        after wake: Wake?, at moment: Duration, priority: Operation.QueuePriority = .normal
+        after wake: Wake?, at moment: Duration, on date: Date, priority: Operation.QueuePriority = .normal
     ) -> Admission? {
         guard !isStopped else { return nil }
         attemptCount += 1
@@ -182,7 +185,8 @@ struct RequestProgress: Sendable {
         if wake?.reason.isSign == true, !wasEarly { backoffStep = max(backoffStep - 1, 0) }
         append(
             Attempt(
-                number: attemptCount, began: elapsed(at: moment), waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
+                number: attemptCount, startDate: date, began: elapsed(at: moment), waited: wake?.waited ?? .zero,
+                wokenBy: wake?.reason))
         known = KnownOfAttempt()
         release = wake?.release
         stage = .process
@@ -309,13 +313,15 @@ struct RequestProgress: Sendable {
     /// Begins a hedge, which is about to be sent, beside an attempt, if that still awaits its answer; returns its number.
     mutating func beginHedge(
         _ task: TransportTask, holding held: HeldByAttempt, drawing draw: RetryDraw? = nil, beside attempt: Int,
-        at moment: Duration
+        at moment: Duration, on date: Date
     ) -> Int? {
         guard awaitsAnswer(attempt) else { return nil }
         attemptCount += 1
         hedgeCount += 1
         append(
-            Attempt(number: attemptCount, began: elapsed(at: moment), waited: .zero, wokenBy: nil, isHedge: true))
+            Attempt(
+                number: attemptCount, startDate: date, began: elapsed(at: moment), waited: .zero, wokenBy: nil,
+                isHedge: true))
         let known = KnownOfAttempt(
             request: task.request, bodyIsReplayable: task.body.isReplayable, hedgeDraw: draw)
         contenders.append(Contender(attempt: attemptCount, stage: .transfer, known: known, held: held))
@@ -371,6 +377,13 @@ struct RequestProgress: Sendable {
 
     /// Whether the leading attempt runs.
     var isRunning: Bool { runs(leader) }
+
+    /// The response of the attempt that ended last, without its body.
+    var response: TransportResponse? {
+        guard !attempts.isEmpty, !isRunning, let head = known.head else { return nil }
+        let attempt = attempts[leading]
+        return TransportResponse(head: head, bodySize: attempt.bodySize, timings: attempt.timings)
+    }
 
     /// Whether the leading attempt is a hedge.
     var isHedge: Bool { attempts[leading].isHedge }

@@ -24,7 +24,7 @@
 ///
 /// ## What wins
 ///
-/// The first response whose head ``URLRequestOperation/validate(_:)`` accepts, before its body is delivered: the other attempts are
+/// The first response whose head ``URLRequestOperation/validate(_:)-(ResponseHead)`` accepts, before its body is delivered: the other attempts are
 /// cancelled at once, which closes their connections (with HTTP/2 their streams), and their slots are given back as soon as the
 /// transport has let go of them, or 100 ms later. Should the body then fail, the attempt fails.
 ///
