@@ -7,19 +7,19 @@ struct RequestProgress: Sendable {
     private(set) var attempts: [Attempt] = []
     /// The attempts that run, or have failed, beside the leading one, while that has no answer.
     private var contenders: [Contender] = []
-    @Compact private var attemptCount = 0
+    private var attemptCount = 0
     /// How many of them were hedges.
-    @Compact private var hedgeCount = 0
+    private var hedgeCount = 0
     /// The number of the attempt that the request goes on with, and that `stage`, `held` and `known` are of: the last, unless
     /// hedges were sent beside it.
-    @Compact private var leader = 0
+    private var leader = 0
     /// The attempt whose failure was decided upon last.
-    @Compact private var failedAttempt = 0
-    @Compact private var backoffStep = 0
+    private var failedAttempt = 0
+    private var backoffStep = 0
     /// The attempts that a circuit breaker refused.
-    @Compact private var refusals = 0
+    private var refusals = 0
     /// The attempts that were answered 429 with a `Retry-After`.
-    @Compact private var tooManyRequests = 0
+    private var tooManyRequests = 0
     /// What the running attempt holds.
     var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
