@@ -50,6 +50,9 @@ import Testing
         _ = URLRequestOperation(url)
         let id: RequestID = plain.id
         let attempts: [Attempt] = short.attempts
+        let dates: [Date?] = [short.startDate] + attempts.map(\.startDate)
+        let response: TransportResponse? = short.response
+        #expect(dates == [nil] && response == nil)
         plain.retryNow()
         let queue = OperationQueue()
         queue.addOperation(decoded)
@@ -105,6 +108,7 @@ import Testing
             let reason: WaitReason? = event.waitReason
             if case .waits(let delay) = event.step { print(event.id, delay, reason == .budget) }
         }
+        configuration.stageTimeLimits = [UserStage.decode: .seconds(5)]
         configuration.setQueue(.main, for: .process)
         let queue: OperationQueue? = configuration.queue(for: .process)
         #expect(queue === OperationQueue.main)
@@ -448,6 +452,7 @@ private final class Overriding: URLRequestOperation<String>, @unchecked Sendable
         try await super.makeTask(for: request)
     }
     override func validate(_ head: ResponseHead) throws { try super.validate(head) }
+    override func validate(_ response: TransportResponse) async throws { try await super.validate(response) }
     override func decode(_ response: TransportResponse) async throws -> String { "decoded" }
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         await super.retryDecision(after: failure)

@@ -13,7 +13,7 @@ struct DependencyTable {
     private var few: [Operation] = []
     /// Which of the few have finished, each by the bit of its place.
     private var finishedOfFew: UInt32 = 0
-    @Compact private var unfinishedCount = 0
+    private var unfinishedCount = 0
     /// All of them, once they have been more than a few.
     private var many: [ObjectIdentifier: Entry] = [:]
     private var lastPosition: UInt64 = 0

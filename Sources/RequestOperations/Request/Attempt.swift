@@ -3,6 +3,9 @@ public struct Attempt: Sendable {
     /// The number of the attempt, from 1.
     public let number: Int
 
+    /// When the attempt began, by the clock of the system.
+    public let startDate: Date
+
     /// When the attempt began, since the operation became ready to be started.
     public let began: Duration
 
@@ -46,8 +49,11 @@ public struct Attempt: Sendable {
     /// How many hedges one attempt has at most: were there more, it would not be kept itself.
     static let mostHedges = keptAtMost - keptFirst - 1
 
-    init(number: Int, began: Duration, waited: Duration, wokenBy: WakeReason?, isHedge: Bool = false) {
+    init(
+        number: Int, startDate: Date, began: Duration, waited: Duration, wokenBy: WakeReason?, isHedge: Bool = false
+    ) {
         self.number = number
+        self.startDate = startDate
         self.began = began
         self.waited = waited
         self.wokenBy = wokenBy

@@ -171,20 +171,14 @@ public struct RequestConfiguration: Sendable {
         set { values.edit { $0.deadline = newValue } }
     }
 
-    /// The longest time of a stage of your own code, `process`, `makeTask`, `decode` or `retryDecision`: beyond it the
-    /// stage is abandoned and the attempt fails as ``RequestError/Code/timedOut`` of that stage. None by default.
-    /// A stage with a limit runs in a Task of its own. A limit for any other stage is a programmer's error: those have
-    /// limits of their own.
-    public var stageTimeLimits: [RequestError.Stage: Duration] {
+    /// The longest time of a stage of your own code. None by default.
+    ///
+    /// A stage that takes longer is abandoned, and the attempt fails as ``RequestError/Code/timedOut`` of that stage. A stage
+    /// with a limit runs in a Task of its own.
+    public var stageTimeLimits: [UserStage: Duration] {
         get { values.value.stageTimeLimits }
-        set {
-            let isOfUserCode = newValue.keys.allSatisfy(Self.stagesOfUserCode.contains)
-            precondition(isOfUserCode, "Only process, makeTask, decode and retryDecision can be given a time limit.")
-            values.edit { $0.stageTimeLimits = newValue }
-        }
+        set { values.edit { $0.stageTimeLimits = newValue } }
     }
-
-    private static let stagesOfUserCode: Set<RequestError.Stage> = [.process, .makeTask, .decode, .retryDecision]
 
     // MARK: Sizes
 
@@ -243,8 +237,8 @@ public struct RequestConfiguration: Sendable {
 
     /// The queue on which a stage runs, overridden or not; `nil`, the Task of the operation, by default.
     ///
-    /// - Parameter stage: `process` or `retryDecision`.
-    public func queue(for stage: RequestError.Stage) -> OperationQueue? {
+    /// - Parameter stage: The stage.
+    public func queue(for stage: UserStage) -> OperationQueue? {
         values.value.stageQueues[stage]
     }
 
@@ -253,10 +247,8 @@ public struct RequestConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue, or `nil` for the Task of the operation.
-    ///   - stage: `process` or `retryDecision`; another stage is a programmer's error.
-    public mutating func setQueue(_ queue: OperationQueue?, for stage: RequestError.Stage) {
-        precondition(
-            stage == .process || stage == .retryDecision, "Only process and retryDecision can be given a queue.")
+    ///   - stage: The stage.
+    public mutating func setQueue(_ queue: OperationQueue?, for stage: UserStage) {
         values.edit { $0.stageQueues[stage] = queue }
     }
 
@@ -280,7 +272,7 @@ public struct RequestConfiguration: Sendable {
     var hasRepeatableAdapters: Bool { values.value.hasRepeatableAdapters }
 
     /// Whether the stage is awaited directly: no queue, no time limit.
-    func runsDirectly(_ stage: RequestError.Stage) -> Bool {
+    func runsDirectly(_ stage: UserStage) -> Bool {
         values.value.stageQueues.isEmpty && values.value.stageTimeLimits.isEmpty
             || values.value.stageQueues[stage] == nil && values.value.stageTimeLimits[stage] == nil
     }
@@ -338,13 +330,13 @@ extension RequestConfiguration {
         var idleTimeLimit: Duration? = .seconds(60)
         var attemptTimeLimit: Duration?
         var deadline: Duration?
-        var stageTimeLimits: [RequestError.Stage: Duration] = [:]
+        var stageTimeLimits: [UserStage: Duration] = [:]
         var maximumBodySize: Int? = 64 << 20
         var errorBodyLimit: Int = 64 << 10
         var errorBodyDecoder: ErrorBodyDecoder?
         var completionQueue: DispatchQueue = DispatchQueue.global()
         var onEvent: (@Sendable (RequestEvent) -> Void)?
         var onProgress: (@Sendable (TransferProgress) -> Void)?
-        var stageQueues: [RequestError.Stage: OperationQueue] = [:]
+        var stageQueues: [UserStage: OperationQueue] = [:]
     }
 }

@@ -7,19 +7,19 @@ struct RequestProgress: Sendable {
     private(set) var attempts: [Attempt] = []
     /// The attempts that run, or have failed, beside the leading one, while that has no answer.
     private var contenders: [Contender] = []
-    @Compact private var attemptCount = 0
+    private var attemptCount = 0
     /// How many of them were hedges.
-    @Compact private var hedgeCount = 0
+    private var hedgeCount = 0
     /// The number of the attempt that the request goes on with, and that `stage`, `held` and `known` are of: the last, unless
     /// hedges were sent beside it.
-    @Compact private var leader = 0
+    private var leader = 0
     /// The attempt whose failure was decided upon last.
-    @Compact private var failedAttempt = 0
-    @Compact private var backoffStep = 0
+    private var failedAttempt = 0
+    private var backoffStep = 0
     /// The attempts that a circuit breaker refused.
-    @Compact private var refusals = 0
+    private var refusals = 0
     /// The attempts that were answered 429 with a `Retry-After`.
-    @Compact private var tooManyRequests = 0
+    private var tooManyRequests = 0
     /// What the running attempt holds.
     var held = HeldByAttempt()
     /// What the retry after the last failure drew on a budget.
@@ -46,6 +46,8 @@ struct RequestProgress: Sendable {
     private(set) var lostReusedConnection = false
     /// When the first attempt was handed to the transport, on the request's timepiece.
     var firstSent: Duration?
+    /// When the operation was started.
+    var startDate: Date?
     /// Rings at the deadline.
     private var alarm: Alarm?
 
@@ -169,9 +171,10 @@ struct RequestProgress: Sendable {
     /// - Parameters:
     ///   - wake: What ended the wait before.
     ///   - moment: The time.
+    ///   - date: The date.
     ///   - priority: The operation's.
     mutating func beginAttempt(
-        after wake: Wake?, at moment: Duration, priority: Operation.QueuePriority = .normal
+        after wake: Wake?, at moment: Duration, on date: Date, priority: Operation.QueuePriority = .normal
     ) -> Admission? {
         guard !isStopped else { return nil }
         attemptCount += 1
@@ -182,7 +185,8 @@ struct RequestProgress: Sendable {
         if wake?.reason.isSign == true, !wasEarly { backoffStep = max(backoffStep - 1, 0) }
         append(
             Attempt(
-                number: attemptCount, began: elapsed(at: moment), waited: wake?.waited ?? .zero, wokenBy: wake?.reason))
+                number: attemptCount, startDate: date, began: elapsed(at: moment), waited: wake?.waited ?? .zero,
+                wokenBy: wake?.reason))
         known = KnownOfAttempt()
         release = wake?.release
         stage = .process
@@ -309,13 +313,15 @@ struct RequestProgress: Sendable {
     /// Begins a hedge, which is about to be sent, beside an attempt, if that still awaits its answer; returns its number.
     mutating func beginHedge(
         _ task: TransportTask, holding held: HeldByAttempt, drawing draw: RetryDraw? = nil, beside attempt: Int,
-        at moment: Duration
+        at moment: Duration, on date: Date
     ) -> Int? {
         guard awaitsAnswer(attempt) else { return nil }
         attemptCount += 1
         hedgeCount += 1
         append(
-            Attempt(number: attemptCount, began: elapsed(at: moment), waited: .zero, wokenBy: nil, isHedge: true))
+            Attempt(
+                number: attemptCount, startDate: date, began: elapsed(at: moment), waited: .zero, wokenBy: nil,
+                isHedge: true))
         let known = KnownOfAttempt(
             request: task.request, bodyIsReplayable: task.body.isReplayable, hedgeDraw: draw)
         contenders.append(Contender(attempt: attemptCount, stage: .transfer, known: known, held: held))
@@ -371,6 +377,13 @@ struct RequestProgress: Sendable {
 
     /// Whether the leading attempt runs.
     var isRunning: Bool { runs(leader) }
+
+    /// The response of the attempt that ended last, without its body.
+    var response: TransportResponse? {
+        guard !attempts.isEmpty, !isRunning, let head = known.head else { return nil }
+        let attempt = attempts[leading]
+        return TransportResponse(head: head, bodySize: attempt.bodySize, timings: attempt.timings)
+    }
 
     /// Whether the leading attempt is a hedge.
     var isHedge: Bool { attempts[leading].isHedge }

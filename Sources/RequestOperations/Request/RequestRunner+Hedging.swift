@@ -110,10 +110,10 @@ extension RequestRunner {
             held.giveBackUnused()
             throw .budgetExhausted
         }
-        let moment = now
+        let (moment, date) = (now, Date())
         guard race.joins(id),
             let number = progress.withLock({
-                $0.beginHedge(task, holding: held, drawing: draw, beside: attempt, at: moment)
+                $0.beginHedge(task, holding: held, drawing: draw, beside: attempt, at: moment, on: date)
             })
         else {
             draw?.takeBack()

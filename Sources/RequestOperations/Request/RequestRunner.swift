@@ -39,6 +39,8 @@ final class RequestRunner: IdempotencyKeySource {
 
     func begin() {
         becameReady()
+        let date = Date()
+        progress.withLock { $0.startDate = date }
         emit(.began)
     }
 
@@ -115,9 +117,9 @@ final class RequestRunner: IdempotencyKeySource {
     func beginAttempt(
         after wake: Wake?, priority: Operation.QueuePriority
     ) throws -> Admission {
-        let moment = now
+        let (moment, date) = (now, Date())
         let admission = progress.withLock {
-            $0.beginAttempt(after: wake, at: moment, priority: priority)
+            $0.beginAttempt(after: wake, at: moment, on: date, priority: priority)
         }
         guard let admission else { throw CancellationError() }
         emit(.attemptBegan(admission.attempt))
@@ -233,8 +235,8 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Enters a stage of user code; whether it runs right here, since it has neither a queue nor a time limit.
     @inline(__always)
-    func entersHere(_ stage: RequestError.Stage) throws -> Bool {
-        try enter(stage)
+    func entersHere(_ stage: UserStage) throws -> Bool {
+        try enter(stage.stage)
         return configuration.runsDirectly(stage)
     }
 
@@ -258,10 +260,10 @@ final class RequestRunner: IdempotencyKeySource {
     /// Runs a stage of user code that was entered, on its queue and within its time limit.
     @inline(never)
     func apart<Output: Sendable>(
-        _ stage: RequestError.Stage, _ body: @escaping @Sendable () async throws -> Output
+        _ stage: UserStage, _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
         try await stageRunner.run(
-            stage, on: configuration.queue(for: stage), limit: configuration.stageTimeLimits[stage], body)
+            stage.stage, on: configuration.queue(for: stage), limit: configuration.stageTimeLimits[stage], body)
     }
 
     /// Every stage begins here: after a cancel none does, nor in an attempt that was left behind. (The Task may learn of the

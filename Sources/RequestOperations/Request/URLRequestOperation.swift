@@ -6,7 +6,7 @@
 /// let user = try await operation.value
 /// ```
 ///
-/// The whole way of a request: perform, on an error ask for a decision, wait, again. Its five stages can be
+/// The whole way of a request: perform, on an error ask for a decision, wait, again. Its six stages can be
 /// overridden; the default of each consults one value of the configuration, so configure what is data and subclass when
 /// the behaviour is yours. The stages of an attempt follow each other:
 ///
@@ -14,7 +14,8 @@
 /// |---|---|---|---|
 /// | process request | ``process(_:)`` | once for each attempt, hedges too, or twice: see there | the configuration's adapters, in order |
 /// | create task | ``makeTask(for:)`` | as often as `process` | ``TransportTask/data(_:)`` |
-/// | validate response | ``validate(_:)`` | once for each response that is no redirect | the configuration's validation |
+/// | validate the head | ``validate(_:)-(ResponseHead)`` | once for each response that is no redirect | the configuration's validation |
+/// | validate the response | ``validate(_:)-(TransportResponse)`` | once for each whole response | accepts it |
 /// | decode | ``decode(_:)`` | once for each accepted response | the decoder given to `init` |
 /// | compute retry info | ``retryDecision(after:)`` | once for each failed attempt, and once for all that ran beside each other | the configuration's retry policy |
 ///
@@ -58,6 +59,15 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
 
     /// The request that the operation was made with, or the one that a retry decision put in its place.
     public final var request: URLRequest { runner.original }
+
+    /// The response of the attempt that ended last, without its body; `nil` while an attempt runs, and if none was answered.
+    ///
+    /// It has the head, the timings and the size of the body, also of a response that was rejected. The body is in the value, or
+    /// its beginning in the error.
+    public final var response: TransportResponse? { runner.progress.withLock { $0.response } }
+
+    /// When the operation was started, by the clock of the system; `nil` before.
+    public final var startDate: Date? { runner.progress.withLock { $0.startDate } }
 
     /// The attempts begun so far, in order. Of more than 100 the first 10 and the last 90 are kept; their numbers tell.
     public final var attempts: [Attempt] { runner.attempts }
@@ -107,6 +117,13 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
     open func validate(_ head: ResponseHead) throws {
         try runner.configuration.validation.validate(head)
     }
+
+    /// Accepts a whole response by returning, or rejects it by throwing. Accepts it by default.
+    ///
+    /// Called once for each response whose head was accepted, when its body has arrived and the slot has been given back, before
+    /// ``decode(_:)``. For what the head does not tell: an error in a body with status 200, a checksum, a signature. A response
+    /// that is rejected fails the attempt, and the retry policy decides what follows.
+    open func validate(_ response: TransportResponse) async throws {}
 
     /// Makes the value from an accepted response. Called when the slot has been given back.
     open func decode(_ response: TransportResponse) async throws -> Value {
@@ -194,6 +211,7 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
                 } else {
                     try await runner.transfer(admitted) { head in try self.validate(head) }
                 }
+            if !isPlain { try await check(response) }
             if try !runner.entersHere(.decode) {
                 try await keepDecodedApart(response)
             } else if let decode = plainDecode {
@@ -226,6 +244,20 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
             return try await runner.apart(.makeTask) { try await self.makeTask(for: request) }
         }
         return isPlain ? .data(request) : try await makeTask(for: request)
+    }
+
+    /// Has a subclass judge the whole response.
+    @inline(never)
+    private func check(_ response: TransportResponse) async throws {
+        do {
+            guard try runner.entersHere(.validate) else {
+                return try await runner.apart(.validate) { try await self.validate(response) }
+            }
+            try await validate(response)
+        } catch {
+            runner.noteRetryAfter(of: response.head)
+            throw error
+        }
     }
 
     /// Whether ``process(_:)`` is known to run the adapters of the configuration and nothing else. A subclass of another module may
@@ -301,6 +333,15 @@ open class URLRequestOperation<Value: Sendable>: AsynchronousOperation<Value>, @
         case .succeeded: runner.ended(nil)
         case .failed(let error): runner.ended(error)
         }
+    }
+}
+
+extension URLRequestOperation {
+    /// Makes an operation that gets a URL and decodes the response.
+    public convenience init(
+        _ url: URL, decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
+    ) {
+        self.init(URLRequest(url: url), decoder: decoder, configuration: configuration)
     }
 }
 

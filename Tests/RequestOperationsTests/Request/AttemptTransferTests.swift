@@ -209,7 +209,7 @@ import Testing
         configuration.onEvent = { if case .head(let head) = $0.step { told.append(head.status) } }
         let operation = Staged(configuration)
         #expect(try await run(operation) == 4)
-        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "decode 4"])
+        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "validate 4 bytes", "decode 4"])
         #expect(told.elements == [200] && operation.attempts.map(\.status) == [200])
     }
 

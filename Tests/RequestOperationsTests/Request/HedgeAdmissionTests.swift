@@ -218,7 +218,9 @@ import Testing
         await hedged.start(operation)
         _ = try await operation.value
         #expect(
-            operation.calls.elements == ["process", "makeTask", "process", "makeTask", "validate 200", "decode 1"])
+            operation.calls.elements == [
+                "process", "makeTask", "process", "makeTask", "validate 200", "validate 1 bytes", "decode 1",
+            ])
         #expect(Set(operation.places.elements) == ["here"])
     }
 

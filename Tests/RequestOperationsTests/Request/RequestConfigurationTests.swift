@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Stages
 
-    @Test(arguments: [RequestError.Stage.process, .retryDecision])
+    @Test(arguments: UserStage.allCases)
     func aStageCanHaveAQueueAndLoseIt(stage: RequestError.Stage) {
         let queue = OperationQueue()
         var configuration = RequestConfiguration()
@@ -82,13 +82,6 @@ import Testing
         #expect(configuration.queue(for: stage) === queue && !configuration.runsDirectly(stage))
         configuration.setQueue(nil, for: stage)
         #expect(configuration.queue(for: stage) == nil && configuration.runsDirectly(stage))
-    }
-
-    @Test func aTimeLimitForAStageThatIsNotOfUserCodeTraps() async {
-        await #expect(processExitsWith: .failure) {
-            var configuration = RequestConfiguration()
-            configuration.stageTimeLimits = [.slot: .seconds(1)]
-        }
     }
 
     @Test func aStageWithALimitDoesNotRunDirectlyAndOthersDo() {

@@ -75,7 +75,9 @@ import Testing
     @Test func theDescriptionCountsSeveralAttempts() {
         var error = RequestError(.timedOut, stage: .transfer)
         #expect(!error.description.contains("attempt"))
-        error.attempts = (1...3).map { Attempt(number: $0, began: .zero, waited: .zero, wokenBy: nil) }
+        error.attempts = (1...3).map {
+            Attempt(number: $0, startDate: .distantPast, began: .zero, waited: .zero, wokenBy: nil)
+        }
         #expect(error.description.hasSuffix("(3 attempts)"))
     }
 

@@ -9,7 +9,7 @@ import Testing
     private let url = URL(string: "http://example.invalid/next")!  // A literal that is a URL.
 
     private func hedge(_ progress: inout RequestProgress) -> Int? {
-        progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: 1, at: now)
+        progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: 1, at: now, on: .distantPast)
     }
 
     @Test func aHedgeHasANumberOfItsOwn() {
@@ -46,7 +46,7 @@ import Testing
     @Test func aHedgeOfAnEarlierAttemptIsNotBegun() {
         var progress = inAttempt(.transfer)
         _ = progress.fail(Problem(), deadline: nil, at: now)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         #expect(hedge(&progress) == nil)
     }
 
@@ -111,7 +111,7 @@ import Testing
         _ = hedge(&progress)
         _ = progress.lead(1, at: now)
         #expect(progress.fail(Problem(), deadline: nil, at: now).uncounted == 0)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         let failure = progress.fail(Problem(), deadline: nil, at: now)
         #expect(failure.attempt == 3 && failure.attempt - failure.uncounted == 2)
     }
@@ -136,11 +136,12 @@ import Testing
         var progress = inAttempt(.transfer)
         for _ in 1..<number {
             _ = progress.fail(Problem(), deadline: nil, at: now)
-            _ = progress.beginAttempt(after: nil, at: now)
+            _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         }
         _ = progress.enter(.transfer, in: number)
         for _ in 0..<Attempt.mostHedges {
-            _ = progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: number, at: now)
+            _ = progress.beginHedge(
+                .data(anyRequest), holding: HeldByAttempt(), beside: number, at: now, on: .distantPast)
         }
         #expect(progress.awaitsAnswer(number) && progress.attempts.count { $0.isHedge } == Attempt.mostHedges)
     }
@@ -149,9 +150,10 @@ import Testing
         var progress = inAttempt(.transfer)
         for _ in 0..<150 {
             _ = progress.fail(Problem(), deadline: nil, at: now)
-            _ = progress.beginAttempt(after: nil, at: now)
+            _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         }
-        let hedge = progress.beginHedge(.data(anyRequest), holding: HeldByAttempt(), beside: 151, at: now)
+        let hedge = progress.beginHedge(
+            .data(anyRequest), holding: HeldByAttempt(), beside: 151, at: now, on: .distantPast)
         _ = progress.receive(head(200), in: 151)
         #expect(hedge == 152 && progress.attempts.count == 100)
         #expect(progress.attempts.suffix(2).map(\.status) == [200, nil])

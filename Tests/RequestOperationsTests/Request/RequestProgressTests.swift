@@ -50,7 +50,7 @@ import Testing
         var progress = inAttempt()
         clock.advance(by: .seconds(3))
         let second = progress.beginAttempt(
-            after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero), at: now)
+            after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero), at: now, on: .distantPast)
         #expect(second?.attempt == 2)
         #expect(progress.attempts.map(\.began) == [.zero, .seconds(3)])
         #expect(progress.attempts[1].waited == .seconds(2) && progress.attempts[1].wokenBy == .retryNow)
@@ -82,7 +82,7 @@ import Testing
         var progress = inAttempt()
         _ = progress.fail(Problem(), deadline: nil, at: now)
         #expect(!progress.enter(.validate, in: 1) && !progress.receive(head(200), in: 1))
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         #expect(!progress.enter(.validate, in: 1) && !progress.receive(head(200), in: 1))
         #expect(progress.stage == .process && progress.attempts.allSatisfy { $0.status == nil })
     }
@@ -91,7 +91,7 @@ import Testing
         var progress = inAttempt()
         _ = progress.note(TransportTask.data(anyRequest)) && progress.receive(head(503), in: 1)
         _ = progress.fail(Problem(), deadline: nil, at: now)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         #expect(progress.known.head == nil && progress.known.request == nil)
     }
 
@@ -100,7 +100,7 @@ import Testing
     @Test func aResponseOfAnAttemptThatWasLeftBehindIsNotNoted() {
         var progress = inAttempt()
         _ = progress.fail(Problem(), deadline: nil, at: now)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         let isNoted = progress.note(TransportResponse(head: head(200), bodySize: 7), in: 1)
         #expect(!isNoted && progress.attempts.allSatisfy { $0.bodySize == 0 })
     }
@@ -121,7 +121,7 @@ import Testing
         #expect(!progress.enter(.decode) && !progress.note(TransportTask.data(anyRequest)))
         #expect(
             !progress.note(TransportResponse(head: head(200)), in: 1)
-                && progress.beginAttempt(after: nil, at: now) == nil)
+                && progress.beginAttempt(after: nil, at: now, on: .distantPast) == nil)
     }
 
     // MARK: Failures
@@ -143,7 +143,7 @@ import Testing
         clock.advance(by: .seconds(3))
         let first = progress.fail(Problem(), deadline: .seconds(1000), at: now)
         #expect(first.elapsed == .seconds(3) && first.wasSent && first.timeLeft == .seconds(597))
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         #expect(progress.beginSending(with: HeldByAttempt(), at: now) == false)
         clock.advance(by: .seconds(2))
         #expect(progress.fail(Problem(), deadline: nil, at: now).elapsed == .seconds(5))
@@ -154,7 +154,7 @@ import Testing
         var processed = anyRequest
         processed.httpMethod = "PUT"
         #expect(progress.fail(Problem(), deadline: nil, at: now).request == anyRequest)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         _ = progress.note(TransportTask.data(processed))
         #expect(progress.fail(Problem(), deadline: nil, at: now).request == processed)
     }
@@ -227,17 +227,17 @@ import Testing
     @Test func theBackoffCountsFailuresSinceItsRestart() {
         var progress = inAttempt()
         #expect(progress.fail(Problem(), deadline: nil, at: now).backoffStep == 1)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         #expect(progress.fail(Problem(), deadline: nil, at: now).backoffStep == 2)
         progress.restartBackoff()
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         #expect(progress.fail(Problem(), deadline: nil, at: now).backoffStep == 1)
     }
 
     @Test func aFinalErrorTellsTheAttemptsAndEndsTheRunningOneIfItIsToldTo() {
         var progress = inAttempt()
         _ = progress.fail(Problem(), deadline: nil, at: now)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         let ending = progress.finalError(Problem(), stage: .wait, endingAttemptAt: now)
         #expect(ending.code == .stageFailed && ending.attempts.map { $0.ended != nil } == [true, true])
         let running = progress.finalError(Problem(), stage: .wait)

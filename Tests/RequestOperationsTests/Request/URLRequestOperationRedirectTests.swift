@@ -13,7 +13,7 @@ import Testing
             transport.requests.map { $0.url?.absoluteString } == [
                 "http://example.invalid/path?secret=1", "http://example.invalid/next?a=1",
             ])
-        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "decode 1"])
+        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "validate 1 bytes", "decode 1"])
         #expect(operation.attempts.first?.redirects.map(\.absoluteString) == ["http://example.invalid/next?a=1"])
     }
 

@@ -8,7 +8,7 @@ import Testing
     @Test func theStagesRunInTheirOrder() async throws {
         let operation = Staged(.scripted([.body(Data("x".utf8))]))
         _ = try await run(operation)
-        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "decode 1"])
+        #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "validate 1 bytes", "decode 1"])
     }
 
     @Test func afterAFailedAttemptTheDecisionIsAskedAndAllStagesRunAgain() async throws {
@@ -17,7 +17,8 @@ import Testing
         _ = try await run(operation)
         #expect(
             operation.calls.elements == [
-                "process", "makeTask", "validate 503", "decide 1", "process", "makeTask", "validate 200", "decode 1",
+                "process", "makeTask", "validate 503", "decide 1", "process", "makeTask", "validate 200",
+                "validate 1 bytes", "decode 1",
             ])
     }
 
@@ -86,7 +87,7 @@ import Testing
 
     // MARK: Queues of stages
 
-    @Test(arguments: [RequestError.Stage.process, .retryDecision])
+    @Test(arguments: UserStage.allCases)
     func aStageRunsOnItsQueueOverriddenOrNot(_ stage: RequestError.Stage) async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -95,7 +96,7 @@ import Testing
         let operation = Staged(configuration)
         operation.decisions = { _ in .retry(after: .zero) }
         _ = try await run(operation)
-        #expect(operation.queues.withLock { $0[stage] } === queue)
+        #expect(operation.queues.withLock { $0[stage.stage] } === queue)
     }
 
     @Test func aQueueThatDropsTheWorkEndsTheOperationAsCancelled() async throws {

@@ -83,27 +83,28 @@ import Testing
         #expect(await failure(of: unread) == nil)
     }
 
-    @Test(arguments: [RequestError.Stage.process, .makeTask, .decode, .transfer])
-    func aLimitedStageThatIgnoresACancelIsToldOnce(stage: RequestError.Stage) async throws {
+    /// `nil` stands for the transfer.
+    @Test(arguments: [UserStage.process, .makeTask, .validate, .decode, nil])
+    func aLimitedStageThatIgnoresACancelIsToldOnce(stage: UserStage?) async throws {
         let told = Collector<RequestID>()
         let ended = Collector<RequestID>()
         let deaf = Deaf()
         var configuration = RequestConfiguration.over(deaf)
-        if stage != .transfer { configuration.transport = ScriptedTransport([.body(Data("x".utf8))]) }
-        configuration.stageTimeLimits = stage == .transfer ? [:] : [stage: .seconds(600)]
-        configuration.attemptTimeLimit = stage == .transfer ? .seconds(600) : nil
+        if stage != nil { configuration.transport = ScriptedTransport([.body(Data("x".utf8))]) }
+        if let stage { configuration.stageTimeLimits[stage] = .seconds(600) }
+        configuration.attemptTimeLimit = stage == nil ? .seconds(600) : nil
         configuration.onEvent = { event in
             switch event.step {
-            case .head where stage == .transfer: told.append(event.id)
+            case .head where stage == nil: told.append(event.id)
             case .abandoned: told.append(event.id)
             case .ended: ended.append(event.id)
             default: break
             }
         }
-        let operations = (0..<20).map { _ in Unresponsive(stage, configuration) }
+        let operations = (0..<20).map { _ in Unresponsive(in: stage, configuration) }
         let queue = OperationQueue()
         for operation in operations { queue.addOperation(operation) }
-        if stage == .transfer {
+        if stage == nil {
             await deaf.reached.count(20)
         } else {
             for operation in operations { await operation.reached.pass() }
@@ -113,7 +114,7 @@ import Testing
         // Events can be told a little later than the value.
         await ended.count(20)
         let each = Dictionary(grouping: told.elements) { $0 }.mapValues(\.count)
-        #expect(each.count == 20 && each.values.allSatisfy { $0 == (stage == .transfer ? 2 : 1) })
+        #expect(each.count == 20 && each.values.allSatisfy { $0 == (stage == nil ? 2 : 1) })
     }
 
     @Test func anAttemptLongerThanItsLimitFailsAndIsRetried() async throws {
@@ -130,20 +131,20 @@ import Testing
         #expect((operation.attempts.first?.error as? RequestError)?.code == .timedOut)
     }
 
-    @Test(arguments: [RequestError.Stage.process, .makeTask, .decode, .retryDecision])
-    func aStageThatNeverAnswersFailsAtItsLimit(_ stage: RequestError.Stage) async throws {
+    @Test(arguments: UserStage.allCases)
+    func aStageThatNeverAnswersFailsAtItsLimit(_ stage: UserStage) async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted(
             stage == .retryDecision ? [.status(500)] : [.body(Data("x".utf8))])
         configuration.clock = clock
         configuration.stageTimeLimits = [stage: .seconds(2)]
         configuration.retryPolicy = .none
-        let operation = Unresponsive(stage, configuration)
+        let operation = Unresponsive(in: stage, configuration)
         OperationQueue().addOperation(operation)
         await clock.sleepers(1)
         clock.advance(by: .seconds(2))
         let error = try #require(await #expect(throws: RequestError.self) { try await operation.value })
-        #expect(error.code == .timedOut && error.stage == stage)
+        #expect(error.code == .timedOut && error.stage == stage.stage)
     }
 
     @Test func theDeadlineEndsWaitsAndAllElse() async throws {

@@ -110,7 +110,7 @@ import Testing
         var configuration = Self.configuration([.status(503)])
         configuration.clock = clock
         configuration.stageTimeLimits = [.retryDecision: .seconds(1)]
-        let operation = Unresponsive(.retryDecision, configuration)
+        let operation = Unresponsive(in: .retryDecision, configuration)
         OperationQueue().addOperation(operation)
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))

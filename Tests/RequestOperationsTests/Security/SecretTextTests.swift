@@ -65,7 +65,7 @@ import Testing
     ]
 
     private static var attempt: Attempt {
-        var attempt = Attempt(number: 2, began: .zero, waited: .seconds(1), wokenBy: .backoff)
+        var attempt = Attempt(number: 2, startDate: .distantPast, began: .zero, waited: .seconds(1), wokenBy: .backoff)
         attempt.ended = .seconds(2)
         attempt.redirects = [url]
         attempt.status = 503

@@ -14,7 +14,7 @@ extension ProgressTests {
     func inAttempt(_ stage: RequestError.Stage = .process) -> RequestProgress {
         var progress = RequestProgress(anyRequest)
         progress.becameReady(at: now)
-        _ = progress.beginAttempt(after: nil, at: now)
+        _ = progress.beginAttempt(after: nil, at: now, on: .distantPast)
         _ = progress.enter(stage, in: 1)
         return progress
     }

@@ -35,6 +35,11 @@ final class Staged: URLRequestOperation<Int>, @unchecked Sendable {
         try super.validate(head)
     }
 
+    override func validate(_ response: TransportResponse) async throws {
+        note("validate \(response.body.count) bytes", .validate)
+        try await super.validate(response)
+    }
+
     override func decode(_ response: TransportResponse) async throws -> Int {
         note("decode \(response.body.count)", .decode)
         return try await super.decode(response)
@@ -49,15 +54,15 @@ final class Staged: URLRequestOperation<Int>, @unchecked Sendable {
 
 /// Never answers in one stage, whatever happens.
 final class Unresponsive: URLRequestOperation<Data>, @unchecked Sendable {
-    private let stage: RequestError.Stage
+    private let stage: UserStage?
     let reached = Door()
 
-    init(_ stage: RequestError.Stage, _ configuration: RequestConfiguration) {
+    init(in stage: UserStage?, _ configuration: RequestConfiguration) {
         self.stage = stage
         super.init(anyRequest, decoder: .data, configuration: configuration)
     }
 
-    private func hang(in stage: RequestError.Stage) async {
+    private func hang(in stage: UserStage) async {
         guard stage == self.stage else { return }
         reached.open()
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -71,6 +76,11 @@ final class Unresponsive: URLRequestOperation<Data>, @unchecked Sendable {
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         await hang(in: .makeTask)
         return try await super.makeTask(for: request)
+    }
+
+    override func validate(_ response: TransportResponse) async throws {
+        await hang(in: .validate)
+        try await super.validate(response)
     }
 
     override func decode(_ response: TransportResponse) async throws -> Data {
