@@ -37,8 +37,8 @@
 ///
 /// ## What wins
 ///
-/// The first response wins whose head ``URLRequestOperation/validate(_:)-(ResponseHead)`` accepts. This is decided before the body is
-/// delivered. The other attempts are then cancelled at once. This closes their connections, or their streams with
+/// The first response wins whose head ``URLRequestOperation/validate(_:)-(ResponseHead)`` accepts. This is decided before
+/// the body is delivered. The other attempts are then cancelled at once. This closes their connections, or their streams with
 /// HTTP/2. Their slots become free when the transport has released them, or after 100 ms at the latest. If the body of
 /// the winner fails afterwards, the attempt fails.
 ///

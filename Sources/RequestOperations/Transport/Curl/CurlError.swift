@@ -88,7 +88,7 @@
             case CURLE_SSL_CONNECT_ERROR:
                 if Self.isAboutClientCertificate(message) {
                     .clientCertificateRejected
-                } else if CurlLibrary.tellsLossInHandshake(message) {
+                } else if CurlLibrary.tellsLoss(message) {
                     .connectionLost
                 } else {
                     .secureConnectionFailed

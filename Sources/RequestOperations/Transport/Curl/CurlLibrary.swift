@@ -171,8 +171,8 @@
         /// Whether a message says that a look-up did not even begin, as libcurl before 8.20 reports it.
         static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
 
-        /// Whether a message says that the connection ended during a TLS handshake, as it does with OpenSSL and GnuTLS.
-        static func tellsLossInHandshake(_ message: String) -> Bool {
+        /// Whether a message says that the connection ended, in the words of the system, of OpenSSL or of GnuTLS.
+        static func tellsLoss(_ message: String) -> Bool {
             [
                 "Connection reset by peer", "Broken pipe", "SSL_ERROR_SYSCALL", "unexpected eof",
                 "non-properly terminated", "in the pull function", "in the push function",
@@ -180,9 +180,9 @@
         }
 
         /// Whether a message about an HTTP/2 stream says that the whole connection ended, as libcurl up to 7.88 reports
-        /// it.
+        /// it. libcurl keeps the first message of a transfer, so a failed write to the connection hides its own words.
         static func tellsEndOfConnection(_ message: String) -> Bool {
-            message.hasSuffix("before end of the underlying stream")
+            message.hasSuffix("before end of the underlying stream") || tellsLoss(message)
         }
 
         /// Whether a message says that an HTTP/2 stream was reset, but not why, as libcurl 8.1 always does.

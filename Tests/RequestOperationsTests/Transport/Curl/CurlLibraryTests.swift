@@ -28,6 +28,17 @@
         }
 
         @Test(arguments: [
+            ("HTTP/2 stream 3 was not closed cleanly before end of the underlying stream", true),
+            ("Send failure: Broken pipe", true), ("Recv failure: Connection reset by peer", true),
+            ("HTTP/2 stream 3 was not closed cleanly: INTERNAL_ERROR (err 2)", false), ("", false),
+        ])
+        func `The end of a connection of HTTP/2 is known by the message of any of its streams`(
+            message: String, isOne: Bool
+        ) {
+            #expect(CurlLibrary.tellsEndOfConnection(message) == isOne)
+        }
+
+        @Test(arguments: [
             ("HTTP/2 stream 1 was reset", true), ("transfer closed with 5 bytes remaining to read", false), ("", false),
         ])
         func `A stream that was reset is known by its message`(message: String, isOne: Bool) {
