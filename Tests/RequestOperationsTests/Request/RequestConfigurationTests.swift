@@ -75,7 +75,7 @@ import Testing
     // MARK: Stages
 
     @Test(arguments: UserStage.allCases)
-    func aStageCanHaveAQueueAndLoseIt(stage: RequestError.Stage) {
+    func aStageCanHaveAQueueAndLoseIt(stage: UserStage) {
         let queue = OperationQueue()
         var configuration = RequestConfiguration()
         configuration.setQueue(queue, for: stage)

@@ -88,7 +88,7 @@ import Testing
     // MARK: Queues of stages
 
     @Test(arguments: UserStage.allCases)
-    func aStageRunsOnItsQueueOverriddenOrNot(_ stage: RequestError.Stage) async throws {
+    func aStageRunsOnItsQueueOverriddenOrNot(_ stage: UserStage) async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data("x".utf8))])
@@ -96,7 +96,7 @@ import Testing
         let operation = Staged(configuration)
         operation.decisions = { _ in .retry(after: .zero) }
         _ = try await run(operation)
-        #expect(operation.queues.withLock { $0[stage.stage] } === queue)
+        #expect(operation.queues.withLock { $0.first { $0.key.rawValue == stage.rawValue } }?.value === queue)
     }
 
     @Test func aQueueThatDropsTheWorkEndsTheOperationAsCancelled() async throws {

@@ -144,7 +144,7 @@ import Testing
         await clock.sleepers(1)
         clock.advance(by: .seconds(2))
         let error = try #require(await #expect(throws: RequestError.self) { try await operation.value })
-        #expect(error.code == .timedOut && error.stage == stage.stage)
+        #expect(error.code == .timedOut && error.stage.rawValue == stage.rawValue)
     }
 
     @Test func theDeadlineEndsWaitsAndAllElse() async throws {
