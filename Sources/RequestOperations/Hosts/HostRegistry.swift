@@ -66,7 +66,9 @@ public final class HostRegistry: Sendable {
     ///
     /// Other threads may take some meanwhile, so the real number can be smaller.
     ///
-    /// - Parameter budget: The setting of the budget. By default that of a ``RetryPolicy``.
+    /// - Parameters:
+    ///   - url: A URL of the host. Its scheme, host and port count.
+    ///   - budget: The setting of the budget. By default that of a ``RetryPolicy``.
     public func retriesLeft(to url: URL, under budget: RetryBudget = RetryBudget()) -> Int {
         budgets.balance(of: Origin(url), under: budget)
     }
@@ -75,7 +77,9 @@ public final class HostRegistry: Sendable {
     ///
     /// An open circuit does not become half open by itself. It does so with the first attempt after its open time.
     ///
-    /// - Parameter breaker: The setting of the breaker. By default one with its defaults.
+    /// - Parameters:
+    ///   - url: A URL of the host. Its scheme, host and port count.
+    ///   - breaker: The setting of the breaker. By default one with its defaults.
     public func circuitState(of url: URL, under breaker: CircuitBreaker = CircuitBreaker()) -> CircuitBreaker.State {
         circuits.state(of: CircuitTable.Key(origin: Origin(url), terms: breaker.terms))
     }
@@ -84,7 +88,9 @@ public final class HostRegistry: Sendable {
     ///
     /// The stream never ends by itself. If you do not read states in time, only the last one is kept.
     ///
-    /// - Parameter breaker: The setting of the breaker. By default one with its defaults.
+    /// - Parameters:
+    ///   - url: A URL of the host. Its scheme, host and port count.
+    ///   - breaker: The setting of the breaker. By default one with its defaults.
     public func circuitStates(
         of url: URL, under breaker: CircuitBreaker = CircuitBreaker()
     ) -> AsyncStream<CircuitBreaker.State> {
@@ -102,7 +108,9 @@ public final class HostRegistry: Sendable {
     ///
     /// Call it once for each such request, when it is about to be sent for the first time. Operations count themselves.
     ///
-    /// - Parameter budget: The setting of the budget. By default that of a ``RetryPolicy``.
+    /// - Parameters:
+    ///   - url: A URL of the host. Its scheme, host and port count.
+    ///   - budget: The setting of the budget. By default that of a ``RetryPolicy``.
     public func countRequest(to url: URL, under budget: RetryBudget = RetryBudget()) {
         budgets.countRequest(to: Origin(url), under: budget)
     }
@@ -112,6 +120,7 @@ public final class HostRegistry: Sendable {
     /// Call it when the backoff of the retry is over. Operations take their tokens themselves.
     ///
     /// - Parameters:
+    ///   - url: A URL of the host. Its scheme, host and port count.
     ///   - budget: The setting of the budget. By default that of a ``RetryPolicy``.
     ///   - limit: The longest further wait. 300 s by default.
     /// - Returns: How long the retry still has to wait. `nil` if there is no token within the limit.
