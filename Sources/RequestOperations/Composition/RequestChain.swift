@@ -49,6 +49,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// Makes a chain.
     ///
+    /// - Parameters:
     ///   - first: The first link.
     ///   - makeNext: Makes the second link from the value of the first. It is called once, when the first has
     ///     succeeded.

@@ -65,6 +65,7 @@ final class BudgetTable: Sendable {
 
     /// Asks for a retry whose wait is over.
     ///
+    /// - Parameters:
     ///   - error: The error of the last attempt.
     ///   - status: The status of its response, if there was one.
     ///   - left: The time within which the retry must begin.

@@ -44,7 +44,7 @@ struct HeldOperations {
     ///
     /// - Parameters:
     ///   - place: The end of the line.
-    /// The holder whose place it runs on.
+    ///   - lender: The holder whose place it runs on. `nil` by default.
     mutating func insert(
         _ operation: Operation, at place: RequestLimiter.Place, lentBy lender: (any PlaceHolder)? = nil
     ) -> Bool {

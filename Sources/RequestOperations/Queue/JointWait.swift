@@ -1,7 +1,8 @@
 /// The wait of one attempt for a place of its queue and a slot of its limiter: it gets both, or it holds none.
 ///
-/// It stands in one line at a time, at its old place, and begins in that of the limiter, which had no slot. When it is admitted
-/// there it asks the other one. If that has none, what it got goes on to whoever comes next, and it stands in the other line.
+/// It stands in one line at a time, at its old place. It begins in the line of the limiter, which had no slot. When it is admitted
+/// there, it asks the other one. If that one has nothing free, it passes what it got on to the next waiter. It then stands in the
+/// other line, and so on until it has both.
 final class JointWait: SlotWaiter {
     private enum Side {
         case queue
@@ -65,7 +66,7 @@ final class JointWait: SlotWaiter {
             state.isCancelled = true
             return state.side
         }
-        // Whoever is in no line at this moment is just being taken a step further, and that sees the cancel.
+        // A wait that is in no line now is in the middle of a step. The end of that step sees the cancel.
         if leave(side) { answer.resume(with: .failure(CancellationError())) }
     }
 
@@ -89,7 +90,7 @@ final class JointWait: SlotWaiter {
             return !isRunning
         }
 
-        /// Takes the next; whoever gets none has run the last.
+        /// Takes the next step. The caller that gets `nil` has run the last one.
         mutating func next() -> (wait: JointWait, holding: Side?)? {
             isRunning = !pending.isEmpty
             return pending.popLast()

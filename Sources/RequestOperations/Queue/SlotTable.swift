@@ -1,5 +1,5 @@
-/// Who holds the slots of a limiter and who waits for one: a pure value. Whoever holds it tells the returned waiters after
-/// the lock is released.
+/// Who holds the slots of a limiter and who waits for one. A pure value. Its owner tells the returned waiters after it has
+/// released the lock.
 ///
 /// What has no origin goes to no host, and is bounded by the total only.
 ///

@@ -1,4 +1,4 @@
-/// Who waits for a slot, and hears that it was given one: on whatever thread gave it, under no lock.
+/// Waits for a slot. It is told on the thread that gives the slot, and no lock is held then.
 protocol SlotWaiter: AnyObject, Sendable {
     func wasAdmitted()
 

@@ -6,6 +6,7 @@ public enum RetryAfter {
     /// three forms of RFC 9110, section 5.6.7, with any separators between its parts. It may have `UTC` or no zone
     /// instead of `GMT`. A date in the past means now. Anything else is ignored, a negative number for example.
     ///
+    /// - Parameters:
     ///   - value: The field's value.
     ///   - now: The time that a date is compared with.
     public static func delay(_ value: String, now: Date) -> Duration? {
