@@ -35,11 +35,3 @@ final class Release: Sendable {
         if !wasSettled { lines.settle(outcome, of: origin, pause: pause) }
     }
 }
-
-extension RequestProgress {
-    /// Removes the release from the progress and returns it, so that its outcome can be reported outside of any lock.
-    mutating func takeRelease() -> Release? {
-        defer { release = nil }
-        return release
-    }
-}

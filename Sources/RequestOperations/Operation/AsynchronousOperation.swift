@@ -26,13 +26,12 @@
 /// The result is stored, then `isFinished` is announced (on Apple platforms with `isExecuting`), then completions run: awaiting
 /// tasks resume, `whenFinished` closures are called on the ``completionQueue``. All of that happens once. (On Linux the finish
 /// of an operation that a ``RequestChain`` has started while a queue has it is announced when that queue comes to it.)
-// Unchecked as Foundation's own Operation is: all state of this class is in `state`, and `success` is written once, by the
-// Task of the work, before the lifecycle says so. (A pointer, since Swift looks the type of an optional value up at every use,
-// which takes longer than to allocate.)
+// Unchecked as Foundation's own Operation is. All state of this class is in `state`. `success` is written once, under the same
+// lock, and read only after the lifecycle says so.
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
     final let state = Locked(OperationState())
     final let context = TaskContext.current()
-    @exclusivity(unchecked) final var success: UnsafeMutablePointer<Success>?
+    private var success: Success?
 
     /// Makes an operation that is ready to be started.
     public override init() {
@@ -40,15 +39,12 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     deinit {
-        success?.deinitialize(count: 1)
-        success?.deallocate()
         // What it depends on may hold the state for a while. One that has finished has left nothing there.
         guard var rest = state.withLock({ $0.takeRest() }) else { return }
         releaseChain(of: rest.dependencies.removeAll())
     }
 
-    /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before. (A
-    /// ``URLRequestOperation`` does its work without it.)
+    /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before.
     ///
     /// What it returns or throws becomes the ``result``. It should return soon after its Task was cancelled. The default
     /// is a programmer's error.
@@ -69,7 +65,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func outcome(of ending: OperationLifecycle.Ending) -> Result<Success, any Error> {
         switch ending {
         // A lifecycle that says so has a value.
-        case .succeeded: .success(success!.pointee)
+        case .succeeded: .success(success!)
         case .failed(let error): .failure(error)
         }
     }
@@ -120,7 +116,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     final func announceFinish(toDependent dependent: Locked<OperationState>) {
         let id = ObjectIdentifier(self)
         let (isOver, isCrowded) = state.withLock { $0.add(dependent) }
-        if isOver { dependent.noteFinished(id) }
+        guard !isOver else { return dependent.noteFinished(id) }
         guard isCrowded else { return }
         let sifted = state.withLock { $0.takeDependents() }.sifted(of: id)
         if !state.withLock({ $0.putBack(sifted) }) { sifted.tell(of: id) }
@@ -155,9 +151,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         switch action {
         case .run:
             if let starter { joinQueue(of: starter) }
-            let queue = mayUseQueues ? .current ?? starter?.operationQueue : nil
-            self.start(nil, on: queue, in: context, or: Task.startHere)
-        case .finish: finish(.failed(CancellationError()))
+            let queue = OperationQueue.current ?? starter?.operationQueue
+            startStep(after: nil, on: queue, in: context, or: Task.startHere)
+        case .finish: finish(.failure(CancellationError()))
         case .ignore: break
         }
     }
@@ -194,16 +190,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         state.withLock { $0.membership.limiter === limiter && $0.membership.holdsPlace }
     }
 
-    /// Whether the work may use an operation queue, which then has to know the one in which the operation has a place. To
-    /// ask Foundation for that takes two calls of the kernel on Linux.
-    var mayUseQueues: Bool { true }
-
-    /// The work as Tasks of the operation do it, one after the other: all of ``run()`` in one, if not overridden.
+    /// One step of the work. By default all of ``run()`` is one step.
     ///
-    /// - Returns: The part that another Task goes on with; `nil` if the work is done and its value kept.
-    func work() async throws -> WorkPart? {
-        keep(try await run())
-        return nil
+    /// - Parameter wake: What ended the wait before the step. `nil` for the first step.
+    func step(after wake: Wake?) async throws -> Step<Success> {
+        .finished(try await run())
     }
 
     /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
@@ -256,7 +247,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// The Task did not return in its grace: the operation finishes without it.
     private func abandon() {
         guard state.withLock({ $0.lifecycle.isStopping }) else { return }
-        finish(.failed(CancellationError()), abandoningRun: true)
+        finish(.failure(CancellationError()), abandoningRun: true)
     }
 
     /// Called when the operation finished without waiting any longer for ``run()``, before anybody hears of the result.
@@ -265,11 +256,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Called once, when the result is stored and before anybody hears of it.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
-    final func finish(_ outcome: OperationLifecycle.Ending, abandoningRun: Bool = false) {
+    final func finish(_ outcome: Result<Success, any Error>, abandoningRun: Bool = false) {
         if Announcement.precedesChange, isFinished { return }
         willChange(.isExecuting)
         willChange(.isFinished)
-        guard var finish = state.withLock({ $0.finish(outcome) }) else {
+        guard var finish = state.withLock({ end(&$0, with: outcome) }) else {
             didChange(.isExecuting, if: false)
             didChange(.isFinished, if: false)
             return
@@ -284,10 +275,27 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         finish.departure?.end(for: self)
         // First, since others may be started by that while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
-        if let completionBlock = finish.completionBlock { call(completionBlock) }
+        if let completionBlock = finish.completionBlock {
+            // Keeps the operation until its block has returned, as Foundation does.
+            DispatchQueue.global().async { [self] in withExtendedLifetime(self, completionBlock) }
+        }
         releaseChain(of: finish.takeDependencies())
         for awaiter in finish.published.awaiters { awaiter() }
         finish.published.subscribers.callAll()
+    }
+
+    /// Ends the lifecycle and keeps the value. Called under the lock of the state.
+    private func end(
+        _ state: inout OperationState, with outcome: Result<Success, any Error>
+    ) -> OperationState.Finish? {
+        switch outcome {
+        case .failure(let error): return state.finish(.failed(error))
+        case .success(let value):
+            let finish = state.finish(.succeeded)
+            // An operation that was told to stop drops the value.
+            if case .succeeded? = finish?.published.ending { success = value }
+            return finish
+        }
     }
 
     /// Called once, on a global queue, when the operation has finished, and freed then; dropped if it is set later.
@@ -295,11 +303,6 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     open override var completionBlock: (@Sendable () -> Void)? {
         get { state.withLock { $0.completionBlock } }
         set { _ = state.withLock { $0.setCompletionBlock(newValue) } }
-    }
-
-    /// Keeps the operation until its block has returned, as Foundation does.
-    private func call(_ completionBlock: @escaping @Sendable () -> Void) {
-        DispatchQueue.global().async { [self] in withExtendedLifetime(self, completionBlock) }
     }
 
     /// Blocks the thread until the operation has finished.

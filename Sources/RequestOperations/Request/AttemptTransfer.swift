@@ -1,59 +1,23 @@
 /// The transfer of one attempt: hop after hop, as redirects lead.
 ///
-/// It may be left behind by the attempt's time limit; whatever it does then ends at its next step.
+/// The attempt's time limit may leave it behind. What it does then ends at its next step.
 final class AttemptTransfer: Sendable {
     private let runner: RequestRunner
     private let attempt: Int
     private let first: TransportTask
-    private let held: HeldByAttempt
-    /// How long it has waited for connections, which its time limit does not count; `nil` without one.
+    private let rights: AttemptRights
+    /// How long it has waited for connections. The time limit does not count that. `nil` without a limit.
     private let wait: ConnectionWait?
     private let validate: @Sendable (ResponseHead) throws -> Void
 
-    /// Begins the transfer; ``run()`` is owed.
-    ///
-    /// - Throws: ``RequestError/Code/circuitOpen``.
-    // Inlined, its temporaries would be part of what every request in flight keeps; so it is with those below.
-    @inline(never)
+    /// Makes the transfer of an attempt that is about to be sent. Its ``run()`` gives the attempt's rights back.
     init(
-        of runner: RequestRunner, _ ticket: Admission.Ticket,
-        validate: @escaping @Sendable (ResponseHead) throws -> Void
-    ) throws {
-        self.runner = runner
-        attempt = ticket.attempt
-        self.validate = validate
-        let (configuration, url) = (runner.configuration, ticket.task.request.url)
-        wait = configuration.attemptTimeLimit.map { _ in ConnectionWait() }
-        var held = ticket.held
-        do {
-            held.permit = try runner.permit(for: Origin(url))
-        } catch {
-            runner.progress.withLock { $0.noteRefusal() }
-            held.giveBackUnused()
-            throw error
-        }
-        self.held = held
-        let moment = runner.now
-        let (isFirst, wantsNewConnection) = runner.progress.withLock {
-            ($0.beginSending(with: held, at: moment), $0.lostReusedConnection)
-        }
-        var task = ticket.task
-        if wantsNewConnection { task.wantsNewConnection = true }
-        first = task
-        if isFirst, let budget = configuration.retryBudget {
-            configuration.hosts.budgets.countRequest(to: Origin(url), under: budget)
-        }
-    }
-
-    /// Makes the transfer of a hedge, which has all that it needs; ``run()`` is owed.
-    init(
-        ofHedge attempt: Int, by runner: RequestRunner, _ task: TransportTask, holding held: HeldByAttempt,
-        validate: @escaping @Sendable (ResponseHead) throws -> Void
+        _ sent: AdmittedTask, of runner: RequestRunner, validate: @escaping @Sendable (ResponseHead) throws -> Void
     ) {
         self.runner = runner
-        self.attempt = attempt
-        first = task
-        self.held = held
+        attempt = sent.attempt
+        first = sent.task
+        rights = sent.rights
         wait = runner.configuration.attemptTimeLimit.map { _ in ConnectionWait() }
         self.validate = validate
     }
@@ -62,10 +26,10 @@ final class AttemptTransfer: Sendable {
     func run() async throws -> TransportResponse {
         do {
             let response = try await follow(within: runner.configuration.attemptTimeLimit)
-            held.giveBack(.succeeded)
+            rights.giveBack(.succeeded)
             return response
         } catch {
-            held.giveBack(runner.configuration.retryPolicy.outcome(of: error))
+            rights.giveBack(runner.configuration.retryPolicy.outcome(of: error))
             throw error
         }
     }
@@ -73,7 +37,6 @@ final class AttemptTransfer: Sendable {
     /// Sends the request, and what redirects make of it.
     ///
     /// - Parameter limit: The time that all hops have together. While a redirect waits for a place of another host, it stands still.
-    @inline(__always)
     private func follow(within limit: Duration?) async throws -> TransportResponse {
         var task = first
         var visited: [RedirectPolicy.Hop] = []
@@ -102,7 +65,6 @@ final class AttemptTransfer: Sendable {
     }
 
     /// The task of the next hop, if the error of this one is a redirect; otherwise throws the error.
-    @inline(never)
     private func task(
         following error: any Error, after task: TransportTask, _ visited: inout [RedirectPolicy.Hop]
     ) throws -> TransportTask {
@@ -130,7 +92,6 @@ final class AttemptTransfer: Sendable {
     }
 
     /// The task, with a trace if the attempt goes on to a decision when it is stopped: as only a limit of its own does it.
-    @inline(never)
     private func traced(_ task: TransportTask) -> TransportTask {
         guard runner.configuration.attemptTimeLimit != nil else { return task }
         var task = task
@@ -139,7 +100,6 @@ final class AttemptTransfer: Sendable {
     }
 
     /// How the head of the response to a task is judged.
-    @inline(never)
     private func judgement(of task: TransportTask) -> @Sendable (ResponseHead) throws -> Void {
         let isHEAD = task.request.httpMethod == "HEAD"
         return { head in try self.judge(head, isHEAD: isHEAD) }
@@ -168,12 +128,11 @@ final class AttemptTransfer: Sendable {
 
     /// Takes the response of a hop. One whose head nobody has shown, or whose rejection the transport made nothing of, is
     /// judged here.
-    @inline(never)
     private func accept(_ response: TransportResponse, to task: TransportTask) throws {
         var isJudged = false
-        try runner.advance { progress in
-            isJudged = progress.hasAcceptedHead(in: attempt)
-            return progress.note(response, in: attempt)
+        try runner.advance { state in
+            isJudged = state.attempt(attempt)?.hasAcceptedHead == true
+            return state.note(response, in: attempt)
         }
         guard !isJudged else { return }
         do {
@@ -186,7 +145,6 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    @inline(never)
     private static func failure(of task: TransportTask, _ error: any Error) -> any Error {
         switch error {
         case let failure as TransferFailure: failure.error as? Redirect ?? error
@@ -197,7 +155,7 @@ final class AttemptTransfer: Sendable {
 
     /// A redirect to another host gives the places of its host back before it waits for the next, and keeps those of the totals.
     private func exchangeSlots(for task: TransportTask) async throws {
-        let (slots, origin) = (held.slots, Origin(task.request.url))
+        let (slots, origin) = (rights.slots, Origin(task.request.url))
         // An attempt that was left behind holds none.
         guard slots.contains(where: { $0.isHeld && !$0.isFor(origin) }) else { return }
         try await runner.exchange(slots, for: origin, in: attempt)
@@ -205,29 +163,25 @@ final class AttemptTransfer: Sendable {
 
     /// A redirect to another host shows that the one which sent it works. That is told before the wait for the other host, which
     /// is no fault of the first.
-    @inline(never)
     private func settlePermit(before task: TransportTask) {
-        guard let permit = held.permit, let present = permit.right, present.origin != Origin(task.request.url)
-        else { return }
-        permit.take()?.settle(.succeeded)
+        rights.takePermit(unlessFor: Origin(task.request.url))?.settle(.succeeded)
     }
 
     /// Asks for the circuit of a redirect's host, unless that of the same host is held.
     private func admitToCircuit(_ task: TransportTask) throws {
-        guard let permit = held.permit, permit.right == nil else { return }
+        guard rights.permit == nil else { return }
         do {
-            guard let next = try runner.circuitPermit(for: Origin(task.request.url)) else { return }
-            permit.hold(next)?.settle(.cancelled)
+            if let next = try runner.circuitPermit(for: Origin(task.request.url)) { rights.hold(permit: next) }
         } catch {
             // Nothing is sent to the new host.
-            held.slots.release(isUnused: true)
+            rights.slots.release(isUnused: true)
             throw error
         }
     }
 
-    /// The host answered as it should, whatever becomes of the rest of its response.
+    /// The host answered as it should, whatever happens to the rest of its response.
     private func hostAnswered() {
-        held.permit?.right?.answered()
+        rights.permit?.answered()
     }
 
     private func enter(_ stage: RequestError.Stage) throws {

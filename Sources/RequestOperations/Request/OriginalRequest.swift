@@ -1,59 +1,28 @@
-/// The request that the attempts of one are processed from.
-///
-/// To copy a `URLRequest` costs four times as much as to set a field in the only copy that there is. So where adapters set
-/// fields and nothing else, which gives every attempt the same, they are set in this one, and it keeps which there were.
+/// The request that all attempts are processed from.
 struct OriginalRequest: Sendable {
-    private enum Fields {
-        case own
-        /// Those of the adapters are set; kept are those that were there.
-        case adapted(own: [String: String]?)
-    }
-
-    private var request: URLRequest
-    private var fields = Fields.own
-    /// The key that an adapter asked for; in a box, since every operation that waits has room for it.
-    private var key: Box<String>?
+    /// The request as it was given.
+    private(set) var value: URLRequest
+    /// The key that the attempts of this request have, if an adapter asked for one.
+    private(set) var idempotencyKey: String?
 
     init(_ request: URLRequest) {
-        self.request = request
+        value = request
     }
 
-    /// The request as it was given.
-    var value: URLRequest {
-        guard case .adapted(let own) = fields else { return request }
-        var original = request
-        original.allHTTPHeaderFields = own
-        return original
-    }
-
-    /// The key that the attempts of this request have, if an adapter asked for it.
-    var idempotencyKey: String? { key?.value }
-
-    /// Keeps a key for all attempts, unless there is one; which that is.
+    /// Keeps a key for all attempts, unless there is one. Returns the one that is kept.
     mutating func keep(_ new: String) -> String {
-        if let key { return key.value }
-        key = Box(new)
+        if let idempotencyKey { return idempotencyKey }
+        idempotencyKey = new
         return new
     }
 
-    /// Takes another request in place of this one. It gets a key of its own, also if it was made of one that was sent, and so
-    /// has that of the attempts before.
+    /// Replaces the request by another one. The new request gets a key of its own, even if it is a copy of one that was sent
+    /// and so has the former key.
     mutating func replace(with request: URLRequest) {
         var request = request
-        if let key, request.value(forHTTPHeaderField: IdempotencyKey.field) == key.value {
+        if let idempotencyKey, request.value(forHTTPHeaderField: IdempotencyKey.field) == idempotencyKey {
             request.setValue(nil, forHTTPHeaderField: IdempotencyKey.field)
         }
         self = OriginalRequest(request)
-    }
-
-    /// The request with its fields set.
-    ///
-    /// - Parameter adapters: The same each time; they set fields and nothing else.
-    mutating func adapted(by adapters: [RequestAdapter]) -> URLRequest {
-        if case .own = fields, !adapters.isEmpty {
-            fields = .adapted(own: request.allHTTPHeaderFields)
-            for adapter in adapters { adapter.setField(of: &request) }
-        }
-        return request
     }
 }

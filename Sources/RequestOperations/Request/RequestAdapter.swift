@@ -59,10 +59,14 @@ public struct RequestAdapter: Sendable {
     }
 
     func adapt(_ request: URLRequest, keys: any IdempotencyKeySource) async throws -> URLRequest {
-        if case .function(let function) = work { return try await function(request, keys) }
-        var edited = request
-        try edit(&edited, keys: keys)
-        return edited
+        var adapted = request
+        switch work {
+        case .field(let name, _, isDefault: true) where request.value(forHTTPHeaderField: name) != nil: break
+        case .field(let name, let value, _): adapted.setField(name, to: value)
+        case .edit(let edit): try edit(&adapted, keys)
+        case .function(let function): adapted = try await function(request, keys)
+        }
+        return adapted
     }
 
     /// Runs the function of the adapter on an operation queue. Use it for work that needs a serial queue or the main
@@ -117,45 +121,6 @@ public struct RequestAdapter: Sendable {
             }
             request.url = placed
         }
-    }
-}
-
-extension RequestAdapter {
-    /// The kinds of changes that an adapter can make to a request.
-    enum Reach: Int, Comparable {
-        /// It sets a field.
-        case fields
-        /// It edits the request in place and never suspends, so it uses no queue either.
-        case request
-        case anything
-
-        static func < (lesser: Reach, greater: Reach) -> Bool { lesser.rawValue < greater.rawValue }
-    }
-
-    var reach: Reach {
-        switch work {
-        case .field: .fields
-        case .edit: .request
-        case .function: .anything
-        }
-    }
-
-    /// Edits a request. The reach of the adapter must not be ``Reach/anything``.
-    func edit(_ request: inout URLRequest, keys: any IdempotencyKeySource) throws {
-        switch work {
-        case .field: setField(of: &request)
-        case .edit(let edit): try edit(&request, keys)
-        case .function: preconditionFailure("An adapter that does anything does not edit in place.")
-        }
-    }
-
-    /// Sets the field. The reach of the adapter must be ``Reach/fields``.
-    func setField(of request: inout URLRequest) {
-        guard case .field(let name, let value, let isDefault) = work else {
-            preconditionFailure("An adapter that sets no field sets none.")
-        }
-        if isDefault, request.value(forHTTPHeaderField: name) != nil { return }
-        request.setField(name, to: value)
     }
 }
 

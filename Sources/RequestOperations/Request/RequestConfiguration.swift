@@ -259,15 +259,6 @@ public struct RequestConfiguration: Sendable {
         return decision
     }
 
-    /// Whether a stage, an adapter, a decider or the transport may run something on an operation queue.
-    var mayUseQueues: Bool {
-        !values.value.stageQueues.isEmpty || !values.value.retryDeciders.isEmpty
-            || reachOfAdapters == .anything || values.value.hasForeignTransport
-    }
-
-    /// The most that any of the adapters can do.
-    var reachOfAdapters: RequestAdapter.Reach { values.value.reachOfAdapters }
-
     /// Whether a request that the adapters made may be sent a second time as it is.
     var hasRepeatableAdapters: Bool { values.value.hasRepeatableAdapters }
 
@@ -291,18 +282,11 @@ public struct RequestConfiguration: Sendable {
 
 extension RequestConfiguration {
     private struct Values: Sendable {
-        var transport: any Transport = PlatformTransport.shared {
-            didSet { hasForeignTransport = !(transport is any BuiltInTransport) }
-        }
-        private(set) var hasForeignTransport = false
+        var transport: any Transport = PlatformTransport.shared
         var adapters: [RequestAdapter] = [] {
-            didSet {
-                reachOfAdapters = adapters.map(\.reach).max() ?? .fields
-                hasRepeatableAdapters = adapters.allSatisfy(\.isRepeatable)
-            }
+            didSet { hasRepeatableAdapters = adapters.allSatisfy(\.isRepeatable) }
         }
         private(set) var hasRepeatableAdapters = true
-        private(set) var reachOfAdapters = RequestAdapter.Reach.fields
         var validation: ResponseValidation = ResponseValidation.successfulStatus
         var redirects: RedirectPolicy = RedirectPolicy()
         var trust: Box<TrustPolicy>?

@@ -1,174 +1,151 @@
 /// How a request's attempts get their places in its queue, and their slots of its configuration's limiter.
 ///
-/// The queue's place comes first: an attempt has one before its request is processed. It gives it back while it waits for
-/// anything else before it is sent, and then lines up again at the request's old place.
+/// The queue's place comes first: an attempt has one before its request is processed. It gives the place back while it
+/// waits for anything else before it is sent. Then it lines up again at the request's old place.
 extension RequestRunner {
-    /// The request is about to be started in a queue.
-    ///
-    /// - Parameters:
-    ///   - turn: How it stands there.
-    ///   - slot: The place of its first attempt, if it has one already.
-    func join(_ turn: QueueTurn, with slot: RequestLimiter.Slot?) {
-        progress.withLock { progress in
-            progress.turn = turn
-            progress.held.queueSlot = slot
-        }
-    }
-
     /// The limiter of the configuration, unless that is the queue's.
     var ownLimiter: RequestLimiter? {
         guard let limiter = configuration.limiter else { return nil }
-        return progress.withLock { $0.turn?.limiter } === limiter ? nil : limiter
+        return requestState.withLock { $0.turn?.limiter } === limiter ? nil : limiter
     }
 
     /// Tells the limiters of the queue and of the configuration what a host answered, each once.
     func limitersHear(of head: ResponseHead) {
-        let queue = progress.withLock { $0.turn?.limiter }
+        let queue = requestState.withLock { $0.turn?.limiter }
         queue?.heard(head.status, from: head.url)
         if let limiter = configuration.limiter, limiter !== queue { limiter.heard(head.status, from: head.url) }
     }
 
-    /// Takes a place of the queue, if there is a queue and the attempt has none of it.
+    /// Takes a place of the queue, if there is a queue and the attempt has no place of it.
     ///
-    /// - Parameter origin: The host whose line it stands in; that of the original request, if `nil`.
+    /// - Parameter origin: The host whose line it stands in. That of the original request by default.
     func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws {
-        guard let line = progress.withLock({ $0.lineInQueue }) else { return }
+        guard let line = lineInQueue(of: attempt) else { return }
         let origin = origin ?? Origin(original.url)
-        let (slot, _) = try await waitForSlot(in: attempt) {
-            try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
+        _ = try await waitForSlot(in: attempt) {
+            let place = try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
+            try rights(of: attempt).hold(place: place)
         }
-        if let slot { try hold(inQueue: slot) }
     }
 
     /// Gives the place of the queue back, which was not used.
-    func giveUpPlaceInQueue() {
-        progress.withLock { $0.takeQueueSlot() }?.release(isUnused: true)
+    func giveUpPlaceInQueue(in attempt: Int) {
+        requestState.withLock { $0.attempt(attempt)?.rights }?.giveUpPlace()
     }
 
-    private func hold(inQueue slot: RequestLimiter.Slot) throws {
-        do {
-            try advance { $0.hold(inQueue: slot) }
-        } catch {
-            slot.release(isUnused: true)
-            throw error
+    /// Where an attempt must line up. `nil` if it has a place or there is no queue.
+    private func lineInQueue(of attempt: Int) -> JointWait.Line? {
+        let (turn, priority, wasSent, rights) = requestState.withLock {
+            ($0.turn, $0.priority, $0.firstSent != nil, $0.attempt(attempt)?.rights)
         }
+        guard let turn, rights?.place == nil else { return nil }
+        return JointWait.Line(
+            limiter: turn.limiter, place: turn.place.with(priority), standing: wasSent ? .later : .first)
     }
 
-    /// Lets an attempt in: waits until its host is not to be left alone any longer, and for its slots.
+    private func rights(of attempt: Int) throws -> AttemptRights {
+        guard let rights = requestState.withLock({ $0.attempt(attempt)?.rights }) else { throw CancellationError() }
+        return rights
+    }
+
+    /// Admits a task: waits until its host need not be left alone any longer, and for its slots.
     ///
-    /// A response may ask to leave the host alone while the attempt stands in the line. So it asks again when it has a
-    /// slot. If need be it gives the slot back, waits, and stands in the line again at its old place.
+    /// While the attempt is in the line, a response may ask to leave the host alone. So the attempt checks again when it has
+    /// a slot. If it must wait, it gives the slot back, waits, and returns to its old place in the line.
     ///
     /// - Parameters:
-    ///   - task: What it is to send, completed from the configuration.
-    ///   - admission: The attempt on its way.
-    /// - Returns: `nil` if that took so long that the request is to be processed again. It keeps its place in the line.
-    func admit(_ task: TransportTask, _ admission: inout Admission) async throws -> Admission.Ticket? {
-        let (attempt, freshness) = (admission.attempt, configuration.freshness)
-        try advance { $0.note(task) }
+    ///   - task: What is to be sent, completed from the configuration.
+    ///   - attempt: The number of the attempt.
+    /// - Returns: `nil` if that took so long that the request must be processed again. The attempt keeps its place in the
+    ///   line. This happens once for an attempt, because a transfer may take longer than the freshness.
+    func admit(_ task: TransportTask, in attempt: Int) async throws -> AdmittedTask? {
+        try advance { $0.note(task, in: attempt) }
+        let rights = try rights(of: attempt)
+        let mayBeStale = requestState.withLock { $0.attempt(attempt)?.processCount == 1 }
         var waited = Duration.zero
         while true {
-            if isToLeaveAlone(task, after: admission.wake) {
-                giveUpPlaceInQueue()
-                let wake = try await leaveAlone(task)
-                admission.note(wake)
-                waited += wake.waited
-                guard !admission.isStale(after: waited, freshness: freshness) else {
-                    admission.processAgain()
+            if isToLeaveAlone(task, in: attempt) {
+                rights.giveUpPlace()
+                waited += try await leaveAlone(task, in: attempt)
+                if mayBeStale, waited > configuration.freshness {
                     try await takePlaceInQueue(in: attempt)
                     return nil
                 }
             }
-            let (slot, time) = try await slots(for: task, &admission)
-            waited += time
-            guard !isToLeaveAlone(task, after: admission.wake) else {
-                slot?.release(isUnused: true)
+            waited += try await takeSlots(for: task, rights, in: attempt)
+            guard !isToLeaveAlone(task, in: attempt) else {
+                rights.giveUpSlot()
                 continue
             }
-            guard !admission.isStale(after: waited, freshness: freshness) else {
-                slot?.release(isUnused: true)
-                admission.processAgain()
+            guard !mayBeStale || waited <= configuration.freshness else {
+                rights.giveUpSlot()
                 return nil
             }
-            let queueSlot = progress.withLock { $0.held.queueSlot }
-            return Admission.Ticket(
-                attempt: attempt, task: task, held: HeldByAttempt(queueSlot: queueSlot, slot: slot))
+            return AdmittedTask(attempt: attempt, task: task, rights: rights)
         }
     }
 
-    /// Has an attempt hold a place of the queue for its host, and takes a slot of the limiter.
-    ///
-    /// - Returns: The slot, and how long all of that took.
-    private func slots(
-        for task: TransportTask, _ admission: inout Admission
-    ) async throws -> (RequestLimiter.Slot?, waited: Duration) {
+    /// Takes a place of the queue for the task's host, and a slot of the configuration's limiter. Returns how long that took.
+    private func takeSlots(for task: TransportTask, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
         let origin = Origin(task.request.url)
-        let waited = try await placeInQueue(for: origin, in: admission.attempt)
-        guard let limiter = ownLimiter else { return (nil, waited) }
-        let former = admission.place
-        let place = (former ?? limiter.newPlace()).with(progress.withLock { $0.priority })
-        admission.place = place
-        let (slot, time) = try await waitForSlot(in: admission.attempt) {
-            if let slot = limiter.slotAtOnce(for: origin, at: place) { return slot }
-            giveUpPlaceInQueue()
-            guard let queue = progress.withLock({ $0.lineInQueue }) else {
-                return try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
+        let waited = try await takePlace(for: origin, rights, in: attempt)
+        guard let limiter = ownLimiter else { return waited }
+        let (former, priority) = requestState.withLock { ($0.attempt(attempt)?.place, $0.priority) }
+        let place = (former ?? limiter.newPlace()).with(priority)
+        requestState.withLock { $0.keep(place, of: attempt) }
+        return try await waited
+            + waitForSlot(in: attempt) {
+                if let slot = limiter.slotAtOnce(for: origin, at: place) { return try rights.hold(slot: slot) }
+                rights.giveUpPlace()
+                guard let queue = lineInQueue(of: attempt) else {
+                    let slot = try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
+                    return try rights.hold(slot: slot)
+                }
+                let line = JointWait.Line(limiter: limiter, place: place)
+                try await JointWait(for: origin, of: queue, and: line, mayBeRejected: former == nil).outcome()
+                let slots = (
+                    RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place),
+                    RequestLimiter.Slot(of: limiter, for: origin, at: place)
+                )
+                try rights.hold(place: slots.0)
+                try rights.hold(slot: slots.1)
             }
-            let line = JointWait.Line(limiter: limiter, place: place)
-            let wait = JointWait(for: origin, of: queue, and: line, mayBeRejected: former == nil)
-            try await wait.outcome()
-            let slot = RequestLimiter.Slot(of: limiter, for: origin, at: place)
-            try hold(inQueue: RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place))
-            return slot
-        }
-        return (slot, waited + time)
     }
 
-    /// Has an attempt hold a place of the queue for its host.
+    /// Takes a place of the queue for a host. Returns how long that took.
     ///
-    /// The place that it has is exchanged as for a redirect, if it is for another host. In a queue that is suspended what would
-    /// be the first attempt gives its place back, and waits.
-    private func placeInQueue(for origin: Origin, in attempt: Int) async throws -> Duration {
-        guard let turn = progress.withLock({ $0.turn }) else { return .zero }
+    /// A place for another host is exchanged, as for a redirect. In a suspended queue, the attempt that would be the first to
+    /// be sent gives its place back and waits.
+    private func takePlace(for origin: Origin, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
+        let (turn, wasSent) = requestState.withLock { ($0.turn, $0.firstSent != nil) }
+        guard let turn else { return .zero }
         let began = now
-        if progress.withLock({ !$0.wasSent }), turn.limiter.isSuspended { giveUpPlaceInQueue() }
-        guard let slot = progress.withLock({ $0.held.queueSlot }) else {
+        if !wasSent, turn.limiter.isSuspended { rights.giveUpPlace() }
+        if let place = rights.place {
+            guard !place.isFor(origin) else { return .zero }
+            try await exchange([place], for: origin, in: attempt)
+        } else {
             try await takePlaceInQueue(in: attempt, for: origin)
-            return now - began
         }
-        guard !slot.isFor(origin) else { return .zero }
-        try await exchange([slot], for: origin, in: attempt)
         return now - began
     }
 
     /// Exchanges the places that slots have at a host for those at another one.
     func exchange(_ slots: [RequestLimiter.Slot], for origin: Origin, in attempt: Int) async throws {
-        _ = try await waitForSlot(in: attempt) {
-            try await slots.exchangeHosts(for: origin)
-            return nil
-        }
+        _ = try await waitForSlot(in: attempt) { try await slots.exchangeHosts(for: origin) }
     }
 
-    /// Waits for a slot, and tells of that.
-    ///
-    /// - Returns: What the body returns, and how long it took.
-    private func waitForSlot(
-        in attempt: Int, _ body: () async throws -> RequestLimiter.Slot?
-    ) async throws -> (RequestLimiter.Slot?, waited: Duration) {
+    /// Waits for a slot, and reports that. Returns how long it took.
+    private func waitForSlot(in attempt: Int, _ takeSlot: () async throws -> Void) async throws -> Duration {
         try advance { $0.enter(.slot, in: attempt) }
         let began = now
         emit(.waitsForSlot)
-        let slot = try await body()
-        do {
-            // The slot may have been given in the moment of the cancel.
-            try advance { $0.enter(.slot, in: attempt) }
-            try Task.checkCancellation()
-        } catch {
-            slot?.release(isUnused: true)
-            throw error
-        }
+        try await takeSlot()
+        // The slot may have been given in the moment of the cancel.
+        try advance { $0.enter(.slot, in: attempt) }
+        try Task.checkCancellation()
         let waited = now - began
         emit(.gotSlot(waited: waited))
-        return (slot, waited)
+        return waited
     }
 }

@@ -1,29 +1,18 @@
-/// The override points that a hedge goes through.
-struct HedgeStages: Sendable {
-    let isProcessedByAdapters: Bool
-    let process: @Sendable (URLRequest) async throws -> URLRequest
-    let makeTask: @Sendable (URLRequest) async throws -> TransportTask
-    let validate: @Sendable (ResponseHead) throws -> Void
-}
-
-/// What an attempt does that may be helped by another beside it.
+/// What an attempt does when hedges may help it.
 extension RequestRunner {
-    /// Sends the request as ``transfer(_:validate:)`` does, and hedges if there is no answer in time.
-    @inline(never)
+    /// Sends a task and reads its response, and hedges if there is no answer in time.
     func transfer(
-        _ ticket: Admission.Ticket, hedging: Hedging, stages: HedgeStages
+        _ sent: AdmittedTask, hedging: Hedging, stages: any RequestStages
     ) async throws -> TransportResponse {
-        guard Hedging.allows(ticket.task) else { return try await transfer(ticket, validate: stages.validate) }
-        let (race, attempt) = (HedgeRace(by: self), ticket.attempt)
-        let task = race.entered(ticket.task, as: 0)
-        let first = try AttemptTransfer(
-            of: self, Admission.Ticket(attempt: attempt, task: task, held: ticket.held),
-            validate: race.decisive(stages.validate, for: 0))
+        let (race, attempt) = (HedgeRace(by: self), sent.attempt)
+        var first = sent
+        first.task = race.entered(sent.task, as: 0)
+        let transfer = AttemptTransfer(first, of: self, validate: race.decisive(stages.validate, for: 0))
         return try await withTaskCancellationHandler {
-            race.start(0, in: .transfer) { await race.send(0, first, in: attempt) }
+            race.start(0, in: .transfer) { await race.send(0, transfer, in: attempt) }
             var last = 0
             while last < min(hedging.maximumHedges, Attempt.mostHedges), try await race.isOpen(after: hedging.delay),
-                progress.withLock({ $0.awaitsAnswer(attempt) })
+                requestState.withLock({ $0.awaitsAnswer(attempt) })
             {
                 last += 1
                 let id = last
@@ -35,21 +24,19 @@ extension RequestRunner {
         }
     }
 
-    /// Prepares a hedge and sends it, if that is allowed at this moment.
-    private func hedge(_ id: Int, beside attempt: Int, in race: HedgeRace, _ stages: HedgeStages) async {
+    /// Prepares a hedge, and sends it if that is allowed at this moment.
+    private func hedge(_ id: Int, beside attempt: Int, in race: HedgeRace, _ stages: any RequestStages) async {
         do {
-            let request = try await apart(.process) { [self] in try await stages.process(original) }
+            let request = try await run(.process) { [self] in try await stages.process(original) }
             try Task.checkCancellation()
-            var task = try await apart(.makeTask) { try await stages.makeTask(request) }
+            var task = try await run(.makeTask) { try await stages.makeTask(for: request) }
             try Task.checkCancellation()
             task.complete(from: configuration, isProcessedByAdapters: stages.isProcessedByAdapters)
             let entered = race.entered(task, as: id)
-            let held = try take(for: entered)
-            guard let number = try begin(entered, as: id, holding: held, beside: attempt, in: race) else { return }
-            let transfer = AttemptTransfer(
-                ofHedge: number, by: self, entered, holding: held,
-                validate: race.decisive(stages.validate, for: id))
-            await race.send(id, transfer, in: number)
+            let rights = try takeRights(for: entered)
+            guard let hedge = try begin(entered, as: id, holding: rights, beside: attempt, in: race) else { return }
+            let transfer = AttemptTransfer(hedge, of: self, validate: race.decisive(stages.validate, for: id))
+            await race.send(id, transfer, in: hedge.attempt)
         } catch  where race.isDecided {
             // Nobody needs it any more.
         } catch {
@@ -58,48 +45,44 @@ extension RequestRunner {
     }
 
     /// Takes what a hedge holds while it is in flight.
-    private func take(
-        for task: TransportTask
-    ) throws(Hedging.Refusal) -> HeldByAttempt {
-        let url = task.request.url
+    private func takeRights(for task: TransportTask) throws(Hedging.Refusal) -> AttemptRights {
         guard Hedging.allows(task) else { throw .notRepeatable }
         guard timeLeft(by: configuration.retryPolicy) > .zero else { throw .tooLate }
-        let origin = Origin(url)
+        let origin = Origin(task.request.url)
         if let silences = configuration.silences, silences.timeLeft(for: origin) > .zero { throw .hostLeftAlone }
-        guard var held = slotsAtOnce(for: origin) else { throw .noSlot }
+        let rights = AttemptRights()
         do {
-            held.permit = try permit(for: origin)
-            return held
+            try takeSlotsAtOnce(for: origin, rights)
+            if let permit = try circuitPermit(for: origin) { rights.hold(permit: permit) }
+            return rights
         } catch {
-            held.giveBackUnused()
-            throw .circuitOpen
+            rights.giveBackUnused()
+            throw error as? Hedging.Refusal ?? .circuitOpen
         }
     }
 
-    /// A slot of each limiter, if there is one of each now; otherwise none is held.
-    private func slotsAtOnce(for origin: Origin) -> HeldByAttempt? {
-        let (turn, priority) = progress.withLock { ($0.turn, $0.priority) }
-        var held = HeldByAttempt()
+    /// Takes a slot of each limiter, if there is one of each now.
+    private func takeSlotsAtOnce(for origin: Origin, _ rights: AttemptRights) throws {
+        let (turn, priority) = requestState.withLock { ($0.turn, $0.priority) }
         if let turn {
-            held.queueSlot = turn.limiter.slotAtOnce(for: origin, at: turn.limiter.newPlace(priority))
-            guard held.queueSlot != nil else { return nil }
+            let place = turn.limiter.slotAtOnce(for: origin, at: turn.limiter.newPlace(priority))
+            guard let place else { throw Hedging.Refusal.noSlot }
+            try rights.hold(place: place)
         }
         if let limiter = ownLimiter {
-            held.slot = limiter.slotAtOnce(for: origin, at: limiter.newPlace(priority))
-            guard held.slot != nil else {
-                held.giveBackUnused()
-                return nil
+            guard let slot = limiter.slotAtOnce(for: origin, at: limiter.newPlace(priority)) else {
+                throw Hedging.Refusal.noSlot
             }
+            try rights.hold(slot: slot)
         }
-        return held
     }
 
-    /// Begins a hedge, which draws on the budget; returns its number. One that is not sent gives back what it holds.
+    /// Begins a hedge, which draws on the budget. A hedge that is not sent gives back what it holds.
     ///
     /// - Returns: `nil` if an answer has come, so that it is not needed.
     private func begin(
-        _ task: TransportTask, as id: Int, holding held: HeldByAttempt, beside attempt: Int, in race: HedgeRace
-    ) throws(Hedging.Refusal) -> Int? {
+        _ task: TransportTask, as id: Int, holding rights: AttemptRights, beside attempt: Int, in race: HedgeRace
+    ) throws(Hedging.Refusal) -> AdmittedTask? {
         let draw: RetryDraw?
         switch configuration.retryBudget.map({
             configuration.hosts.budgets.withdrawHedge(to: Origin(task.request.url), under: $0)
@@ -107,46 +90,42 @@ extension RequestRunner {
         case .granted(_, let drawn)?: draw = drawn
         case nil: draw = nil
         case .refused?:
-            held.giveBackUnused()
+            rights.giveBackUnused()
             throw .budgetExhausted
         }
         let (moment, date) = (now, Date())
         guard race.joins(id),
-            let number = progress.withLock({
-                $0.beginHedge(task, holding: held, drawing: draw, beside: attempt, at: moment, on: date)
+            let number = requestState.withLock({
+                $0.beginHedge(task, holding: rights, drawing: draw, beside: attempt, at: moment, on: date)
             })
         else {
             draw?.takeBack()
-            held.giveBackUnused()
+            rights.giveBackUnused()
             race.leaves(id)
             return nil
         }
         emit(.hedgeBegan(number))
-        return number
+        return AdmittedTask(attempt: number, task: task, rights: rights)
     }
 
-    /// Has the request go on with one of the attempts that run beside each other. Returns what the others hold.
-    func lead(_ attempt: Int) -> [HeldByAttempt] {
+    /// The request goes on with one of the attempts. Returns what the others hold.
+    func lead(_ attempt: Int) -> [AttemptRights] {
         let moment = now
-        guard let held = progress.withLock({ $0.lead(attempt, at: moment) }) else { return [] }
+        guard let rights = requestState.withLock({ $0.lead(attempt, at: moment) }) else { return [] }
         emit(.hedgeDecided(attempt))
-        return held
+        return rights
     }
 
-    /// The failure of an attempt beside others, as it would be if it ended with an error.
+    /// The failure of an attempt beside others, as it would be if the attempt ended with this error.
     func judge(_ error: any Error, of attempt: Int) -> AttemptFailure? {
-        let moment = now
-        var copy = progress.withLock { $0 }
-        return copy.failBeside(
-            attempt, error, of: id, deadline: configuration.deadline, at: moment, in: configuration.hosts)
+        let context = failureContext
+        var copy = requestState.withLock { $0 }
+        return copy.failBeside(attempt, error, in: context)
     }
 
     /// Ends an attempt as failed while others run beside it, or were decided for.
     func failBeside(_ error: any Error, of attempt: Int) {
-        let moment = now
-        let failure = progress.withLock {
-            $0.failBeside(attempt, error, of: id, deadline: configuration.deadline, at: moment, in: configuration.hosts)
-        }
-        if let failure { tell(failure) }
+        let context = failureContext
+        if let failure = requestState.withLock({ $0.failBeside(attempt, error, in: context) }) { report(failure) }
     }
 }

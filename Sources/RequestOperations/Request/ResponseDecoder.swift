@@ -11,18 +11,9 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
     /// ``RequestError/Code/undecodable``. That error keeps the head and the first 4 KiB of the body.
     public let decode: @Sendable (TransportResponse) async throws -> Value
 
-    /// The function, if it never suspends. It then uses no queue either.
-    let synchronous: (@Sendable (TransportResponse) throws -> Value)?
-
     /// Makes a decoder from one function.
     public init(_ decode: @escaping @Sendable (TransportResponse) async throws -> Value) {
         self.decode = decode
-        synchronous = nil
-    }
-
-    private init(synchronous decode: @escaping @Sendable (TransportResponse) throws -> Value) {
-        self.decode = decode
-        synchronous = decode
     }
 
     /// Runs the function of the decoder on an operation queue. Use it for work that needs a serial queue or the main
@@ -52,12 +43,12 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
 
 extension ResponseDecoder where Value == Data {
     /// The body as it arrived; empty data for an empty body.
-    public static let data = ResponseDecoder(synchronous: { try $0.bodyInMemory })
+    public static let data = ResponseDecoder { try $0.bodyInMemory }
 }
 
 extension ResponseDecoder where Value == Void {
     /// Ignores the body.
-    public static let void = ResponseDecoder(synchronous: { _ in })
+    public static let void = ResponseDecoder { _ in }
 }
 
 extension ResponseDecoder where Value == String {
@@ -85,7 +76,7 @@ extension ResponseDecoder where Value == String {
     ///
     /// - Parameter encoding: The encoding for a response that declares no charset. UTF-8 if not given.
     public static func string(default encoding: String.Encoding) -> ResponseDecoder {
-        ResponseDecoder(synchronous: { response in
+        ResponseDecoder { response in
             let body = try response.bodyInMemory
             guard !body.isEmpty else { return "" }
             let charset = try response.head.declaredCharset ?? Charset(encoding)
@@ -94,7 +85,7 @@ extension ResponseDecoder where Value == String {
                     .undecodable, stage: .decode, head: response.head, reason: "the body is not valid in its charset")
             }
             return text
-        })
+        }
     }
 }
 
@@ -107,9 +98,9 @@ extension ResponseDecoder where Value: Decodable {
     public static func json(
         _ type: Value.Type = Value.self, decoder makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> ResponseDecoder {
-        ResponseDecoder(synchronous: { response in
+        ResponseDecoder { response in
             try emptyValue(for: response) ?? makeDecoder().decode(Value.self, from: response.bodyInMemory)
-        })
+        }
     }
 
     /// A value from a property list, XML or binary.
@@ -121,9 +112,9 @@ extension ResponseDecoder where Value: Decodable {
         _ type: Value.Type = Value.self,
         decoder makeDecoder: @escaping @Sendable () -> PropertyListDecoder = { PropertyListDecoder() }
     ) -> ResponseDecoder {
-        ResponseDecoder(synchronous: { response in
+        ResponseDecoder { response in
             try emptyValue(for: response) ?? makeDecoder().decode(Value.self, from: response.bodyInMemory)
-        })
+        }
     }
 
     private static func emptyValue(for response: TransportResponse) throws -> Value? {

@@ -16,7 +16,7 @@ final class HedgeRace: Sendable {
         var attempts: [Int: Int] = [:]
         var runners: [Int: Runner] = [:]
         /// The slots and permits that the losing attempts still hold.
-        var heldByLost: [HeldByAttempt] = []
+        var rightsOfLost: [AttemptRights] = []
         /// Resumed when it is time for a hedge, or when there will be none.
         var turn: Answer<Bool>?
 
@@ -164,8 +164,8 @@ final class HedgeRace: Sendable {
     /// Continues the request with one attempt and stops the others.
     private func decide(for id: Int) {
         if let attempt = state.withLock({ $0.attempts[id] }) {
-            let held = runner.lead(attempt)
-            state.withLock { $0.heldByLost = held }
+            let rights = runner.lead(attempt)
+            state.withLock { $0.rightsOfLost = rights }
         }
         stopOthers(than: id)
     }
@@ -185,8 +185,8 @@ final class HedgeRace: Sendable {
 
     /// Stops waiting for the losing attempts that have not returned.
     private func leaveBehind(others id: Int?) {
-        let (others, held) = state.withLock { ($0.others(than: id), $0.heldByLost) }
-        for held in held { held.giveBack(.cancelled) }
+        let (others, rights) = state.withLock { ($0.others(than: id), $0.rightsOfLost) }
+        for rights in rights { rights.giveBack(.cancelled) }
         for other in others { runner.leaveBehind(other.stage) }
     }
 

@@ -59,7 +59,8 @@ public struct RetryPolicy: Sendable {
     ]
 
     /// Judges errors that a stage of your own throws. If it returns `true`, the error is worth another attempt. With
-    /// `nil`, the default, such errors are permanent.
+    /// `nil`, the default, such errors are permanent. Those of other work than a request (``RetryingOperation``) are
+    /// temporary then.
     public var isTransient: (@Sendable (any Error) -> Bool)?
 
     /// Whether a `Retry-After` field replaces the backoff. `true` by default. It does so only in a response that was
@@ -236,7 +237,7 @@ public struct RetryPolicy: Sendable {
 
     /// Whether a failure is temporary.
     func isTransient(_ failure: AttemptFailure) -> Bool {
-        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? false }
+        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? failure.isOfOtherWork }
         return code == .unacceptableStatus ? statuses.contains(failure.head?.status ?? 0) : codes.contains(code)
     }
 

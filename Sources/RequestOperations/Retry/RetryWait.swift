@@ -4,14 +4,61 @@
 /// On the real clock, a wait costs one entry in the heap of deadlines, plus one in a table for each observer of this
 /// package. Only other observers cost a Task.
 final class RetryWait: Sendable {
-    /// What ended a wait.
-    struct Ending: Sendable {
-        let reason: WakeReason
-        /// The release of a retry that starts before its time.
-        var release: Release?
+    /// What the wait is for.
+    enum Purpose: Sendable {
+        /// A retry, or the host of an attempt that was not sent yet.
+        case attempt
+        /// Room in the retry budget, after the wait that ended with this wake.
+        case budget(after: Wake)
     }
 
+    /// What ended a wait.
+    private struct Ending: Sendable {
+        let reason: WakeReason
+        let release: Release?
+    }
+
+    let purpose: Purpose
+    /// The observers of this package that take part. They may also end a second wait, for the budget.
+    let tabledObservers: [any EarlyRetryObserver]
+    private let clock: RequestClock
+    private let began: Duration
+    private let knownEnd: Duration
+    private let participants: Locked<[Participant]>
     private let answer = Answer<Ending>()
+
+    /// Makes a wait that begins now. The race begins with ``begin(_:or:after:in:random:)``.
+    ///
+    /// - Parameters:
+    ///   - purpose: What the wait is for. A retry by default.
+    ///   - knownEnd: How long the host is to be left alone, as far as that is known now. Zero by default.
+    ///   - observers: The observers that the retry decision named. None by default.
+    ///   - clock: The clock of the wait.
+    init(
+        for purpose: Purpose = .attempt, knownEnd: Duration = .zero, observers: [any EarlyRetryObserver] = [],
+        on clock: RequestClock
+    ) {
+        self.purpose = purpose
+        self.knownEnd = knownEnd
+        tabledObservers = observers.filter { $0 is any TabledObserver }
+        self.clock = clock
+        began = clock.now
+        participants = Locked([])
+    }
+
+    /// Begins the race. It is called once.
+    ///
+    /// - Parameter failure: What the observers are told. Before a first attempt it is `nil`, and then only the
+    ///   observers of this package take part.
+    func begin(
+        _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,
+        in hosts: HostRegistry, random: RandomSource = .system
+    ) {
+        // The observers come first. A test that sees this wait on the clock can then rely on their watching.
+        var all = observers.compactMap { watch($0, after: failure, in: hosts, random: random) }
+        all.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.wake(.backoff) }))
+        participants.withLock { $0 = all }
+    }
 
     /// Ends the wait, unless it is already over. Returns whether this call ended it.
     @discardableResult
@@ -19,54 +66,44 @@ final class RetryWait: Sendable {
         answer.resume(with: .success(Ending(reason: reason, release: release)))
     }
 
-    /// The participants in one race.
-    struct Runners: Sendable {
-        fileprivate let all: [Runner]
-
-        func stop() {
-            for runner in all { runner.stop() }
-        }
-    }
-
-    /// Begins the race. It is called once. The caller must call ``Runners/stop()`` when the race ends.
-    ///
-    /// - Parameter failure: What the observers are told. Before a first attempt it is `nil`, and then only the
-    ///   observers of this package take part.
-    func begin(
-        _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure?,
-        in hosts: HostRegistry, clock: RequestClock, random: RandomSource = .system
-    ) -> Runners {
-        // The observers come first. A test that sees this wait on the clock can then rely on their watching.
-        var runners = observers.compactMap { watch($0, after: failure, in: hosts, clock: clock, random: random) }
-        runners.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.wake(.backoff) }))
-        return Runners(all: runners)
-    }
-
     /// Ends the wait as cancelled, unless it is over.
     func cancel() {
         answer.resume(with: .failure(CancellationError()))
     }
 
-    /// Calls a listener when the wait is over, on the thread that ends it. It is called once, before ``winner`` is
+    /// Calls a listener when the wait is over, on the thread that ends it. It is called once, before ``wake`` is
     /// awaited.
     func whenOver(_ listener: @escaping @Sendable () -> Void) {
         answer.whenGiven(listener)
     }
 
-    /// What ends the wait. It is awaited once.
+    /// What ended the wait. It is awaited once, and then nothing watches any longer.
     ///
     /// - Throws: `CancellationError`, at once when the Task is cancelled. It does not wait for the observers.
-    var winner: Ending {
+    var wake: Wake {
         get async throws {
-            try await withTaskCancellationHandler {
+            defer { stopParticipants() }
+            let ending = try await withTaskCancellationHandler {
                 try await answer.value
             } onCancel: {
                 cancel()
             }
+            let wake = Wake(
+                waited: clock.now - began, reason: ending.reason, knownEnd: knownEnd, release: ending.release)
+            return if case .budget(let first) = purpose { wake.following(first) } else { wake }
         }
     }
 
-    fileprivate enum Runner {
+    private func stopParticipants() {
+        let all = participants.withLock { participants in
+            defer { participants = [] }
+            return participants
+        }
+        for participant in all { participant.stop() }
+    }
+
+    /// What may end the wait.
+    private enum Participant {
         case alarm(Alarm)
         case entry(remove: @Sendable () -> Void)
         case task(Task<Void, Never>)
@@ -81,14 +118,13 @@ final class RetryWait: Sendable {
     }
 
     private func watch(
-        _ observer: any EarlyRetryObserver, after failure: AttemptFailure?, in hosts: HostRegistry, clock: RequestClock,
-        random: RandomSource
-    ) -> Runner? {
+        _ observer: any EarlyRetryObserver, after failure: AttemptFailure?, in hosts: HostRegistry, random: RandomSource
+    ) -> Participant? {
         let heldBack = observer as? HeldBackObserver
         guard let tabled = (heldBack?.observer ?? observer) as? any TabledObserver else {
             guard let failure else { return nil }
             return .task(
-                Task {
+                Task { [clock] in
                     // An observer that throws, or returns after the end, has no effect.
                     let isSign =
                         if let heldBack {

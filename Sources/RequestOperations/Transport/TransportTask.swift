@@ -214,8 +214,6 @@ extension TransportTask {
     /// Fills in what the task does not set itself, from a configuration.
     ///
     /// - Parameter isProcessedByAdapters: Whether nothing but the configuration's adapters made the request.
-    // If this were inlined, its temporaries would be part of the memory that every waiting operation keeps.
-    @inline(never)
     mutating func complete(from configuration: RequestConfiguration, isProcessedByAdapters: Bool) {
         let limits = configuration.limits(for: self)
         values.edit { values in

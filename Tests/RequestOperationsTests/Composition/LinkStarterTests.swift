@@ -12,14 +12,14 @@ import Testing
         @Test func aQueueComesToALinkThatGotADependencyWhenTheChainWasAboutToStartIt() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
-            let former = Step {}
-            let first = Step {}
+            let former = ClosureOperation {}
+            let first = ClosureOperation {}
             first.addDependency(former)
             queue.addOperation(first)
             starter.queue.suspend()
             first.startWhenReady(by: starter)
             first.removeDependency(former)
-            first.addDependency(Step {})
+            first.addDependency(ClosureOperation {})
             starter.queue.resume()
             try await first.value
             queue.isSuspended = false
@@ -39,7 +39,7 @@ import Testing
 
     @Test func aLinkThatAQueuePutsInLineWhileTheChainIsPutOffIsStarted() async throws {
         let queue = RequestQueue()
-        let link = Step { 4 }
+        let link = ClosureOperation { 4 }
         link.join(queue)
         #expect(link.settle(behindBarrier: false) == .enters)
         link.startWhenReady(by: starter)

@@ -6,7 +6,7 @@ import Testing
     // MARK: The value's way
 
     @Test func theNextLinkIsMadeFromTheValueOfTheFirst() async throws {
-        let chain = Step { 20 }.then { value in Step { "\(value + 1)" } }
+        let chain = ClosureOperation { 20 }.then { value in ClosureOperation { "\(value + 1)" } }
         #expect(try await run(chain) == "21")
     }
 
@@ -21,24 +21,24 @@ import Testing
     }
 
     @Test func aChainCanBeTheFirstLink() async throws {
-        let chain = Step { 1 }.then { one in Step { one + 1 } }.then { two in Step { two * 10 } }
+        let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }.then { two in ClosureOperation { two * 10 } }
         #expect(try await run(chain) == 20)
     }
 
     @Test func aChainCanBeTheNextLink() async throws {
-        let chain = Step { 1 }.then { one in Step { one + 1 }.then { two in Step { two * 10 } } }
+        let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 }.then { two in ClosureOperation { two * 10 } } }
         #expect(try await run(chain) == 20)
     }
 
     @Test func aChainThatIsAFirstLinkHasItsOwnResult() async throws {
-        let inner = Step { 1 }.then { one in Step { one + 1 } }
-        _ = try await run(inner.then { _ in Step {} })
+        let inner = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }
+        _ = try await run(inner.then { _ in ClosureOperation {} })
         #expect(try inner.result?.get() == 2)
     }
 
     @Test func anOperationCanDependOnAChain() async throws {
-        let chain = Step { 1 }.then { one in Step { one + 1 } }
-        let dependent = Step { [unowned chain] in try chain.result?.get() }
+        let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }
+        let dependent = ClosureOperation { [unowned chain] in try chain.result?.get() }
         dependent.addDependency(chain)
         let queue = OperationQueue()
         queue.addOperation(dependent)
@@ -50,31 +50,31 @@ import Testing
 
     @Test func aFirstLinkThatFailsFailsTheChainAndTheNextIsNotMade() async {
         let made = Collector<Void>()
-        let chain = Step<Int> { throw Mishap() }.then { value in
+        let chain = ClosureOperation<Int> { throw Mishap() }.then { value in
             made.append(())
-            return Step { value }
+            return ClosureOperation { value }
         }
         #expect(await failure(of: chain) is Mishap)
         #expect(made.elements.isEmpty)
     }
 
     @Test func aNextLinkThatFailsFailsTheChain() async {
-        let chain = Step { 1 }.then { _ in Step<Int> { throw Mishap() } }
+        let chain = ClosureOperation { 1 }.then { _ in ClosureOperation<Int> { throw Mishap() } }
         #expect(await failure(of: chain) is Mishap)
     }
 
     @Test func anErrorOutOfTheClosureFailsTheChain() async {
-        let chain = Step { 1 }.then { _ -> Step<Int> in throw Mishap() }
+        let chain = ClosureOperation { 1 }.then { _ -> ClosureOperation<Int> in throw Mishap() }
         #expect(await failure(of: chain) is Mishap)
     }
 
     @Test func aFailureInTheMiddleOfAChainOfChainsFailsTheWhole() async {
         let made = Collector<Int>()
-        var chain = Step { 0 }.then { value in Step { value } }
+        var chain = ClosureOperation { 0 }.then { value in ClosureOperation { value } }
         for link in 1...9 {
             chain = chain.then { value in
                 made.append(link)
-                return Step {
+                return ClosureOperation {
                     guard link < 5 else { throw Mishap() }
                     return value + 1
                 }
@@ -89,13 +89,13 @@ import Testing
     @Test func cancellingTheChainCancelsTheFirstLinkWhileItRuns() async {
         let door = Door()
         let made = Collector<Void>()
-        let first = Step {
+        let first = ClosureOperation {
             door.open()
             try await ManualClock().sleep(for: .seconds(1))
         }
         let chain = first.then { _ in
             made.append(())
-            return Step {}
+            return ClosureOperation {}
         }
         OperationQueue().addOperation(chain)
         await door.pass()
@@ -107,11 +107,11 @@ import Testing
 
     @Test func cancellingTheChainCancelsTheNextLinkWhileItRuns() async {
         let door = Door()
-        let next = Step {
+        let next = ClosureOperation {
             door.open()
             try await ManualClock().sleep(for: .seconds(1))
         }
-        let chain = Step {}.then { next }
+        let chain = ClosureOperation {}.then { next }
         OperationQueue().addOperation(chain)
         await door.pass()
         chain.cancel()
@@ -122,10 +122,10 @@ import Testing
     @Test func cancellingTheChainCancelsALinkThatWaitsForADependency() async {
         let door = Door()
         let finished = Door()
-        let next = Step {}
-        next.addDependency(Step {})
+        let next = ClosureOperation {}
+        next.addDependency(ClosureOperation {})
         next.whenFinished { _ in finished.open() }
-        let chain = Step {}.then {
+        let chain = ClosureOperation {}.then {
             door.open()
             return next
         }
@@ -139,10 +139,10 @@ import Testing
 
     @Test func aLinkThatIsMadeWhileTheChainIsCancelledFinishesWithoutBeingRun() async {
         let finished = Door()
-        let next = Step { _ = Issue.record("It was run.") }
+        let next = ClosureOperation { _ = Issue.record("It was run.") }
         next.whenFinished { _ in finished.open() }
         let chain = Locked<RequestChain<Void>?>(nil)
-        let operation = Step {}.then {
+        let operation = ClosureOperation {}.then {
             chain.withLock { $0 }?.cancel()
             return next
         }
@@ -157,11 +157,11 @@ import Testing
 
     @Test func aCancelledLinkCancelsTheChain() async {
         let door = Door()
-        let first = Step {
+        let first = ClosureOperation {
             door.open()
             try await ManualClock().sleep(for: .seconds(1))
         }
-        let chain = first.then { _ in Step {} }
+        let chain = first.then { _ in ClosureOperation {} }
         OperationQueue().addOperation(chain)
         await door.pass()
         first.cancel()
@@ -171,12 +171,12 @@ import Testing
 
     @Test func cancellingAChainOfChainsFinishesEachOfThem() async {
         let door = Door()
-        let inner = Step {
+        let inner = ClosureOperation {
             door.open()
             try await ManualClock().sleep(for: .seconds(1))
-        }.then { _ in Step {} }
-        let middle = inner.then { _ in Step {} }
-        let outer = middle.then { _ in Step {} }
+        }.then { _ in ClosureOperation {} }
+        let middle = inner.then { _ in ClosureOperation {} }
+        let outer = middle.then { _ in ClosureOperation {} }
         OperationQueue().addOperation(outer)
         await door.pass()
         outer.cancel()
@@ -186,8 +186,8 @@ import Testing
     }
 
     @Test func aChainThatIsCancelledBeforeItsStartRunsNothing() async {
-        let first = Step {}
-        let chain = first.then { _ in Step {} }
+        let first = ClosureOperation {}
+        let chain = first.then { _ in ClosureOperation {} }
         chain.cancel()
         #expect(await failure(of: chain) is CancellationError)
         #expect(first.result == nil)
@@ -197,26 +197,26 @@ import Testing
 
     @Test func theValueOfAFinishedFirstLinkIsTaken() async throws {
         let runs = Collector<Void>()
-        let first = Step {
+        let first = ClosureOperation {
             runs.append(())
             return 4
         }
         _ = try await run(first)
-        #expect(try await run(first.then { value in Step { value + 1 } }) == 5)
+        #expect(try await run(first.then { value in ClosureOperation { value + 1 } }) == 5)
         #expect(runs.elements.count == 1)
     }
 
     @Test func theValueOfARunningFirstLinkIsAwaited() async throws {
         let door = Door()
         let began = Door()
-        let first = Step {
+        let first = ClosureOperation {
             began.open()
             await door.pass()
             return 4
         }
         OperationQueue().addOperation(first)
         await began.pass()
-        let chain = first.then { value in Step { value + 1 } }
+        let chain = first.then { value in ClosureOperation { value + 1 } }
         OperationQueue().addOperation(chain)
         door.open()
         #expect(try await chain.value == 5)
@@ -224,12 +224,12 @@ import Testing
 
     @Test func aFirstLinkThatWaitsInTheQueueOfTheChainIsRunOnce() async throws {
         let runs = Collector<Void>()
-        let first = Step {
+        let first = ClosureOperation {
             runs.append(())
             return 4
         }
-        let chain = first.then { value in Step { value + 1 } }
-        let last = Step { 6 }
+        let chain = first.then { value in ClosureOperation { value + 1 } }
+        let last = ClosureOperation { 6 }
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         // One that has finished cannot be added.
@@ -247,13 +247,13 @@ import Testing
             let runs = Collector<Void>()
             let queue = OperationQueue()
             queue.isSuspended = true
-            var first: AsynchronousOperation<Int>? = Step {
+            var first: AsynchronousOperation<Int>? = ClosureOperation {
                 runs.append(())
                 return 4
             }
             weak let kept = first
             queue.addOperation(first!)
-            let chain = first!.then { value in Step { value + 1 } }
+            let chain = first!.then { value in ClosureOperation { value + 1 } }
             first = nil
             OperationQueue().addOperation(chain)
             #expect(try await chain.value == 5)
@@ -267,7 +267,7 @@ import Testing
 
         @Test func aForeignOperationMayDependOnALinkThatIsCancelled() async throws {
             let (begun, beginner) = AsyncStream<Never>.makeStream()
-            let first = Step {
+            let first = ClosureOperation {
                 beginner.finish()
                 try await Task.sleep(for: .seconds(600))
             }
@@ -275,7 +275,7 @@ import Testing
             dependent.addDependency(first)
             let queue = OperationQueue()
             queue.addOperation(dependent)
-            let chain = first.then { Step {} }
+            let chain = first.then { ClosureOperation {} }
             OperationQueue().addOperation(chain)
             for await _ in begun {}
             chain.cancel()
@@ -286,14 +286,14 @@ import Testing
         @Test func aForeignOperationMayDependOnALinkThatAQueueOfOursHoldsBack() async throws {
             let held = RequestQueue()
             held.isSuspended = true
-            let first = Step {}
+            let first = ClosureOperation {}
             held.addOperation(first)
             #expect(first.isReady)
             let dependent = BlockOperation {}
             dependent.addDependency(first)
             let queue = OperationQueue()
             queue.addOperation(dependent)
-            queue.addOperation(first.then { Step {} })
+            queue.addOperation(first.then { ClosureOperation {} })
             await queue.drained()
             #expect(dependent.isFinished)
             #expect(held.allOperationCount == 0)
@@ -302,10 +302,10 @@ import Testing
         @Test func aLinkThatIsCancelledInAQueueStaysThereUntilItsTurn() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
-            let first = Step { 4 }
+            let first = ClosureOperation { 4 }
             queue.addOperation(first)
             first.cancel()
-            let chain = first.then { value in Step { value } }
+            let chain = first.then { value in ClosureOperation { value } }
             OperationQueue().addOperation(chain)
             await #expect(throws: CancellationError.self) { try await chain.value }
             #expect(first.isFinished)
@@ -318,10 +318,10 @@ import Testing
             let queue = OperationQueue()
             queue.isSuspended = true
             let (gate, opener) = AsyncStream<Never>.makeStream()
-            let first = Step { for await _ in gate {} }
+            let first = ClosureOperation { for await _ in gate {} }
             queue.addOperation(first)
             async let wait: Void = first.waited()
-            OperationQueue().addOperation(first.then { Step {} })
+            OperationQueue().addOperation(first.then { ClosureOperation {} })
             opener.finish()
             await wait
             #expect(queue.operationCount == 1)
@@ -334,12 +334,12 @@ import Testing
             queue.isSuspended = true
             let (begun, beginner) = AsyncStream<Never>.makeStream()
             let (gate, opener) = AsyncStream<Never>.makeStream()
-            let first = Step {
+            let first = ClosureOperation {
                 beginner.finish()
                 for await _ in gate {}
             }
             queue.addOperation(first)
-            let chain = first.then { Step {} }
+            let chain = first.then { ClosureOperation {} }
             OperationQueue().addOperation(chain)
             for await _ in begun {}
             queue.isSuspended = false
@@ -352,10 +352,10 @@ import Testing
 
     @Test func theFirstLinkWaitsForItsDependencies() async throws {
         let order = Collector<String>()
-        let dependency = Step { order.append("dependency") }
-        let first = Step { order.append("first") }
+        let dependency = ClosureOperation { order.append("dependency") }
+        let first = ClosureOperation { order.append("first") }
         first.addDependency(dependency)
-        let chain = first.then { Step {} }
+        let chain = first.then { ClosureOperation {} }
         let queue = OperationQueue()
         queue.addOperation(chain)
         queue.addOperation(dependency)
@@ -364,10 +364,10 @@ import Testing
     }
 
     @Test func theFirstLinkStartsWhenItsLastDependencyIsRemoved() async throws {
-        let dependency = Step {}
-        let first = Step { 3 }
+        let dependency = ClosureOperation {}
+        let first = ClosureOperation { 3 }
         first.addDependency(dependency)
-        let chain = first.then { value in Step { value } }
+        let chain = first.then { value in ClosureOperation { value } }
         OperationQueue().addOperation(chain)
         first.removeDependency(dependency)
         #expect(try await chain.value == 3)
@@ -376,11 +376,11 @@ import Testing
     // MARK: Task-local values
 
     @Test func theTaskLocalValuesOfTheChainHoldInTheClosureAndTheNextLink() async throws {
-        let first = Step { Trace.id }
+        let first = ClosureOperation { Trace.id }
         let chain = Trace.$id.withValue("a") {
             first.then { before in
                 let inClosure = Trace.id
-                return Step { [before, inClosure, Trace.id] }
+                return ClosureOperation { [before, inClosure, Trace.id] }
             }
         }
         #expect(try await run(chain) == ["none", "a", "a"])
@@ -400,20 +400,20 @@ import Testing
 
     @Test func aChainOfTenThousandLinksIsFreedWithoutRecursion() async throws {
         try await onASmallStack {
-            var chain = Step { 0 }.then { value in Step { value } }
-            for _ in 1...10_000 { chain = chain.then { value in Step { value } } }
+            var chain = ClosureOperation { 0 }.then { value in ClosureOperation { value } }
+            for _ in 1...10_000 { chain = chain.then { value in ClosureOperation { value } } }
         }
     }
 
     @Test func twoThousandChainsThatAllRunAreCancelledWithoutRecursion() async throws {
         let began = Door()
         var chains = [
-            Step {
+            ClosureOperation {
                 began.open()
                 try await ManualClock().sleep(for: .seconds(1))
-            }.then { Step {} }
+            }.then { ClosureOperation {} }
         ]
-        for link in 1..<2_000 { chains.append(chains[link - 1].then { Step {} }) }
+        for link in 1..<2_000 { chains.append(chains[link - 1].then { ClosureOperation {} }) }
         let queue = OperationQueue()
         for chain in chains { queue.addOperation(chain) }
         await began.pass()

@@ -199,7 +199,7 @@ import Testing
             return
         }
         let waiting = Task { [clock] in
-            try await RetryWait().run(delay, or: observers, after: failure, clock: clock, in: clock.hosts)
+            try await RetryWait(on: RequestClock(clock)).run(delay, or: observers, after: failure, in: clock.hosts)
         }
         await clock.sleepers(1)
         path.update(.reachable(.wired))

@@ -5,7 +5,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RunningTaskTests {
     @Test func aTaskIsThereUntilItWasToldToStopEvenIfTheOperationHasFinished() async {
-        let operation = EndsWhileItIsStopped()
+        let taskEnded = Door()
+        // The Task of a step keeps the task-local values of the place where the operation was made.
+        let operation = EndsWhileItIsStopped.$trace.withValue(EndsWhileItIsStopped.Trace(taskEnded)) {
+            EndsWhileItIsStopped(taskEnded)
+        }
         OperationQueue().addOperation(operation)
         await operation.runs.pass()
         // It blocks the thread.
@@ -55,7 +59,7 @@ private final class BlocksWhoCancels: AsynchronousOperation<Int>, @unchecked Sen
 /// An operation whose work returns after it was cancelled and before its Task is told so.
 private final class EndsWhileItIsStopped: AsynchronousOperation<Int>, @unchecked Sendable {
     /// What the Task keeps for as long as it is there.
-    private final class Trace: Sendable {
+    final class Trace: Sendable {
         let ended: Door
 
         init(_ ended: Door) {
@@ -67,24 +71,28 @@ private final class EndsWhileItIsStopped: AsynchronousOperation<Int>, @unchecked
         }
     }
 
+    @TaskLocal static var trace: Trace?
+
     let runs = Door()
-    let taskEnded = Door()
+    let taskEnded: Door
     private(set) var hadFinished = false
     private(set) var hadTask = false
     private let mayReturn = Door()
     private let finished = DispatchSemaphore(value: 0)
 
-    override func work() async throws -> WorkPart? {
-        let trace = Trace(taskEnded)
-        return WorkPart {
-            $0()
-        } run: { [self] in
-            runs.open()
-            await mayReturn.pass()
-            withExtendedLifetime(trace) {}
-            keep(1)
-            return nil
+    init(_ taskEnded: Door) {
+        self.taskEnded = taskEnded
+    }
+
+    override func step(after wake: Wake?) async throws -> Step<Int> {
+        guard wake != nil else {
+            let wait = RetryWait(on: .continuous)
+            wait.wake(.retryNow)
+            return .waits(wait)
         }
+        runs.open()
+        await mayReturn.pass()
+        return .finished(1)
     }
 
     override func runWasStopped() {

@@ -89,7 +89,7 @@ import Testing
     @Test func aNetworkThatComesBeforeAnybodyWatchesCounts() async throws {
         path.update(.reachable(.wired))
         let observer = ReachabilityObserver(path: path, spread: .zero, countsWhatIs: true)
-        let reason = try await RetryWait().run(.seconds(60), or: [observer], after: nil, clock: clock)
+        let reason = try await RetryWait(on: RequestClock(clock)).run(.seconds(60), or: [observer], after: nil)
         #expect(reason == .observer("ReachabilityObserver") && path.waitingCount == 0)
     }
 
@@ -98,7 +98,7 @@ import Testing
             func wait(after failure: AttemptFailure) async throws {}
         }
         let waiting = Task { [clock] in
-            try await RetryWait().run(.seconds(60), or: [Immediate()], after: nil, clock: clock)
+            try await RetryWait(on: RequestClock(clock)).run(.seconds(60), or: [Immediate()], after: nil)
         }
         await clock.sleepers(1)
         clock.advance(by: .seconds(60))

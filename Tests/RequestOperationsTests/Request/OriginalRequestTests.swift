@@ -19,25 +19,6 @@ struct OriginalRequestTests {
         return request
     }
 
-    @Test(arguments: [nil, [:], ["accept": "text/html", "X-Kept": "own"]])
-    func theOriginalIsAsItWasGivenAfterFieldsWereSet(fields: [String: String]?) {
-        let given = Self.request(fields)
-        var original = OriginalRequest(given)
-        let adapted = original.adapted(by: Self.adapters)
-        #expect(
-            adapted.allHTTPHeaderFields
-                == ["Accept": "text/plain", "X-Kept": fields?["X-Kept"] ?? "adapted"])
-        #expect(original.value == given && original.value.allHTTPHeaderFields == given.allHTTPHeaderFields)
-        #expect(given.value(forHTTPHeaderField: "Accept") == fields?["accept"])
-    }
-
-    @Test func eachAttemptGetsTheSameFields() {
-        var original = OriginalRequest(Self.request(nil))
-        let first = original.adapted(by: Self.adapters)
-        #expect(original.adapted(by: Self.adapters).allHTTPHeaderFields == first.allHTTPHeaderFields)
-        #expect(first.allHTTPHeaderFields?.count == 2)
-    }
-
     @Test func aHedgeHasTheFieldsToo() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.behind(Door(), .body(Data())), .body(Data())])
         hedged.configuration.adapters = Self.adapters

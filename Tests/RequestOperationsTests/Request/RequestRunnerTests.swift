@@ -104,9 +104,8 @@ import Testing
         let runner = runner(configuration)
         let attempt = try runner.beginAttempt()
         Task {
-            var admission = attempt
-            let ticket = try #require(try await runner.admit(.data(runner.original), &admission))
-            _ = try await runner.transfer(ticket) { _ in }
+            let admitted = try #require(try await runner.admit(.data(runner.original), in: attempt))
+            _ = try await runner.transfer(admitted, stages: PlainStages())
         }
         await isInFlight.pass()
         #expect(limiter.inFlightCount == 1)
@@ -114,16 +113,18 @@ import Testing
         #expect(limiter.inFlightCount == 0 && steps.elements.last == "abandoned")
     }
 
-    @Test func whatIsDrawnAfterTheEndIsGivenBack() throws {
+    @Test func whatIsDrawnForARetryThatIsNotSentIsGivenBack() throws {
         let budget = KnownBudget.tokens()
         var configuration = RequestConfiguration()
         configuration.use(budget)
         let runner = runner(configuration)
         _ = try runner.beginAttempt()
         let failure = runner.fail(RequestError(.timedOut, stage: .transfer))
-        runner.ended(CancellationError())
+        _ = try runner.beginWait(.retry(after: .zero), after: failure)
         let wake = Wake(waited: .zero, reason: .backoff, knownEnd: .zero)
-        #expect(try runner.draw(after: wake, failure) == .zero)
+        #expect(try runner.waitForBudget(after: wake) == nil)
+        #expect(budget.balance(of: try #require(anyRequest.url)) == 490)
+        runner.ended(CancellationError())
         #expect(budget.balance(of: try #require(anyRequest.url)) == 500)
     }
 
@@ -132,7 +133,7 @@ import Testing
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         _ = try runner.beginAttempt()
-        try runner.enter(.decode)
+        try runner.advance { $0.enter(UserStage.decode) }
         let watch = runner.stageRunner
         runner.stop()
         if operationIsFirst { runner.wasAbandoned() }
@@ -188,20 +189,13 @@ import Testing
 
     // MARK: Stages
 
-    @Test func aStoppedRequestEntersNoStage() {
+    @Test func aStoppedRequestEntersNoStage() async throws {
         let runner = runner()
+        _ = try runner.beginAttempt()
         runner.stop()
-        #expect(throws: CancellationError.self) { try runner.entersHere(.process) }
-    }
-
-    @Test func aStageWithAQueueOrATimeLimitDoesNotRunHere() throws {
-        var configuration = RequestConfiguration()
-        configuration.stageTimeLimits[.decode] = .seconds(1)
-        configuration.setQueue(OperationQueue(), for: .process)
-        let runner = runner(configuration)
-        #expect(try !runner.entersHere(.process))
-        #expect(try !runner.entersHere(.decode))
-        #expect(try runner.entersHere(.makeTask))
+        await #expect(throws: CancellationError.self) {
+            try await runner.stage(.process) { Issue.record("The stage ran.") }
+        }
     }
 
     @Test func aStoppedRequestBeginsNoAttempt() {
@@ -220,12 +214,12 @@ import Testing
         let attempt = try runner.beginAttempt()
         // In a Task of its own: the test's own Task must not be cancelled.
         let waiting = Task {
-            var admission = attempt
             // The stage that waits for the slot is entered after the cancel.
             withUnsafeCurrentTask { $0?.cancel() }
-            _ = try await runner.admit(.data(anyRequest), &admission)
+            _ = try await runner.admit(.data(anyRequest), in: attempt)
         }
         await #expect(throws: CancellationError.self) { try await waiting.value }
+        runner.ended(CancellationError())
         #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0)
     }
 
@@ -241,14 +235,11 @@ import Testing
             if case .waitsForSlot = event.step { waits.open() }
         }
         let runner = runner(configuration)
-        var admission = try runner.beginAttempt()
-        let leftBehind = Task { [admission] in
-            var admission = admission
-            _ = try await runner.admit(.data(anyRequest), &admission)
-        }
+        let first = try runner.beginAttempt()
+        let leftBehind = Task { _ = try await runner.admit(.data(anyRequest), in: first) }
         await waits.pass()
         _ = runner.fail(Problem())
-        admission = try runner.beginAttempt()
+        _ = try runner.beginAttempt()
         occupied.release()
         await #expect(throws: CancellationError.self) { try await leftBehind.value }
         #expect(limiter.inFlightCount == 0 && !steps.elements.contains("gotSlot"))
@@ -260,17 +251,28 @@ import Testing
         var configuration = hearing(steps)
         configuration.limiter = RequestLimiter()
         let runner = runner(configuration)
-        var admission = try runner.beginAttempt()
+        let first = try runner.beginAttempt()
         _ = runner.fail(Problem())
         _ = try runner.beginAttempt()
-        await #expect(throws: CancellationError.self) { _ = try await runner.admit(.data(anyRequest), &admission) }
+        await #expect(throws: CancellationError.self) { _ = try await runner.admit(.data(anyRequest), in: first) }
         #expect(!steps.elements.contains("waitsForSlot"))
         #expect(runner.fail(Problem()).stage == .process)
     }
 }
 
+/// The stages of a request that overrides nothing.
+private struct PlainStages: RequestStages {
+    var isProcessedByAdapters: Bool { true }
+
+    func process(_ request: URLRequest) async throws -> URLRequest { request }
+
+    func makeTask(for request: URLRequest) async throws -> TransportTask { .data(request) }
+
+    func validate(_ head: ResponseHead) throws {}
+}
+
 extension RequestRunner {
-    fileprivate func beginAttempt() throws -> Admission {
+    fileprivate func beginAttempt() throws -> Int {
         try beginAttempt(after: nil, priority: .normal)
     }
 }

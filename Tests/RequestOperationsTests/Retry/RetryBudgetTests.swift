@@ -108,7 +108,8 @@ import Testing
         let path = NetworkPath(.unreachable)
         let observer = HeldBackObserver(observer: ReachabilityObserver(path: path, spread: .zero), delay: .seconds(10))
         let waiting = Task { [clock, failure = failure()] in
-            try await RetryWait().run(.seconds(60), or: [observer], after: failure, clock: clock, in: clock.hosts)
+            try await RetryWait(on: RequestClock(clock)).run(
+                .seconds(60), or: [observer], after: failure, in: clock.hosts)
         }
         await clock.sleepers(1)
         #expect(path.waitingCount == 1)

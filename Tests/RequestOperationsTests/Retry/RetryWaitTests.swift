@@ -13,11 +13,14 @@ import Testing
         func wait(after failure: AttemptFailure) async throws { try await body() }
     }
 
+    private var newWait: RetryWait { RetryWait(on: RequestClock(clock)) }
+
     /// A wait that has begun.
     private func begun(
-        _ wait: RetryWait = RetryWait(), _ delay: Duration = .seconds(5), or observers: [any EarlyRetryObserver] = []
+        _ wait: RetryWait? = nil, _ delay: Duration = .seconds(5), or observers: [any EarlyRetryObserver] = []
     ) async -> Task<WakeReason, any Error> {
-        let task = Task { [clock, failure] in try await wait.run(delay, or: observers, after: failure, clock: clock) }
+        let wait = wait ?? newWait
+        let task = Task { [failure] in try await wait.run(delay, or: observers, after: failure) }
         await clock.sleepers(1)
         return task
     }
@@ -30,16 +33,16 @@ import Testing
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
     func withoutADelayItIsOverAtOnce(delay: Duration) async throws {
-        #expect(try await RetryWait().run(delay, or: [], after: failure, clock: clock) == .backoff)
+        #expect(try await newWait.run(delay, or: [], after: failure) == .backoff)
     }
 
     @Test func itRunsInRealTimeOnTheContinuousClock() async throws {
-        let reason = try await RetryWait().run(.milliseconds(1), or: [], after: failure, clock: ContinuousClock())
+        let reason = try await RetryWait(on: .continuous).run(.milliseconds(1), or: [], after: failure)
         #expect(reason == .backoff)
     }
 
     @Test func whoeverWakesItFirstIsTheReason() async throws {
-        let wait = RetryWait()
+        let wait = newWait
         let waiting = await begun(wait)
         wait.wake(.retryNow)
         wait.wake(.backoff)
@@ -47,9 +50,9 @@ import Testing
     }
 
     @Test func aWakeBeforeItBeginsEndsItAtOnce() async throws {
-        let wait = RetryWait()
+        let wait = newWait
         wait.wake(.retryNow)
-        #expect(try await wait.run(.seconds(5), or: [], after: failure, clock: clock) == .retryNow)
+        #expect(try await wait.run(.seconds(5), or: [], after: failure) == .retryNow)
     }
 
     @Test func anObserverThatReturnsEndsItUnderItsName() async throws {

@@ -75,7 +75,7 @@
     ///
     /// Over HTTP/2, a transfer that is paused for its consumer may hold up others on the same connection. That happens
     /// once libcurl's window for the transfer is full.
-    public final class CurlTransport: BuiltInTransport {
+    public final class CurlTransport: Transport {
         /// A transport with the default configuration, shared by all code that names no other.
         public static let shared = CurlTransport()
 

@@ -74,7 +74,7 @@
 /// - About 150 bytes leak for each request (`CFURLSessionCurlHostIsEqual`).
 ///
 /// `CurlTransport` has none of these limits.
-public final class URLSessionTransport: BuiltInTransport {
+public final class URLSessionTransport: Transport {
     /// The transport with its own session that stores nothing: no cache, no cookies, no credentials.
     public static let shared = URLSessionTransport()
 

@@ -4,49 +4,47 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(15))) struct WorkPartTests {
+@Suite(.timeLimit(.minutes(15))) struct StepTests {
     @TaskLocal private static var tag = "none"
 
-    /// An operation whose work has two parts.
+    /// An operation whose work has two steps.
     // Unchecked as its superclass is; the closures are constant.
-    private final class InTwoParts: AsynchronousOperation<String>, @unchecked Sendable {
-        private let first: @Sendable (InTwoParts) async throws -> Void
-        private let second: @Sendable (InTwoParts) async throws -> String
+    private final class InTwoSteps: AsynchronousOperation<String>, @unchecked Sendable {
+        private let first: @Sendable (InTwoSteps) async throws -> Void
+        private let second: @Sendable (InTwoSteps) async throws -> String
 
         init(
-            first: @escaping @Sendable (InTwoParts) async throws -> Void = { _ in },
-            second: @escaping @Sendable (InTwoParts) async throws -> String
+            first: @escaping @Sendable (InTwoSteps) async throws -> Void = { _ in },
+            second: @escaping @Sendable (InTwoSteps) async throws -> String
         ) {
             self.first = first
             self.second = second
         }
 
-        override func work() async throws -> WorkPart? {
+        override func step(after wake: Wake?) async throws -> Step<String> {
+            if wake != nil { return .finished(try await second(self)) }
             try await first(self)
-            return WorkPart(
-                whenDue: { $0() },
-                run: { [self] in
-                    keep(try await second(self))
-                    return nil
-                })
+            let wait = RetryWait(on: .continuous)
+            wait.wake(.retryNow)
+            return .waits(wait)
         }
     }
 
-    @Test func theValueOfTheLastPartIsTheResult() async throws {
-        let operation = InTwoParts { _ in "value" }
+    @Test func theValueOfTheLastStepIsTheResult() async throws {
+        let operation = InTwoSteps { _ in "value" }
         OperationQueue().addOperation(operation)
         #expect(try await operation.value == "value")
     }
 
-    @Test func theNextPartHasTheTaskLocalValuesOfTheFirst() async throws {
-        let operation = Self.$tag.withValue("bound") { InTwoParts { _ in Self.tag } }
+    @Test func theNextStepHasTheTaskLocalValuesOfTheFirst() async throws {
+        let operation = Self.$tag.withValue("bound") { InTwoSteps { _ in Self.tag } }
         OperationQueue().addOperation(operation)
         #expect(try await operation.value == "bound")
     }
 
     @Test(arguments: [QualityOfService.userInitiated, .utility, .background])
-    func theNextPartHasThePriorityOfTheOperation(quality: QualityOfService) async throws {
-        let operation = InTwoParts { _ in "\(Task.basePriority?.rawValue ?? 0)" }
+    func theNextStepHasThePriorityOfTheOperation(quality: QualityOfService) async throws {
+        let operation = InTwoSteps { _ in "\(Task.basePriority?.rawValue ?? 0)" }
         operation.qualityOfService = quality
         let door = Door()
         operation.whenFinished { _ in door.open() }
@@ -55,24 +53,24 @@ import Testing
         #expect(try operation.result?.get() == "\(quality.taskPriority?.rawValue ?? 0)")
     }
 
-    @Test func theNextPartKnowsTheQueueOfTheOperation() async throws {
+    @Test func theNextStepKnowsTheQueueOfTheOperation() async throws {
         let queue = OperationQueue()
-        let operation = InTwoParts { _ in OperationQueue.ofCurrentOperation === queue ? "known" : "unknown" }
+        let operation = InTwoSteps { _ in OperationQueue.ofCurrentOperation === queue ? "known" : "unknown" }
         queue.addOperation(operation)
         #expect(try await operation.value == "known")
     }
 
-    @Test func anErrorOfTheNextPartIsTheFailure() async throws {
+    @Test func anErrorOfTheNextStepIsTheFailure() async throws {
         struct Mine: Error {}
-        let operation = InTwoParts { _ in throw Mine() }
+        let operation = InTwoSteps { _ in throw Mine() }
         OperationQueue().addOperation(operation)
         await #expect(throws: Mine.self) { try await operation.value }
     }
 
-    @Test func aCancelInTheFirstPartReachesTheTaskOfTheNext() async throws {
+    @Test func aCancelInTheFirstStepReachesTheTaskOfTheNext() async throws {
         let wasCancelled = Collector<Bool>()
         let ended = Door()
-        let operation = InTwoParts {
+        let operation = InTwoSteps {
             $0.cancel()
         } second: { _ in
             wasCancelled.append(Task.isCancelled)
@@ -87,7 +85,7 @@ import Testing
 
     @Test func aValueThatComesAfterTheEndIsDropped() async throws {
         let (runs, isAbandoned, ended) = (Door(), Door(), Door())
-        let operation = InTwoParts { _ in
+        let operation = InTwoSteps { _ in
             runs.open()
             await isAbandoned.pass()
             ended.open()
@@ -99,7 +97,7 @@ import Testing
         operation.whenFinished { _ in isAbandoned.open() }
         await ended.pass()
         await #expect(throws: CancellationError.self) { try await operation.value }
-        #expect(operation.kept == nil)
+        #expect(throws: CancellationError.self) { try operation.result?.get() }
     }
 
     @Test func aRequestRunsAllItsWayWhereItIsCalled() async throws {

@@ -1,0 +1,158 @@
+/// What follows a failed attempt: the wait before the next one, or the error that the request ends with.
+extension RequestRunner {
+    /// Begins the wait that a decision asks for. Asks what is known about the host first: its circuit, what it asked for by
+    /// `Retry-After`, and its budget.
+    ///
+    /// - Throws: What the request ends with, if no attempt follows.
+    func beginWait(_ decision: RetryDecision, after failure: AttemptFailure) throws -> RetryWait {
+        try advance { !$0.isStopped }
+        emit(.decided(decision))
+        switch decision {
+        case .stop:
+            let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
+            throw ending(failure.error, in: failure.stage, notRetried: reason)
+        case .fail(let error):
+            let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
+            throw ending(error, in: failure.stage, notRetried: reason, isOfAttempt: false)
+        case .retry(let delay, let observers, let restartsBackoff, let request):
+            requestState.withLock { state in
+                if let request { state.original.replace(with: request) }
+                if restartsBackoff { state.failures.restartBackoff() }
+            }
+            let plan = try plan(delay, after: failure)
+            let wait = RetryWait(
+                knownEnd: knownEnd(after: failure), observers: observers, on: configuration.requestClock)
+            try beginWait(
+                wait, plan.delay, or: plan.observers(of: observers), after: failure, because: plan.reason)
+            return wait
+        }
+    }
+
+    private func beginWait(
+        _ wait: RetryWait, _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure,
+        because reason: WaitReason
+    ) throws {
+        try advance { $0.enterWait(wait, after: failure) }
+        emit(.waits(delay), because: reason)
+        wait.begin(
+            delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)
+    }
+
+    /// The wait after a failed attempt is over. Draws the retry on the budget, which may require a second wait.
+    ///
+    /// Every retry is drawn here, once. A retry that the recovery of its host released needs no room. One that `retryNow()`
+    /// woke does not wait for room.
+    ///
+    /// - Returns: The second wait. `nil` if the next attempt begins now.
+    /// - Throws: What the request ends with, if there is no room.
+    func waitForBudget(after wake: Wake) throws -> RetryWait? {
+        emit(.woke(wake.reason))
+        guard case .waiting(let wait, let failure) = requestState.withLock({ $0.phase }) else {
+            throw CancellationError()
+        }
+        if case .budget = wait.purpose {
+            if wake.release != nil { takeBackDraw() }
+            return nil
+        }
+        let room = try draw(after: wake, failure)
+        guard room > .zero else { return nil }
+        let second = RetryWait(
+            for: .budget(after: wake), knownEnd: knownEnd(after: failure), on: configuration.requestClock)
+        try beginWait(second, room, or: wait.tabledObservers, after: failure, because: .budget)
+        return second
+    }
+
+    /// Draws a retry on the budget.
+    ///
+    /// - Returns: How long the retry still has to wait for room. Zero if it goes at once.
+    /// - Throws: What the request ends with, if there is no room.
+    private func draw(after wake: Wake, _ failure: AttemptFailure) throws -> Duration {
+        // What was drawn for an attempt that was not sent.
+        takeBackDraw()
+        guard wake.release == nil, let budget = budget(after: failure) else { return .zero }
+        let (budgets, origin) = (configuration.hosts.budgets, Origin(failure.request.url))
+        guard wake.reason != .retryNow else {
+            keep(budgets.withdrawAnyway(to: origin, under: budget))
+            return .zero
+        }
+        let withdrawal = budgets.withdraw(
+            to: origin, under: budget, after: failure.error, status: failure.head?.status,
+            within: timeLeft(by: configuration.retryPolicy))
+        guard case .granted(let wait, let draw) = withdrawal else {
+            throw ending(Self.exhausted(failure), after: failure)
+        }
+        keep(draw)
+        return wait
+    }
+
+    private func keep(_ draw: RetryDraw?) {
+        // The request may have ended meanwhile.
+        if let draw, !requestState.withLock({ $0.note(draw) }) { draw.takeBack() }
+    }
+
+    private func takeBackDraw() {
+        requestState.withLock { $0.takeUnusedDraw() }?.takeBack()
+    }
+
+    /// Asks what is known about the host of a retry that was decided.
+    ///
+    /// - Throws: What the request ends with, if there is no time for the wait or no room in the budget.
+    func plan(_ delay: Duration, after failure: AttemptFailure) throws -> PlannedWait {
+        let (policy, hosts, origin) = (configuration.retryPolicy, configuration.hosts, Origin(failure.request.url))
+        let open = policy.circuitBreaker.map { breaker in
+            hosts.circuits.timeLeft(for: CircuitTable.Key(origin: Origin(failure.lastURL), terms: breaker.terms))
+        }
+        let silence = configuration.silences?.timeLeft(for: origin, afterSending: failure.wasSent)
+        let refusal: PlannedWait.Refusal
+        do {
+            let wait = try PlannedWait(
+                delay, after: failure, host: PlannedWait.Host(open: open ?? .zero, silence: silence ?? .zero),
+                by: policy, using: configuration.randomSource)
+            guard isExhausted(for: failure, within: policy.timeLeft(after: failure) - wait.delay) else { return wait }
+            refusal = Self.exhausted(failure)
+        } catch {
+            refusal = error
+        }
+        throw ending(refusal, after: failure)
+    }
+
+    /// Whether the budget surely has no room for the retry after a failure.
+    private func isExhausted(for failure: AttemptFailure, within left: Duration) -> Bool {
+        guard let budget = budget(after: failure) else { return false }
+        return configuration.hosts.budgets.isExhausted(
+            for: Origin(failure.request.url), under: budget, after: failure.error, status: failure.head?.status,
+            within: left)
+    }
+
+    private func ending(_ refusal: PlannedWait.Refusal, after failure: AttemptFailure) -> any Error {
+        ending(
+            refusal.error, in: failure.stage, notRetried: refusal.error.reason.map { .said($0) }, isOfAttempt: false)
+    }
+
+    private static func exhausted(_ failure: AttemptFailure) -> PlannedWait.Refusal {
+        PlannedWait.Refusal(
+            .retryBudgetExhausted, after: failure,
+            reason: "there were too many retries to the host, in proportion to its requests")
+    }
+
+    /// The budget that the retry after a failure draws on. A refused attempt was not sent, and a shortage on this side is not
+    /// the host's fault. Neither draws on a budget.
+    private func budget(after failure: AttemptFailure) -> RetryBudget? {
+        failure.wasRefused || failure.codeOfOurs == .outOfLocalResources ? nil : configuration.retryBudget
+    }
+
+    /// How long a failed request's host is to be left alone, as far as that is known now.
+    private func knownEnd(after failure: AttemptFailure) -> Duration {
+        guard let silences = configuration.silences, silences.isInUse else { return .zero }
+        return silences.end(for: Origin(failure.request.url))
+    }
+
+    /// The time within which the next attempt must begin.
+    func timeLeft(by policy: RetryPolicy) -> Duration {
+        let moment = now
+        let (elapsed, sinceSending) = requestState.withLock {
+            ($0.elapsed(at: moment), $0.elapsedSinceSending(at: moment))
+        }
+        return policy.timeLeft(elapsed: sinceSending, untilDeadline: configuration.deadline.map { $0 - elapsed })
+    }
+}

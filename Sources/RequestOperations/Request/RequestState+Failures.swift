@@ -1,0 +1,114 @@
+/// The failures of attempts, and the error that the request ends with.
+extension RequestState {
+    /// What the failures of a request are made from, besides its state.
+    struct FailureContext {
+        var id: RequestID?
+        let deadline: Duration?
+        let moment: Duration
+        var date = Date()
+        var hosts = HostRegistry.shared
+        /// Whether the attempts are no requests, but other work.
+        var isOfOtherWork = false
+    }
+
+    /// The running attempt has failed. It is to be decided what follows.
+    mutating func fail(_ thrown: any Error, in context: FailureContext) -> AttemptFailure {
+        let (failure, failures) = endAttempt(at: 0, thrown, in: context)
+        decide(counting: failures)
+        return failure
+    }
+
+    /// An attempt has failed while others run beside it. Nothing is decided upon that, so it does not count.
+    ///
+    /// - Returns: `nil` if the attempt does not run any more.
+    mutating func failBeside(_ attempt: Int, _ thrown: any Error, in context: FailureContext) -> AttemptFailure? {
+        guard let index = attempts.firstIndex(where: { $0.number == attempt }), log.runs(attempt) else { return nil }
+        return endAttempt(at: index, thrown, in: context).0
+    }
+
+    /// Ends an attempt as failed.
+    ///
+    /// - Returns: What the retry decision is made from, and the failures if this one counts.
+    private mutating func endAttempt(
+        at index: Int, _ thrown: any Error, in context: FailureContext
+    ) -> (AttemptFailure, FailureCount) {
+        let stage = attempts[index].stage
+        let number = attempts[index].number
+        // Out of another stage, it is an error like any other.
+        let transfer = stage.isOfTransfer ? thrown as? TransferFailure : nil
+        if let transfer {
+            if let timings = transfer.timings { noteWait(in: timings) }
+            attempts[index].note(transfer)
+            log[number].timings = transfer.timings
+            log[number].bodySize = transfer.bodySize
+        }
+        attempts[index].shortenBody()
+        let attempt = attempts[index]
+        let error = error(of: attempt, thrown, transfer, id: context.id)
+        let elapsed = elapsed(at: context.moment)
+        log.end(number, error, at: elapsed)
+        // It may have ended beside another attempt, before everything was known about the error.
+        log[number].error = error
+        var counted = failures
+        counted.add(attempt, transfer, at: context.date)
+        let sinceSending = elapsedSinceSending(at: context.moment)
+        let failure = AttemptFailure(
+            error, attempt: number, request: attempt.request ?? original.value, stage: stage, head: attempt.head,
+            requestMayHaveBeenProcessed: attempt.wasRedirected
+                || transfer?.requestMayHaveBeenProcessed ?? stage.isAfterSending,
+            bodyIsReplayable: attempt.bodyIsReplayable, backoffStep: counted.backoffStep,
+            elapsed: sinceSending ?? .zero, timeLeft: context.deadline.map { $0 - elapsed }, date: context.date,
+            uncounted: counted.refusals + number - (log.count - log.hedgeCount),
+            tooManyRequests: counted.tooManyRequests, redirect: log[number].redirects.last,
+            wasRefused: attempt.wasRefused,
+            // A second loss in a row says more than that a connection was old.
+            skipsBackoff: transfer?.lostReusedConnection == true && !failures.lostReusedConnection,
+            wasSent: sinceSending != nil, isOfDecoder: attempt.isOfDecoder(error),
+            isOfOtherWork: context.isOfOtherWork, hosts: context.hosts)
+        return (failure, counted)
+    }
+
+    private func error(
+        of attempt: AttemptState, _ thrown: any Error, _ transfer: TransferFailure?, id: RequestID?
+    ) -> any Error {
+        let error = transfer?.error ?? thrown
+        let request = attempt.request ?? original.value
+        if let ours = error as? RequestError {
+            // What it says about another request comes before what is known of this one.
+            return ours.about(request, id).completed(by: attempt)
+        }
+        if transfer == nil, attempt.stage == .transfer, let urlError = error as? URLError {
+            // The transport threw it as it is. In a `TransferFailure` it would be an error of the user's code.
+            return RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
+                .completed(by: attempt).about(request, id)
+        }
+        return error
+    }
+
+    /// The first attempt may have waited in the transport for a connection. The request's time begins after that.
+    private mutating func noteWait(in timings: TransferTimings) {
+        guard let sent = firstSent, log.records.allSatisfy({ $0.boxedTimings == nil }) else { return }
+        firstSent = sent + (timings.requestSent ?? timings.queue ?? .zero)
+    }
+
+    /// The error that the request ends with.
+    ///
+    /// - Parameters:
+    ///   - id: The request's.
+    ///   - notRetried: Why no further attempt follows.
+    ///   - isOfAttempt: Whether it is the error of the last attempt, and not one that a decision puts in its place.
+    ///   - moment: When it ends the running attempt too. `nil` if it does not.
+    func finalError(
+        _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
+        isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
+    ) -> RequestError {
+        let attempt = attempt()
+        let isOfDecoder = isOfAttempt && attempt?.isOfDecoder(error) == true
+        var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfDecoder)
+            .about(attempt?.request ?? original.value, id, notRetried: notRetried).completed(by: attempt)
+        var ended = self
+        if let moment { ended.endAttempts(error, at: moment) }
+        final.attempts = ended.log.records
+        return final
+    }
+}

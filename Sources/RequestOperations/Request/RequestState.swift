@@ -1,0 +1,366 @@
+/// The state of one request: what it does now, and what has happened so far. A pure state machine.
+///
+/// ```
+/// fresh ── beginAttempt ──▶ attempting ── fail ──▶ deciding ── enterWait ──▶ waiting
+///                               ▲                                               │
+///                               └──────────────── beginAttempt ─────────────────┘
+/// ```
+///
+/// From every phase `stop` leads to `stopped`. Then no stage and no attempt begins any more.
+struct RequestState: Sendable {
+    enum Phase: Sendable {
+        /// No attempt has begun. The first one takes over this place of the queue, if the request has one.
+        case fresh(RequestLimiter.Slot?)
+        case attempting
+        case deciding
+        case waiting(RetryWait, after: AttemptFailure)
+        /// The request was cancelled, its deadline passed, or it has its result. It was in this stage.
+        case stopped(in: RequestError.Stage)
+        /// The operation does not wait any longer for the stage in which it was stopped.
+        case abandoned(RequestError.Stage)
+    }
+
+    /// What a retry drew on the budget.
+    private enum BudgetDraw: Sendable {
+        case none
+        case unused(RetryDraw)
+        /// The retry was sent, or is about to be.
+        case spent(RetryDraw)
+    }
+
+    private(set) var phase = Phase.fresh(nil)
+    var original: OriginalRequest
+    /// The attempt that the request goes on with, or its last one. After it come the hedges beside it, while there is no
+    /// answer.
+    var attempts: [AttemptState] = []
+    var log = AttemptLog()
+    var failures = FailureCount()
+    private var draw = BudgetDraw.none
+    /// The release of the running attempt, if the recovery of its host brought it forward.
+    private var release: Release?
+    /// Where the attempts take their places of the queue. `nil` without a queue.
+    private(set) var turn: QueueTurn?
+    /// The operation's priority when the running attempt began.
+    private(set) var priority = Operation.QueuePriority.normal
+    /// When the operation became ready, on the request's clock.
+    private var readySince: Duration?
+    /// When the first attempt was handed to the transport, on the request's clock.
+    var firstSent: Duration?
+    private(set) var startDate: Date?
+    /// Rings at the deadline.
+    private var alarm: Alarm?
+
+    init(_ request: URLRequest) {
+        original = OriginalRequest(request)
+    }
+
+    // MARK: Beginning and end
+
+    mutating func becameReady(at moment: Duration) {
+        if readySince == nil { readySince = moment }
+    }
+
+    mutating func becameUnready() {
+        readySince = nil
+    }
+
+    mutating func begin(on date: Date, at moment: Duration) {
+        becameReady(at: moment)
+        startDate = date
+    }
+
+    /// The request is about to be started in a queue.
+    ///
+    /// - Parameters:
+    ///   - turn: How it stands there.
+    ///   - place: The place of its first attempt, if it already has one.
+    mutating func join(_ turn: QueueTurn, with place: RequestLimiter.Slot?) {
+        self.turn = turn
+        phase = .fresh(place)
+    }
+
+    /// Whether the request holds a place of the queue with this limiter.
+    func holdsPlace(of limiter: RequestLimiter) -> Bool {
+        guard turn?.limiter === limiter else { return false }
+        if case .fresh(let place) = phase { return place?.isHeld == true }
+        return attempts.first?.rights.place?.isHeld == true
+    }
+
+    /// Keeps the alarm of the deadline until the end. Returns `false` if that has come.
+    mutating func keep(_ alarm: Alarm) -> Bool {
+        guard !isStopped else { return false }
+        self.alarm = alarm
+        return true
+    }
+
+    mutating func takeAlarm() -> Alarm? {
+        defer { alarm = nil }
+        return alarm
+    }
+
+    /// What a stopped request leaves to be done outside of the lock.
+    struct Remains {
+        /// The wait to cancel.
+        var wait: RetryWait?
+        /// A place of the queue that no attempt takes over any more.
+        var place: RequestLimiter.Slot?
+        /// The body of the response, to be freed.
+        var body = Data()
+    }
+
+    /// Stops the request.
+    @discardableResult
+    mutating func stop() -> Remains {
+        guard !isStopped else { return Remains() }
+        var remains = Remains(wait: wait)
+        if case .fresh(let place) = phase { remains.place = place }
+        if !attempts.isEmpty { remains.body = attempts[0].takeBody() }
+        phase = .stopped(in: stage)
+        return remains
+    }
+
+    var isStopped: Bool {
+        switch phase {
+        case .stopped, .abandoned: true
+        case .fresh, .attempting, .deciding, .waiting: false
+        }
+    }
+
+    /// A stage was left behind.
+    ///
+    /// Of a stopped request, two can report that: the operation that stops, and the guard of a stage with a limit. Both mean
+    /// the one stage that ran.
+    ///
+    /// - Returns: Whether this is news, and whether no other stage follows.
+    mutating func leaveBehind() -> (isNews: Bool, isLast: Bool) {
+        switch phase {
+        case .fresh, .attempting, .deciding, .waiting: return (true, false)
+        case .stopped(let stage):
+            phase = .abandoned(stage)
+            return (true, true)
+        case .abandoned: return (false, true)
+        }
+    }
+
+    // MARK: What it does now
+
+    /// The stage for errors and for a stage that was left behind.
+    var stage: RequestError.Stage {
+        switch phase {
+        case .fresh: .process
+        case .attempting: attempts.first?.stage ?? .process
+        case .deciding: .retryDecision
+        case .waiting: .wait
+        case .stopped(let stage), .abandoned(let stage): stage
+        }
+    }
+
+    /// The wait that is under way.
+    var wait: RetryWait? {
+        switch phase {
+        case .attempting: attempts.first?.wait
+        case .waiting(let wait, _): wait
+        case .fresh, .deciding, .stopped, .abandoned: nil
+        }
+    }
+
+    /// The place in ``attempts`` of one that has not ended. `nil` if the request was stopped.
+    private func running(_ attempt: Int) -> Int? {
+        guard case .attempting = phase, let index = attempts.firstIndex(where: { $0.number == attempt }) else {
+            return nil
+        }
+        return log.runs(attempt) ? index : nil
+    }
+
+    /// Changes a running attempt. Returns `false` and changes nothing if it was left behind or the request was stopped.
+    private mutating func change(_ attempt: Int, _ change: (inout AttemptState, inout Attempt) -> Void) -> Bool {
+        guard let index = running(attempt) else { return false }
+        change(&attempts[index], &log[attempt])
+        return true
+    }
+
+    // Each of the following returns whether the attempt goes on. If not, nothing was changed.
+
+    mutating func enter(_ stage: RequestError.Stage, in attempt: Int) -> Bool {
+        change(attempt) { state, _ in state.activity = .stage(stage) }
+    }
+
+    /// Enters a stage of the user's code.
+    mutating func enter(_ stage: UserStage) -> Bool {
+        if case .deciding = phase { return true }
+        guard let attempt = attempts.first else { return false }
+        return enter(stage.stage, in: attempt.number)
+    }
+
+    /// Enters a wait in an attempt that was not sent yet. A stop cancels it.
+    mutating func enter(_ wait: RetryWait, in attempt: Int) -> Bool {
+        change(attempt) { state, _ in state.activity = .waits(wait) }
+    }
+
+    mutating func note(_ task: TransportTask, in attempt: Int) -> Bool {
+        change(attempt) { state, _ in
+            state.note(task)
+            state.processCount += 1
+        }
+    }
+
+    /// Notes what ended a wait of an attempt.
+    mutating func note(_ wake: Wake, in attempt: Int) -> Bool {
+        change(attempt) { state, _ in
+            state.activity = .stage(.wait)
+            state.wake = wake
+        }
+    }
+
+    /// The circuit breaker does not let the attempt pass.
+    mutating func noteRefusal(in attempt: Int) {
+        _ = change(attempt) { state, _ in state.course = .refused }
+    }
+
+    /// Keeps the place of an attempt in the line of the configuration's limiter.
+    mutating func keep(_ place: RequestLimiter.Place, of attempt: Int) {
+        _ = change(attempt) { state, _ in state.place = place }
+    }
+
+    mutating func receive(_ head: ResponseHead, in attempt: Int) -> Bool {
+        change(attempt) { state, record in
+            state.activity = .stage(.validate)
+            state.head = head
+            record.status = head.isHTTP ? head.status : nil
+        }
+    }
+
+    mutating func follow(_ redirect: URL, in attempt: Int) -> Bool {
+        change(attempt) { state, record in
+            state.activity = .stage(.transfer)
+            state.course = .redirected
+            state.head = nil
+            record.redirects.append(redirect)
+        }
+    }
+
+    mutating func note(_ response: TransportResponse, in attempt: Int) -> Bool {
+        change(attempt) { state, record in
+            state.body = response.body
+            record.boxedTimings = response.boxedTimings
+            record.bodySize = response.bodySize
+        }
+    }
+
+    /// The state of an attempt, or that of the attempt that the request goes on with.
+    func attempt(_ number: Int? = nil) -> AttemptState? {
+        number == nil ? attempts.first : attempts.first { $0.number == number }
+    }
+
+    // MARK: Attempts
+
+    /// Begins an attempt. Returns its number, or `nil` if the request was stopped.
+    ///
+    /// - Parameters:
+    ///   - wake: What ended the wait before.
+    ///   - moment: The time.
+    ///   - date: The date.
+    ///   - priority: The operation's.
+    mutating func beginAttempt(
+        after wake: Wake?, at moment: Duration, on date: Date, priority: Operation.QueuePriority = .normal
+    ) -> Int? {
+        guard !isStopped else { return nil }
+        // A sign that came early says nothing about the length of the backoff. If it was wrong, the same delay follows. Two
+        // wrong signs in a row count, or a host with wrong signs would have no backoff.
+        let wasEarly = log.lastUnhedged?.wokenBy?.isSign == true
+        if wake?.reason.isSign == true, !wasEarly { failures.repeatBackoff() }
+        let place: RequestLimiter.Slot? = if case .fresh(let place) = phase { place } else { nil }
+        let number = log.begin(on: date, at: elapsed(at: moment), after: wake)
+        attempts = [AttemptState(number: number, rights: AttemptRights(place: place), after: wake)]
+        release = wake?.release
+        self.priority = priority
+        phase = .attempting
+        return number
+    }
+
+    /// The running attempt is about to be sent. Returns whether it is the first one that is.
+    mutating func beginSending(at moment: Duration) -> Bool {
+        if case .unused(let drawn) = draw { draw = .spent(drawn) }
+        guard firstSent == nil else { return false }
+        firstSent = moment
+        return true
+    }
+
+    /// The attempt that the request goes on with has succeeded.
+    ///
+    /// - Returns: What the caller frees and settles outside of the lock.
+    mutating func succeed(at moment: Duration) -> (body: Data, release: Release?) {
+        guard !attempts.isEmpty else { return (Data(), takeRelease()) }
+        log.end(attempts[0].number, nil, at: elapsed(at: moment))
+        return (attempts[0].takeBody(), takeRelease())
+    }
+
+    /// Ends all attempts that run.
+    mutating func endAttempts(_ error: (any Error)?, at moment: Duration) {
+        for attempt in attempts { log.end(attempt.number, error, at: elapsed(at: moment)) }
+    }
+
+    mutating func takeRelease() -> Release? {
+        defer { release = nil }
+        return release
+    }
+
+    /// Enters the wait before the next attempt. A stop cancels it. Returns `false` if the request was stopped.
+    mutating func enterWait(_ wait: RetryWait, after failure: AttemptFailure) -> Bool {
+        guard !isStopped else { return false }
+        phase = .waiting(wait, after: failure)
+        return true
+    }
+
+    /// The attempt has failed, and it is to be decided what follows.
+    mutating func decide(counting failures: FailureCount) {
+        self.failures = failures
+        // The retry that may follow has drawn nothing yet.
+        if case .spent = draw { draw = .none }
+        if !isStopped { phase = .deciding }
+    }
+
+    /// Whether the attempt that the request goes on with has not ended.
+    var isAttempting: Bool { attempts.first.map { log.runs($0.number) } ?? false }
+
+    /// The response of the attempt that ended last, without its body.
+    var response: TransportResponse? {
+        guard !isAttempting, let attempt = attempts.first, let head = attempt.head else { return nil }
+        let record = log[attempt.number]
+        return TransportResponse(head: head, bodySize: record.bodySize, timings: record.timings)
+    }
+
+    // MARK: Budget
+
+    /// Notes what was drawn for the retry that follows. Returns `false` if none does, because the request has ended.
+    mutating func note(_ drawn: RetryDraw) -> Bool {
+        guard !isStopped else { return false }
+        draw = .unused(drawn)
+        return true
+    }
+
+    /// Gives up what was drawn for a retry that was not sent.
+    mutating func takeUnusedDraw() -> RetryDraw? {
+        guard case .unused(let drawn) = draw else { return nil }
+        draw = .none
+        return drawn
+    }
+
+    /// What was drawn for the attempt that was sent last, be it a hedge.
+    var spentDraw: RetryDraw? {
+        if let drawn = attempts.first?.hedgeDraw { return drawn }
+        return if case .spent(let drawn) = draw { drawn } else { nil }
+    }
+
+    // MARK: Time
+
+    /// The time since the operation became ready.
+    func elapsed(at moment: Duration) -> Duration {
+        readySince.map { moment - $0 } ?? .zero
+    }
+
+    /// The time since the first attempt was handed to the transport. `nil` if none was.
+    func elapsedSinceSending(at moment: Duration) -> Duration? {
+        firstSent.map { moment - $0 }
+    }
+}

@@ -1,0 +1,161 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// What is known of attempts that run beside each other.
+@Suite(.timeLimit(.minutes(15))) struct RequestStateHedgeTests: RequestStateFixture {
+    let clock = ManualClock()
+    private let url = URL(string: "http://example.invalid/next")!  // A literal that is a URL.
+
+    private func hedge(_ state: inout RequestState) -> Int? {
+        state.beginHedge(.data(anyRequest), holding: AttemptRights(), beside: 1, at: now, on: .distantPast)
+    }
+
+    @Test func aHedgeHasANumberOfItsOwn() {
+        var state = inAttempt(.transfer)
+        #expect(hedge(&state) == 2 && hedge(&state) == 3)
+        #expect(state.log.records.map(\.isHedge) == [false, true, true])
+    }
+
+    @Test func afterTheHeadOfAResponseThereIsNoHedge() {
+        var state = inAttempt(.transfer)
+        _ = state.receive(head(503), in: 1)
+        #expect(hedge(&state) == nil)
+    }
+
+    @Test func afterARedirectThereIsNoHedge() {
+        var state = inAttempt(.transfer)
+        _ = state.follow(url, in: 1)
+        #expect(hedge(&state) == nil)
+    }
+
+    @Test func afterTheHeadOfAHedgeThereIsNoOther() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.receive(head(503), in: 2)
+        #expect(hedge(&state) == nil)
+    }
+
+    @Test func afterTheRequestWasStoppedThereIsNoHedge() {
+        var state = inAttempt(.transfer)
+        state.stop()
+        #expect(hedge(&state) == nil)
+    }
+
+    @Test func aHedgeOfAnEarlierAttemptIsNotBegun() {
+        var state = inAttempt(.transfer)
+        fail(&state)
+        begin(&state)
+        #expect(hedge(&state) == nil)
+    }
+
+    @Test func whatAHedgeReceivesIsItsOwn() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        let isReceived = state.receive(head(503), in: 2)
+        #expect(isReceived)
+        #expect(state.stage == .transfer && state.attempt()?.head == nil)
+        #expect(state.log.records.map(\.status) == [nil, 503])
+    }
+
+    @Test func whoLeadsBringsAllThatIsKnownOfIt() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.follow(url, in: 2)
+        _ = state.receive(head(200), in: 2)
+        _ = state.lead(2, at: now)
+        #expect(state.stage == .validate && state.attempt()?.head?.status == 200 && state.attempt()?.wasRedirected == true)
+        #expect(state.log.records[1].redirects == [url] && state.log.records[0].redirects.isEmpty)
+        #expect(state.log.records[0].error is CancellationError && state.log.records[1].ended == nil)
+    }
+
+    @Test func whoLostEntersNoStage() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.lead(2, at: now)
+        let entersLost = state.enter(.transfer, in: 1)
+        let enters = state.enter(.transfer, in: 2)
+        #expect(!entersLost && enters)
+    }
+
+    @Test func aLostHedgeIsNoAttemptThatEndsAgain() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.lead(1, at: now)
+        clock.advance(by: .seconds(1))
+        _ = state.succeed(at: now)
+        #expect(state.log.records.map(\.ended) == [.seconds(1), .zero])
+    }
+
+    @Test func aFailureBesideAnotherAttemptLeavesTheBackoffWhereItIs() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        let beside = state.failBeside(1, Problem(), in: context())
+        #expect(beside?.attempt == 1 && beside?.backoffStep == 1)
+        _ = state.lead(2, at: now)
+        let failure = fail(&state)
+        #expect(failure.attempt == 2 && failure.backoffStep == 1 && failure.uncounted == 1)
+    }
+
+    @Test func whoHasEndedFailsNoMore() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.failBeside(2, Problem(), in: context())
+        let second = state.failBeside(2, Problem(), in: context())
+        #expect(second == nil)
+    }
+
+    @Test func hedgesDoNotCountForTheMaximumOfRetries() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.lead(1, at: now)
+        #expect(fail(&state).uncounted == 0)
+        begin(&state)
+        let failure = fail(&state)
+        #expect(failure.attempt == 3 && failure.attempt - failure.uncounted == 2)
+    }
+
+    @Test func theEndOfTheRequestEndsAllAttempts() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        let error = state.finalError(Problem(), stage: .transfer, endingAttemptAt: now)
+        #expect(error.attempts.count == 2 && error.attempts.allSatisfy { $0.ended != nil && $0.error is Problem })
+    }
+
+    @Test func whetherAHeadWasAcceptedIsToldOfEachAttempt() {
+        var state = inAttempt(.transfer)
+        _ = hedge(&state)
+        _ = state.receive(head(200), in: 1)
+        _ = state.enter(.transfer, in: 1)
+        #expect(state.attempt(1)?.hasAcceptedHead == true && state.attempt(2)?.hasAcceptedHead == false)
+    }
+
+    @Test(arguments: [1, 10, 11, 150])
+    func anAttemptIsKeptWithAllTheHedgesThatItMayHave(number: Int) {
+        var state = inAttempt(.transfer)
+        for _ in 1..<number {
+            fail(&state)
+            begin(&state)
+        }
+        _ = state.enter(.transfer, in: number)
+        for _ in 0..<Attempt.mostHedges {
+            _ = state.beginHedge(
+                .data(anyRequest), holding: AttemptRights(), beside: number, at: now, on: .distantPast)
+        }
+        #expect(state.awaitsAnswer(number) && state.log.records.count { $0.isHedge } == Attempt.mostHedges)
+    }
+
+    @Test func ofManyAttemptsTheLeadingOneIsFound() {
+        var state = inAttempt(.transfer)
+        for _ in 0..<150 {
+            fail(&state)
+            begin(&state)
+        }
+        let hedge = state.beginHedge(
+            .data(anyRequest), holding: AttemptRights(), beside: 151, at: now, on: .distantPast)
+        _ = state.receive(head(200), in: 151)
+        #expect(hedge == 152 && state.log.records.count == 100)
+        #expect(state.log.records.suffix(2).map(\.status) == [200, nil])
+    }
+}

@@ -1,0 +1,244 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RequestStateTests: RequestStateFixture {
+    let clock = ManualClock()
+
+    // MARK: Time
+
+    @Test func timeRunsFromTheMomentOfReadiness() {
+        var state = RequestState(anyRequest)
+        clock.advance(by: .seconds(9))
+        #expect(state.elapsed(at: now) == .zero)
+        state.becameReady(at: now)
+        clock.advance(by: .seconds(2))
+        #expect(state.elapsed(at: now) == .seconds(2))
+    }
+
+    @Test func aSecondReadinessDoesNotStartTheTimeAgain() {
+        var state = inAttempt()
+        clock.advance(by: .seconds(2))
+        state.becameReady(at: now)
+        #expect(state.elapsed(at: now) == .seconds(2))
+    }
+
+    @Test func whoIsUnreadyAgainHasItsTimeBack() {
+        var state = inAttempt()
+        clock.advance(by: .seconds(2))
+        state.becameUnready()
+        state.becameReady(at: now)
+        #expect(state.elapsed(at: now) == .zero)
+    }
+
+    @Test func theWaitOfTheFirstAttemptForAConnectionIsNoTimeSinceSending() {
+        var state = inAttempt()
+        _ = state.beginSending(at: now)
+        _ = state.enter(.transfer, in: 1)
+        clock.advance(by: .seconds(400))
+        var timings = TransferTimings()
+        timings.requestSent = .seconds(397)
+        let failure = fail(&state, TransferFailure(Problem(), phase: .head, timings: timings), deadline: .seconds(500))
+        #expect(failure.elapsed == .seconds(3) && failure.timeLeft == .seconds(100))
+    }
+
+    // MARK: Attempts
+
+    @Test func attemptsAreNumberedAndTellWhatWokeThem() {
+        var state = inAttempt()
+        clock.advance(by: .seconds(3))
+        let second = begin(&state, after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero))
+        #expect(second == 2)
+        #expect(state.log.records.map(\.began) == [.zero, .seconds(3)])
+        #expect(state.log.records[1].waited == .seconds(2) && state.log.records[1].wokenBy == .retryNow)
+    }
+
+    @Test func anAttemptEndsOnce() {
+        var state = inAttempt()
+        _ = state.succeed(at: now)
+        clock.advance(by: .seconds(1))
+        state.endAttempts(Problem(), at: now)
+        #expect(state.log.records[0].ended == .zero && state.log.records[0].error == nil)
+    }
+
+    @Test func aHeadGivesTheAttemptItsStatus() {
+        var state = inAttempt()
+        _ = state.receive(head(204), in: 1)
+        #expect(state.log.records[0].status == 204)
+    }
+
+    @Test func aRedirectIsNotedAndItsHeadForgotten() throws {
+        var state = inAttempt()
+        let target = try #require(URL(string: "http://example.invalid/next"))
+        _ = state.receive(head(302), in: 1) && state.follow(target, in: 1)
+        #expect(state.log.records[0].redirects == [target])
+        #expect(state.attempt()?.head == nil && state.attempt()?.wasRedirected == true)
+    }
+
+    @Test func anAttemptThatWasLeftBehindChangesNothing() {
+        var state = inAttempt()
+        fail(&state)
+        #expect(!state.enter(.validate, in: 1) && !state.receive(head(200), in: 1))
+        begin(&state)
+        #expect(!state.enter(.validate, in: 1) && !state.receive(head(200), in: 1))
+        #expect(state.stage == .process && state.log.records.allSatisfy { $0.status == nil })
+    }
+
+    @Test func whatIsKnownOfAnAttemptIsForgottenInTheNext() {
+        var state = inAttempt()
+        _ = state.note(TransportTask.data(anyRequest), in: 1) && state.receive(head(503), in: 1)
+        fail(&state)
+        begin(&state)
+        #expect(state.attempt()?.head == nil && state.attempt()?.request == nil)
+    }
+
+    // MARK: The end
+
+    @Test func aResponseOfAnAttemptThatWasLeftBehindIsNotNoted() {
+        var state = inAttempt()
+        fail(&state)
+        begin(&state)
+        let isNoted = state.note(TransportResponse(head: head(200), bodySize: 7), in: 1)
+        #expect(!isNoted && state.log.records.allSatisfy { $0.bodySize == 0 })
+    }
+
+    @Test func aHeadIsAcceptedWhenItsValidationWasLeft() {
+        var state = inAttempt()
+        _ = state.enter(.transfer, in: 1)
+        #expect(state.attempt(1)?.hasAcceptedHead == false)
+        _ = state.receive(head(200), in: 1)
+        #expect(state.attempt(1)?.hasAcceptedHead == false)
+        _ = state.enter(.transfer, in: 1)
+        #expect(state.attempt(1)?.hasAcceptedHead == true)
+    }
+
+    @Test func aStoppedRequestEntersNothingAndBeginsNoAttempt() {
+        var state = inAttempt()
+        state.stop()
+        #expect(!state.enter(UserStage.decode) && !state.note(TransportTask.data(anyRequest), in: 1))
+        #expect(
+            !state.note(TransportResponse(head: head(200)), in: 1)
+                && begin(&state) == nil)
+    }
+
+    // MARK: Failures
+
+    @Test func aFailedAttemptTellsWhatTheDecisionNeeds() {
+        var state = inAttempt()
+        _ = state.enter(.decode, in: 1)
+        clock.advance(by: .seconds(3))
+        let failure = fail(&state, deadline: .seconds(10))
+        #expect(failure.error is Problem && failure.attempt == 1 && failure.stage == .decode)
+        #expect(failure.elapsed == .zero && !failure.wasSent && failure.timeLeft == .seconds(7))
+    }
+
+    @Test func theTimeOfAFailureRunsFromTheFirstSending() {
+        var state = inAttempt()
+        clock.advance(by: .seconds(400))
+        #expect(state.elapsedSinceSending(at: now) == nil)
+        #expect(state.beginSending(at: now) == true)
+        clock.advance(by: .seconds(3))
+        let first = fail(&state, deadline: .seconds(1000))
+        #expect(first.elapsed == .seconds(3) && first.wasSent && first.timeLeft == .seconds(597))
+        begin(&state)
+        #expect(state.beginSending(at: now) == false)
+        clock.advance(by: .seconds(2))
+        #expect(fail(&state).elapsed == .seconds(5))
+    }
+
+    @Test func theRequestOfAFailureIsTheProcessedOneIfThereIsOne() {
+        var state = inAttempt()
+        var processed = anyRequest
+        processed.httpMethod = "PUT"
+        #expect(fail(&state).request == anyRequest)
+        begin(&state)
+        _ = state.note(TransportTask.data(processed), in: 2)
+        #expect(fail(&state).request == processed)
+    }
+
+    @Test(arguments: RequestError.Stage.allCases)
+    func whatFailedAfterTheSendingMayHaveBeenProcessed(stage: RequestError.Stage) {
+        var state = inAttempt()
+        _ = state.enter(stage, in: 1)
+        let before: [RequestError.Stage] = [.process, .makeTask, .wait, .slot]
+        #expect(fail(&state).requestMayHaveBeenProcessed == !before.contains(stage))
+    }
+
+    @Test(arguments: [TransferFailure.Phase.connect, .head])
+    func aTransportKnowsBetterWhetherTheRequestMayHaveBeenProcessed(phase: TransferFailure.Phase) {
+        var state = inAttempt()
+        _ = state.enter(.transfer, in: 1)
+        let failure = fail(&state, TransferFailure(Problem(), phase: phase))
+        #expect(failure.requestMayHaveBeenProcessed == (phase != .connect))
+    }
+
+    @Test func afterARedirectTheRequestWasProcessedWhateverTheTransportKnows() {
+        var state = inAttempt()
+        _ = state.follow(anyRequest.url!, in: 1)
+        let failure = fail(&state, TransferFailure(Problem(), phase: .connect))
+        #expect(failure.requestMayHaveBeenProcessed)
+    }
+
+    @Test func aTransferFailureGivesUpItsCauseAndKeepsItsHead() {
+        var state = inAttempt()
+        _ = state.enter(.transfer, in: 1)
+        let thrown = TransferFailure(
+            RequestError(.truncatedBody, stage: .transfer), head: head(200), bodyPrefix: Data("x".utf8),
+            phase: .body)
+        let failure = fail(&state, thrown)
+        let error = failure.error as? RequestError
+        #expect(error?.code == .truncatedBody && error?.head?.status == 200 && error?.bodyPrefix == Data("x".utf8))
+        #expect(failure.head?.status == 200)
+    }
+
+    @Test func aURLErrorThatATransportThrowsGetsTheCodeThatStandsForIt() {
+        var state = inAttempt()
+        _ = state.enter(.transfer, in: 1)
+        let error = fail(&state, URLError(.timedOut)).error as? RequestError
+        #expect(error?.code == .timedOut && error?.underlying is URLError)
+    }
+
+    @Test func aURLErrorInTheFailureOfATransportStaysWhatItIs() {
+        var state = inAttempt()
+        _ = state.enter(.transfer, in: 1)
+        let thrown = TransferFailure(URLError(.timedOut), head: head(200), phase: .body)
+        let failure = fail(&state, thrown)
+        #expect(failure.error is URLError && failure.head?.status == 200)
+    }
+
+    @Test(arguments: [RequestError.Stage.process, .makeTask, .decode])
+    func theFailureOfATransportThatAnotherStageThrowsStaysWhatItIs(stage: RequestError.Stage) {
+        var state = inAttempt()
+        _ = state.enter(stage, in: 1)
+        let thrown = TransferFailure(
+            RequestError(.connectionLost, stage: .transfer), head: head(200), bodySize: 7, phase: .connect)
+        let failure = fail(&state, thrown)
+        #expect(failure.error is TransferFailure && failure.head == nil && state.log.records[0].bodySize == 0)
+    }
+
+    @Test func aURLErrorOfAnotherStageStaysWhatItIs() {
+        var state = inAttempt()
+        #expect(fail(&state, URLError(.timedOut)).error is URLError)
+    }
+
+    @Test func theBackoffCountsFailuresSinceItsRestart() {
+        var state = inAttempt()
+        #expect(fail(&state).backoffStep == 1)
+        begin(&state)
+        #expect(fail(&state).backoffStep == 2)
+        state.failures.restartBackoff()
+        begin(&state)
+        #expect(fail(&state).backoffStep == 1)
+    }
+
+    @Test func aFinalErrorTellsTheAttemptsAndEndsTheRunningOneIfItIsToldTo() {
+        var state = inAttempt()
+        fail(&state)
+        begin(&state)
+        let ending = state.finalError(Problem(), stage: .wait, endingAttemptAt: now)
+        #expect(ending.code == .stageFailed && ending.attempts.map { $0.ended != nil } == [true, true])
+        let running = state.finalError(Problem(), stage: .wait)
+        #expect(running.attempts.map { $0.ended != nil } == [true, false])
+    }
+}
