@@ -32,7 +32,6 @@
 /// **A value that cannot be encoded** is an error that names the property. No value is left out silently. A class must
 /// be `final` or write its own `encode(to:)`. A subclass inherits that function from its superclass, which does not
 /// know the subclass's properties. That is an error too.
-/// is an error too.
 public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// The type of the response's value: a decodable type, `Data`, `String` or `Void`. Any other type needs your own
     /// ``responseDecoder``.
@@ -96,15 +95,6 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
 
     /// Changes the configuration of the operation, such as its retries or time limits. By default it changes nothing.
     func configure(_ configuration: inout RequestConfiguration)
-}
-
-/// The type of ``Endpoint/requestObject`` for an endpoint without a request object.
-public struct NoRequestObject: Encodable, Sendable {
-    /// Makes the only value.
-    public init() {}
-
-    /// Encodes no member.
-    public func encode(to encoder: any Encoder) throws {}
 }
 
 extension Endpoint {

@@ -22,12 +22,6 @@ public struct Ignored<Value>: Encodable {
 
 extension Ignored: Sendable where Value: Sendable {}
 
-/// A wrapper that keeps a property of any type out of the request.
-protocol IgnoredParameter {
-    /// The declared type of the property.
-    var valueType: Any.Type { get }
-}
-
 extension Ignored: IgnoredParameter {
     var valueType: Any.Type { Value.self }
 }

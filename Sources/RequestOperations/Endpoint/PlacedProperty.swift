@@ -68,27 +68,3 @@ public typealias HeaderParameter<Value: Encodable> = PlacedProperty<Value, Heade
 ///
 /// Written `@Body` in an endpoint: ``Endpoint/Body``.
 public typealias BodyParameter<Value: Encodable> = PlacedProperty<Value, BodyPlace>
-
-/// The path, as the place of a ``PathParameter``.
-public enum PathPlace: ParameterPlace {
-    /// ``ParameterPlacement/path``.
-    public static var placement: ParameterPlacement { .path }
-}
-
-/// The query, as the place of a ``QueryParameter``.
-public enum QueryPlace: ParameterPlace {
-    /// ``ParameterPlacement/query``.
-    public static var placement: ParameterPlacement { .query }
-}
-
-/// The header fields, as the place of a ``HeaderParameter``.
-public enum HeaderPlace: ParameterPlace {
-    /// ``ParameterPlacement/header``.
-    public static var placement: ParameterPlacement { .header }
-}
-
-/// The body, as the place of a ``BodyParameter``.
-public enum BodyPlace: ParameterPlace {
-    /// ``ParameterPlacement/body``.
-    public static var placement: ParameterPlacement { .body }
-}

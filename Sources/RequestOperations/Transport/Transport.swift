@@ -31,6 +31,3 @@ public protocol Transport: Sendable {
         onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse
 }
-
-/// A transport of this package. We know what it does: it runs nothing on an operation queue.
-protocol BuiltInTransport: Transport {}

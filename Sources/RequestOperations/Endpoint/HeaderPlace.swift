@@ -1,0 +1,5 @@
+/// The header fields, as the place of a ``HeaderParameter``.
+public enum HeaderPlace: ParameterPlace {
+    /// ``ParameterPlacement/header``.
+    public static var placement: ParameterPlacement { .header }
+}
