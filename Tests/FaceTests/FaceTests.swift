@@ -167,13 +167,14 @@ import Testing
             .constant(.seconds(1)),
             .linear(initial: .seconds(1), increment: .seconds(1)),
             .decorrelated(),
+            .upToSixHours,
         ]
         let delay: Duration = backoffs[3].delay(beforeRetry: 1, using: RandomSource(seed: 1))
         #expect(delay == .seconds(1))
     }
 
     @Test func hosts() async {
-        let presets: [RetryPolicy] = [.default, .none, .aggressive, .ancestor]
+        let presets: [RetryPolicy] = [.default, .none, .aggressive, .endless]
         #expect(presets.map(\.maximumRetries) == [3, 0, 10, .max])
         let keyed: RequestAdapter = .idempotencyKey()
         let asked: Duration? = RetryAfter.delay("7", now: Date())
@@ -230,6 +231,7 @@ import Testing
         policy.retryAfterTable = RetryAfterTable(clock: ManualClock())
         let left: Duration? = policy.retryAfterTable?.timeLeft(for: url)
         #expect(left == .zero)
+        #expect(RetryPolicy.ancestor.backoff == .upToSixHours && Backoff.ancestor == .upToSixHours)
     }
 
     @Test func failures() {
