@@ -219,7 +219,7 @@ import Testing
 
     /// Former names, which still compile.
     @available(*, deprecated)
-    @Test func formerNames() async {
+    @Test func formerNames() async throws {
         var policy = RetryPolicy()
         policy.budget = .shared
         let balance: Int = RetryBudget.shared.balance(of: url)
@@ -232,6 +232,17 @@ import Testing
         let left: Duration? = policy.retryAfterTable?.timeLeft(for: url)
         #expect(left == .zero)
         #expect(RetryPolicy.ancestor.backoff == .upToSixHours && Backoff.ancestor == .upToSixHours)
+
+        struct Fetch: Endpoint {
+            typealias Response = Data
+            let path = "users/{id}"
+            @PathParameter var id: Int
+            @QueryParameter("per_page") var pageSize = 20
+            @HeaderParameter("X-Tag") var tag: String? = nil
+            @BodyParameter var note: String?
+        }
+        let former = try Fetch(id: 1).urlRequest(relativeTo: url)
+        #expect(former.url?.query == "per_page=20")
     }
 
     @Test func failures() {

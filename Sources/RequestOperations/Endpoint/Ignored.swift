@@ -22,12 +22,9 @@ public struct Ignored<Value>: Encodable {
 
 extension Ignored: Sendable where Value: Sendable {}
 
-extension Ignored: IgnoredParameter {
-    var valueType: Any.Type { Value.self }
-}
-
 extension Ignored: PlacedParameter {
     var placement: ParameterPlacement { .ignored }
+    var valueType: Any.Type { Value.self }
     var name: String? { nil }
     var wrapped: (any Encodable)? { nil }
 }

@@ -110,6 +110,23 @@ import Testing
         #expect { try target(Colliding()) } throws: { "\($0)".contains("'userID' and 'userId'") }
     }
 
+    @Test func theMembersOfARequestObjectMayBePlacedToo() throws {
+        struct Page: Encodable {
+            @PlacedProperty<Int, QueryPlace>("page") var number = 2
+            @PlacedProperty<String, BodyPlace> var kind = "k"
+            @Ignored var note = "n"
+            var text = "t"
+        }
+        struct Save: Endpoint {
+            typealias Response = Data
+            let method = HTTPMethod.put
+            let path = "x"
+            var requestObject = Page()
+        }
+        #expect(try target(Save()) == "/x?page=2")
+        #expect(try body(Save()) == "kind=k&text=t")
+    }
+
     // MARK: Fields
 
     private struct Listing: Endpoint {
