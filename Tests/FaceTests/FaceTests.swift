@@ -86,7 +86,7 @@ import Testing
         var configuration = RequestConfiguration()
         configuration.transport = URLSessionTransport()
         configuration.adapters = [
-            .header("Accept", "application/json"),
+            .field("Accept", "application/json"),
             .baseURL(url),
             .bearerToken { "token" },
             RequestAdapter { $0 }.on(OperationQueue()),
@@ -243,6 +243,17 @@ import Testing
         }
         let former = try Fetch(id: 1).urlRequest(relativeTo: url)
         #expect(former.url?.query == "per_page=20")
+
+        struct Send: Endpoint {
+            typealias Response = Data
+            let path = "users"
+            let headers = ["X-Tag": "a"]
+            @Header("X-Other") var other = "b"
+        }
+        let fields = try Send().urlRequest(relativeTo: url).allHTTPHeaderFields
+        #expect(fields == ["X-Tag": "a", "X-Other": "b"] && ParameterPlacement.header == .field)
+        let adapters: [RequestAdapter] = [.header("Accept", "text/plain"), .defaultHeader("X-Tag", "c")]
+        #expect(adapters.count == 2)
     }
 
     @Test func failures() {
@@ -320,7 +331,7 @@ import Testing
             let path = "users/{id}"
             @Path var id: Int
             @Query("per_page") var pageSize = 20
-            @Header("X-Tag") var tag: String? = nil
+            @Field("X-Tag") var tag: String? = nil
             @Body var note: String?
             @Ignored var cache: String? = nil
         }

@@ -11,12 +11,12 @@ extension Endpoint {
     /// Puts a property into the query, with any method: `@Query("per_page") var pageSize = 20`.
     public typealias Query<Value: Encodable> = PlacedProperty<Value, QueryPlace>
 
-    /// Puts a property into a header field of the request: `@Header("If-Match") var tag = ""`.
+    /// Puts a property into a header field of the request: `@Field("If-Match") var tag = ""`.
     ///
     /// The elements of an array are joined by `", "` (RFC 9110, section 5.6.1). None of them may be `nil` or empty. A
     /// property that is `nil` as a whole sets no field. A name that is not a token is an error, and so is a value with
     /// a line break or a NUL.
-    public typealias Header<Value: Encodable> = PlacedProperty<Value, HeaderPlace>
+    public typealias Field<Value: Encodable> = PlacedProperty<Value, FieldPlace>
 
     /// Puts a property into the body, with any method: `@Body var reason: String`.
     public typealias Body<Value: Encodable> = PlacedProperty<Value, BodyPlace>

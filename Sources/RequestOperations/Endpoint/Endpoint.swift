@@ -14,7 +14,7 @@
 ///
 /// **Where a property goes.** The parameters are what the type encodes: by default its stored properties. They go into
 /// the query for GET, HEAD and DELETE, and into the body for other methods. A property wrapper puts a property
-/// elsewhere and may give it another name: `@Path`, `@Query`, `@Header`, `@Body`. ``Ignored`` leaves it out.
+/// elsewhere and may give it another name: `@Path`, `@Query`, `@Field`, `@Body`. ``Ignored`` leaves it out.
 ///
 /// **Properties of this protocol**, stored or computed, are not parameters unless they are wrapped. A stored property
 /// with such a name but another type, such as `let method = "POST"`, is an error. Swift would use the protocol's
@@ -53,6 +53,9 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
 
     /// Header fields, set last. They replace any other field of the same name, including `Content-Type`. None by
     /// default. Two names that differ only in case are an error, and so is a value with a line break.
+    var fields: [String: String] { get }
+
+    /// The former name of ``fields``. It has an effect only on a type that does not declare ``fields``.
     var headers: [String: String] { get }
 
     /// Further parameters. They win over all others, and their names are not converted. None by default.
@@ -100,6 +103,8 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
 extension Endpoint {
     /// `GET`.
     public var method: HTTPMethod { .get }
+    /// The fields under their former name: ``headers``, which is empty by default.
+    public var fields: [String: String] { headers }
     /// None.
     public var headers: [String: String] { [:] }
     /// None.

@@ -18,11 +18,11 @@ struct EndpointFields {
     }
 
     /// Sets the endpoint's own header fields. Each name may appear once, ignoring case.
-    mutating func set(_ headers: [String: String]) throws {
-        guard Set(headers.keys.map { $0.lowercased() }).count == headers.count else {
-            throw EndpointProblem(description: "'headers' has a name twice, in different cases.")
+    mutating func set(_ fields: [String: String]) throws {
+        guard Set(fields.keys.map { $0.lowercased() }).count == fields.count else {
+            throw EndpointProblem(description: "'fields' has a name twice, in different cases.")
         }
-        for (name, value) in headers {
+        for (name, value) in fields {
             try Self.check(name, value)
             set(name, value)
         }

@@ -40,7 +40,7 @@ struct EndpointRequest: Sendable {
             if let encoded { fields.set("Content-Type", encoded.contentType) }
             try fields.setAccept(endpoint.acceptedContentTypes)
             try fields.set(parameters.fields, with: endpoint.queryEncoder)
-            try fields.set(endpoint.headers)
+            try fields.set(endpoint.fields)
             for (name, value) in fields.values { request.setField(name, to: value) }
             body = encoded?.body ?? .none
             if case .data(let data) = body { request.httpBody = data }

@@ -4,8 +4,8 @@ public enum ParameterPlacement: Sendable, Hashable {
     case path
     /// The query.
     case query
-    /// A field.
-    case header
+    /// A header field.
+    case field
     /// The body.
     case body
     /// No part.

@@ -1,4 +1,4 @@
-/// The path, as the place of a ``Endpoint/Path``.
+/// The path, as the place of ``Endpoint/Path``.
 public enum PathPlace: ParameterPlace {
     /// ``ParameterPlacement/path``.
     public static var placement: ParameterPlacement { .path }

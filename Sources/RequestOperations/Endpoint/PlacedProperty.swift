@@ -1,6 +1,6 @@
 /// Puts a property of an endpoint into a part of the request.
 ///
-/// ``Endpoint/Path``, ``Endpoint/Query``, ``Endpoint/Header`` and ``Endpoint/Body`` are this type, each with its
+/// ``Endpoint/Path``, ``Endpoint/Query``, ``Endpoint/Field`` and ``Endpoint/Body`` are this type, each with its
 /// ``ParameterPlace``. A request object can have such properties too, with the full name of the wrapper:
 /// `@PlacedProperty<Int, QueryPlace> var page = 1`.
 @propertyWrapper

@@ -1,4 +1,4 @@
-/// The query, as the place of a ``Endpoint/Query``.
+/// The query, as the place of ``Endpoint/Query``.
 public enum QueryPlace: ParameterPlace {
     /// ``ParameterPlacement/query``.
     public static var placement: ParameterPlacement { .query }
