@@ -81,6 +81,11 @@ let package = Package(
             // What the samples of each page take for granted; compiled together with them, not with the tests.
             exclude: ["Preambles"],
             swiftSettings: settings),
+        // A program whose code is on the main actor by default.
+        .testTarget(
+            name: "MainActorTests",
+            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
         .testTarget(
             name: "StressTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],

@@ -86,7 +86,7 @@ import Testing
         var configuration = RequestConfiguration()
         configuration.transport = URLSessionTransport()
         configuration.adapters = [
-            .header("Accept", "application/json"),
+            .field("Accept", "application/json"),
             .baseURL(url),
             .bearerToken { "token" },
             RequestAdapter { $0 }.on(OperationQueue()),
@@ -167,13 +167,14 @@ import Testing
             .constant(.seconds(1)),
             .linear(initial: .seconds(1), increment: .seconds(1)),
             .decorrelated(),
+            .upToSixHours,
         ]
         let delay: Duration = backoffs[3].delay(beforeRetry: 1, using: RandomSource(seed: 1))
         #expect(delay == .seconds(1))
     }
 
     @Test func hosts() async {
-        let presets: [RetryPolicy] = [.default, .none, .aggressive, .ancestor]
+        let presets: [RetryPolicy] = [.default, .none, .aggressive, .endless]
         #expect(presets.map(\.maximumRetries) == [3, 0, 10, .max])
         let keyed: RequestAdapter = .idempotencyKey()
         let asked: Duration? = RetryAfter.delay("7", now: Date())
@@ -214,22 +215,6 @@ import Testing
             #expect(reachability == NetworkPath.shared.reachability)
             break
         }
-    }
-
-    /// Former names, which still compile.
-    @available(*, deprecated)
-    @Test func formerNames() async {
-        var policy = RetryPolicy()
-        policy.budget = .shared
-        let balance: Int = RetryBudget.shared.balance(of: url)
-        #expect(balance >= 0)
-        let breaker = CircuitBreaker(failureRatio: 0.5, minimumThroughput: 20, openTime: .seconds(5), probes: 1)
-        let state: CircuitBreaker.State = breaker.state(of: url)
-        var states = breaker.states(of: url).makeAsyncIterator()
-        #expect(await states.next() == state)
-        policy.retryAfterTable = RetryAfterTable(clock: ManualClock())
-        let left: Duration? = policy.retryAfterTable?.timeLeft(for: url)
-        #expect(left == .zero)
     }
 
     @Test func failures() {
@@ -307,7 +292,7 @@ import Testing
             let path = "users/{id}"
             @Path var id: Int
             @Query("per_page") var pageSize = 20
-            @Header("X-Tag") var tag: String? = nil
+            @Field("X-Tag") var tag: String? = nil
             @Body var note: String?
             @Ignored var cache: String? = nil
         }

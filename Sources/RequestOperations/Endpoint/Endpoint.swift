@@ -14,7 +14,7 @@
 ///
 /// **Where a property goes.** The parameters are what the type encodes: by default its stored properties. They go into
 /// the query for GET, HEAD and DELETE, and into the body for other methods. A property wrapper puts a property
-/// elsewhere and may give it another name: `@Path`, `@Query`, `@Header`, `@Body`. ``Ignored`` leaves it out.
+/// elsewhere and may give it another name: `@Path`, `@Query`, `@Field`, `@Body`. ``Ignored`` leaves it out.
 ///
 /// **Properties of this protocol**, stored or computed, are not parameters unless they are wrapped. A stored property
 /// with such a name but another type, such as `let method = "POST"`, is an error. Swift would use the protocol's
@@ -32,7 +32,6 @@
 /// **A value that cannot be encoded** is an error that names the property. No value is left out silently. A class must
 /// be `final` or write its own `encode(to:)`. A subclass inherits that function from its superclass, which does not
 /// know the subclass's properties. That is an error too.
-/// is an error too.
 public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// The type of the response's value: a decodable type, `Data`, `String` or `Void`. Any other type needs your own
     /// ``responseDecoder``.
@@ -54,6 +53,9 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
 
     /// Header fields, set last. They replace any other field of the same name, including `Content-Type`. None by
     /// default. Two names that differ only in case are an error, and so is a value with a line break.
+    var fields: [String: String] { get }
+
+    /// The former name of ``fields``. It has an effect only on a type that does not declare ``fields``.
     var headers: [String: String] { get }
 
     /// Further parameters. They win over all others, and their names are not converted. None by default.
@@ -98,18 +100,11 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     func configure(_ configuration: inout RequestConfiguration)
 }
 
-/// The type of ``Endpoint/requestObject`` for an endpoint without a request object.
-public struct NoRequestObject: Encodable, Sendable {
-    /// Makes the only value.
-    public init() {}
-
-    /// Encodes no member.
-    public func encode(to encoder: any Encoder) throws {}
-}
-
 extension Endpoint {
     /// `GET`.
     public var method: HTTPMethod { .get }
+    /// The fields under their former name: ``headers``, which is empty by default.
+    public var fields: [String: String] { headers }
     /// None.
     public var headers: [String: String] { [:] }
     /// None.

@@ -56,7 +56,7 @@ struct EndpointParameters {
         case .path: path.set(member.name, member.value)
         case .query: query.set(member.name, member.value)
         case .body: body.set(member.name, member.value)
-        case .header:
+        case .field:
             fields.removeAll { placement.key($0) == placement.key(member.name) }
             fields.set(member.name, member.value)
         case .ignored: break
@@ -66,8 +66,8 @@ struct EndpointParameters {
     private func remove(_ names: Set<String>) {
         query.removeAll(where: names.contains)
         body.removeAll(where: names.contains)
-        let keys = Set(names.map(ParameterPlacement.header.key))
-        fields.removeAll { keys.contains(ParameterPlacement.header.key($0)) }
+        let keys = Set(names.map(ParameterPlacement.field.key))
+        fields.removeAll { keys.contains(ParameterPlacement.field.key($0)) }
     }
 
     /// The parts that hold earlier values of this name. If there are none, the default.
@@ -75,9 +75,9 @@ struct EndpointParameters {
         var placements: [ParameterPlacement] = []
         if path.value(name) != nil { placements.append(.path) }
         if query.value(name) != nil { placements.append(.query) }
-        let key = ParameterPlacement.header.key(name)
-        if fields.members.contains(where: { ParameterPlacement.header.key($0.name) == key }) {
-            placements.append(.header)
+        let key = ParameterPlacement.field.key(name)
+        if fields.members.contains(where: { ParameterPlacement.field.key($0.name) == key }) {
+            placements.append(.field)
         }
         if body.value(name) != nil { placements.append(.body) }
         return placements.isEmpty ? [placement] : placements
@@ -87,6 +87,6 @@ struct EndpointParameters {
 extension ParameterPlacement {
     /// The form of a name that is compared here. Names of header fields ignore case.
     fileprivate func key(_ name: String) -> String {
-        self == .header ? name.lowercased() : name
+        self == .field ? name.lowercased() : name
     }
 }

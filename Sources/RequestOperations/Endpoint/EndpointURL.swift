@@ -7,7 +7,6 @@ struct EndpointURL {
     /// Joins the parts.
     ///
     /// - Parameters:
-    /// - Parameters:
     ///   - path: A path or an absolute URL, percent-encoded. It may have a query and a fragment. The fragment is not
     ///     sent (RFC 9110, section 7.1). A redirect inherits it, and the URL of the response has it.
     ///   - isAbsolute: Whether the path is meant to be an absolute URL.
@@ -58,19 +57,5 @@ extension String {
     func joined(withPath path: String) -> String {
         guard !path.isEmpty else { return self }
         return (hasSuffix("/") ? String(dropLast()) : self) + (path.hasPrefix("/") ? path : "/" + path)
-    }
-}
-
-/// The scheme `Basic` (RFC 7617).
-enum BasicAuthorization {
-    /// The value of an `Authorization` field.
-    ///
-    /// - Throws: ``RequestError/Code/badURL`` if the user has a colon, because the password begins after the first
-    ///   colon (section 2).
-    static func field(user: String, password: String) throws -> String {
-        guard !user.utf8.contains(UInt8(ascii: ":")) else {
-            throw EndpointURL.bad("the user in the URL has a colon, which the scheme Basic cannot send")
-        }
-        return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 }

@@ -22,18 +22,9 @@ public struct Ignored<Value>: Encodable {
 
 extension Ignored: Sendable where Value: Sendable {}
 
-/// A wrapper that keeps a property of any type out of the request.
-protocol IgnoredParameter {
-    /// The declared type of the property.
-    var valueType: Any.Type { get }
-}
-
-extension Ignored: IgnoredParameter {
-    var valueType: Any.Type { Value.self }
-}
-
 extension Ignored: PlacedParameter {
     var placement: ParameterPlacement { .ignored }
+    var valueType: Any.Type { Value.self }
     var name: String? { nil }
     var wrapped: (any Encodable)? { nil }
 }

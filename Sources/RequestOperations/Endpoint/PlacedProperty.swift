@@ -1,6 +1,8 @@
 /// Puts a property of an endpoint into a part of the request.
 ///
-/// ``PathParameter``, ``QueryParameter``, ``HeaderParameter`` and ``BodyParameter`` are this type.
+/// ``Endpoint/Path``, ``Endpoint/Query``, ``Endpoint/Field`` and ``Endpoint/Body`` are this type, each with its
+/// ``ParameterPlace``. A request object can have such properties too, with the full name of the wrapper:
+/// `@PlacedProperty<Int, QueryPlace> var page = 1`.
 @propertyWrapper
 public struct PlacedProperty<Value: Encodable, Place: ParameterPlace>: Encodable {
     /// The value of the property.
@@ -34,61 +36,10 @@ extension PlacedProperty: Sendable where Value: Sendable {}
 
 extension PlacedProperty: PlacedParameter {
     var placement: ParameterPlacement { Place.placement }
+    var valueType: Any.Type { Value.self }
 
     var wrapped: (any Encodable)? {
         if let optional = wrappedValue as? any OptionalParameter { return optional.encodableValue }
         return wrappedValue
     }
-}
-
-/// Puts a property of an endpoint into the path, as a variable of the template (RFC 6570).
-///
-/// Single values, arrays and values with members can be expanded. A variable whose value is `nil` is undefined and
-/// expands to nothing: `{/id}` leaves the segment out. A value that would leave a segment empty is an error, such as
-/// `nil` or `""` in `users/{id}`. The path would name another resource.
-///
-/// Written `@Path` in an endpoint: ``Endpoint/Path``.
-public typealias PathParameter<Value: Encodable> = PlacedProperty<Value, PathPlace>
-
-/// Puts a property of an endpoint into the query, with any method.
-///
-/// Written `@Query` in an endpoint: ``Endpoint/Query``.
-public typealias QueryParameter<Value: Encodable> = PlacedProperty<Value, QueryPlace>
-
-/// Puts a property of an endpoint into a header field of the request.
-///
-/// The elements of an array are joined by `", "` (RFC 9110, section 5.6.1). None of them may be `nil` or empty. A
-/// property that is `nil` as a whole sets no field. A name that is not a token is an error, and so is a value with a
-/// line break or a NUL.
-///
-/// Written `@Header` in an endpoint: ``Endpoint/Header``.
-public typealias HeaderParameter<Value: Encodable> = PlacedProperty<Value, HeaderPlace>
-
-/// Puts a property of an endpoint into the body, with any method.
-///
-/// Written `@Body` in an endpoint: ``Endpoint/Body``.
-public typealias BodyParameter<Value: Encodable> = PlacedProperty<Value, BodyPlace>
-
-/// The path, as the place of a ``PathParameter``.
-public enum PathPlace: ParameterPlace {
-    /// ``ParameterPlacement/path``.
-    public static var placement: ParameterPlacement { .path }
-}
-
-/// The query, as the place of a ``QueryParameter``.
-public enum QueryPlace: ParameterPlace {
-    /// ``ParameterPlacement/query``.
-    public static var placement: ParameterPlacement { .query }
-}
-
-/// The header fields, as the place of a ``HeaderParameter``.
-public enum HeaderPlace: ParameterPlace {
-    /// ``ParameterPlacement/header``.
-    public static var placement: ParameterPlacement { .header }
-}
-
-/// The body, as the place of a ``BodyParameter``.
-public enum BodyPlace: ParameterPlace {
-    /// ``ParameterPlacement/body``.
-    public static var placement: ParameterPlacement { .body }
 }

@@ -1,8 +1,9 @@
 /// The properties that the endpoint protocol declares. They are not parameters unless they are wrapped.
 struct ReservedNames {
     static let all: Set<String> = [
-        "method", "path", "headers", "parameters", "requestObject", "naming", "valueTransform", "queryEncoder",
-        "bodyEncoder", "files", "acceptedContentTypes", "responseDecoder", "errorBodyDecoder", "debugDescription",
+        "method", "path", "fields", "headers", "parameters", "requestObject", "naming", "valueTransform",
+        "queryEncoder", "bodyEncoder", "files", "acceptedContentTypes", "responseDecoder", "errorBodyDecoder",
+        "debugDescription",
     ]
 
     /// Maps each written name to the declared name.
@@ -70,6 +71,7 @@ struct ReservedNames {
         switch name {
         case "method": endpoint.method
         case "path": endpoint.path
+        case "fields": endpoint.fields
         case "headers": endpoint.headers
         case "parameters": endpoint.parameters
         case "requestObject": endpoint.requestObject

@@ -42,6 +42,8 @@ enum ReservedProperties {
     ) -> EndpointProblem? {
         let name = StoredProperty.name(label)
         guard ReservedNames.all.contains(name), let expected = expected(of: name, in: Subject.self) else { return nil }
+        let wrapper = value as? any PlacedParameter
+        let isIgnored = wrapper?.placement == .ignored
         let found: Any.Type
         let isRight: Bool
         if StoredProperty.isLazy(label) {
@@ -49,12 +51,12 @@ enum ReservedProperties {
             isRight = found == expected.lazy
         } else if label == name {
             // A wrapper marks the property as a parameter.
-            guard value is any IgnoredParameter || !(value is any PlacedParameter) else { return nil }
+            guard wrapper == nil || isIgnored else { return nil }
             found = type(of: value)
             // The property may hold an object of a subclass.
             isRight = found == expected.plain || expected.plain is AnyClass && expected.holds(value)
-        } else if let ignored = value as? any IgnoredParameter {
-            found = ignored.valueType
+        } else if let wrapper, isIgnored {
+            found = wrapper.valueType
             isRight = found == expected.plain
         } else {
             // The storage of a computed property, or of a wrapper whose property may have any type.
@@ -93,7 +95,7 @@ enum ReservedProperties {
         switch name {
         case "method": Expected(HTTPMethod.self)
         case "path", "debugDescription": Expected(String.self)
-        case "headers": Expected([String: String].self)
+        case "fields", "headers": Expected([String: String].self)
         case "parameters": Expected([String: ParameterValue].self)
         case "requestObject": Expected(Subject.RequestObject.self)
         case "naming": Expected(ParameterNaming.self)

@@ -145,7 +145,8 @@ final class BudgetTable: Sendable {
         }
     }
 
-    fileprivate func takeBack(_ kind: RetryDraw.Kind, of origin: Origin) {
+    /// Gives back what a draw took.
+    func takeBack(_ kind: RetryDraw.Kind, of origin: Origin) {
         let now = now
         state.withLock { state in
             switch kind {
@@ -153,32 +154,5 @@ final class BudgetTable: Sendable {
             case .quota(let costs, let tokens): _ = state.quotas[costs]?.change(origin) { $0.refund(tokens, at: now) }
             }
         }
-    }
-}
-
-/// What a retry took from a budget. It is a reference, because few requests take anything but all of them have room for
-/// it.
-final class RetryDraw: Sendable {
-    fileprivate enum Kind: Sendable {
-        case bucket(RetryBucket.Terms)
-        case quota(RetryBudget.Costs, tokens: Int)
-    }
-
-    private let kind: Kind
-    private let origin: Origin
-    private let table: BudgetTable
-
-    fileprivate init(_ kind: Kind, of origin: Origin, from table: BudgetTable) {
-        (self.kind, self.origin, self.table) = (kind, origin, table)
-    }
-
-    /// Gives the tokens back, because the retry is not made.
-    func takeBack() {
-        table.takeBack(kind, of: origin)
-    }
-
-    /// Records that the retry succeeded. This brings back the tokens of a quota.
-    func succeeded() {
-        if case .quota = kind { takeBack() }
     }
 }

@@ -138,15 +138,3 @@ extension NetworkPath.Reading {
     /// The reading for a system that reports nothing.
     static let unknown = NetworkPath.Reading(level: .routed, interface: .other)
 }
-
-/// Reports the state of the system's network.
-protocol PathMonitor: Sendable {
-    /// The first reading.
-    var initial: NetworkPath.Reading { get }
-
-    /// Reports each later reading, one at a time. It is called once.
-    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void)
-
-    /// Stops all reports.
-    func stop()
-}

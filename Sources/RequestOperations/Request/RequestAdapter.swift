@@ -86,12 +86,12 @@ public struct RequestAdapter: Sendable {
     }
 
     /// Sets a header field. It replaces a field of the same name.
-    public static func header(_ name: String, _ value: String) -> RequestAdapter {
+    public static func field(_ name: String, _ value: String) -> RequestAdapter {
         RequestAdapter(.field(name: name, value: value, isDefault: false), isRepeatable: true)
     }
 
     /// Sets a header field unless the request already has a field of that name.
-    public static func defaultHeader(_ name: String, _ value: String) -> RequestAdapter {
+    public static func defaultField(_ name: String, _ value: String) -> RequestAdapter {
         RequestAdapter(.field(name: name, value: value, isDefault: true), isRepeatable: true)
     }
 

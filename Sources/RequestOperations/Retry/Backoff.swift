@@ -1,6 +1,6 @@
 /// How long to wait before a retry, as a function of the number of the retry.
 ///
-/// | retry | `.exponential()` before jitter | `.ancestor` before jitter |
+/// | retry | `.exponential()` before jitter | `.upToSixHours` before jitter |
 /// |---|---|---|
 /// | 1 | 0.5 s | 1 s |
 /// | 2 | 1 s | 3 s |
@@ -109,11 +109,16 @@ public struct Backoff: Sendable, Hashable {
         Backoff(.decorrelated(initial: initial.inSeconds), maximum: maximum, jitter: .none)
     }
 
-    /// 1, 3, 60, 3600 and 21600 s with full jitter: the table of the older URLRequestOperation, which this package
-    /// replaces.
-    public static let ancestor = Backoff.table([
+    /// 1, 3, 60, 3600 and then 21600 s, with full jitter.
+    ///
+    /// This is the table of the older URLRequestOperation, which this package replaces.
+    public static let upToSixHours = Backoff.table([
         .seconds(1), .seconds(3), .seconds(60), .seconds(3600), .seconds(21600),
     ])
+
+    /// The former name of ``upToSixHours``.
+    @available(*, deprecated, renamed: "upToSixHours")
+    public static var ancestor: Backoff { .upToSixHours }
 
     /// The delay before a retry.
     ///

@@ -263,17 +263,21 @@ extension RetryPolicy {
         return policy
     }()
 
-    /// The retries of the older URLRequestOperation, which this package replaces.
+    /// Retries without end, after up to 1, 3, 60, 3600 and then 21600 seconds each, and without a budget.
     ///
-    /// It retries without end, after up to 1, 3, 60, 3600 and then 21600 seconds each, and without a budget. Which
-    /// failures are worth another attempt is judged as in this package, not as in the older one.
-    public static let ancestor = {
-        var policy = RetryPolicy(maximumRetries: .max, backoff: .ancestor)
+    /// The older URLRequestOperation, which this package replaces, had these delays. Which failures are worth another
+    /// attempt is decided as by every policy of this package.
+    public static let endless = {
+        var policy = RetryPolicy(maximumRetries: .max, backoff: .upToSixHours)
         policy.elapsedLimit = nil
         policy.maximumRetryAfter = .seconds(21600)
         policy.budget = nil
         return policy
     }()
+
+    /// The former name of ``endless``.
+    @available(*, deprecated, renamed: "endless")
+    public static var ancestor: RetryPolicy { .endless }
 }
 
 extension Set<String> {

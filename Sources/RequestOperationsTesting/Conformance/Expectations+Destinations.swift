@@ -175,9 +175,6 @@ extension TransportExpectation {
     ]
 }
 
-/// An error that a test can tell from any other.
-final class Rejection: Error {}
-
 extension TransportTrial {
     /// The number of bytes that the server has sent, once no more bytes go out for 750 ms.
     fileprivate func bytesSentAtRest() async throws -> Int {

@@ -10,11 +10,6 @@ struct TaskIdentity: Hashable, Sendable {
     }
 }
 
-/// A value that code inherits from the Task that it runs on.
-enum Inherited {
-    @TaskLocal static var value = 0
-}
-
 /// A thread on which code may block without taking a thread from other code.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class BlockingThread: TaskExecutor {

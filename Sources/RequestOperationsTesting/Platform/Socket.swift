@@ -285,14 +285,6 @@ final class Socket: Sendable {
     }
 }
 
-/// A system call that failed.
-struct SocketError: Error, CustomStringConvertible {
-    let call: String
-    let errno: Int32
-
-    var description: String { "\(call): \(String(cString: strerror(errno)))" }
-}
-
 private func withSocketAddress<Endpoint, Result>(
     of endpoint: inout Endpoint, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {

@@ -17,5 +17,8 @@ private actor TokenStore {
 private let url = URL(fileURLWithPath: "/")
 private let request = URLRequest(url: url)
 private let loginRequest = URLRequest(url: url)
+private let configuration = RequestConfiguration.default
 private let queue = OperationQueue()
 private let tokens = TokenStore()
+
+nonisolated private func sign(_ request: URLRequest) -> URLRequest { request }

@@ -14,7 +14,7 @@ import Testing
         let method = HTTPMethod.post
         let path = "posts"
         var naming: ParameterNaming { .snakeCase }
-        let headers = ["custom_header": "value"]
+        let fields = ["custom_header": "value"]
         let parameters: [String: ParameterValue] = ["other_parameter": "value"]
 
         var title: String
@@ -66,7 +66,7 @@ import Testing
 
         let path = "data/2.5/weather"
         var naming: ParameterNaming { .snakeCase }
-        let headers = ["custom_header": "value"]
+        let fields = ["custom_header": "value"]
         let parameters: [String: ParameterValue] = ["other_parameter": "value"]
 
         var requestObject: Location

@@ -21,7 +21,7 @@ import Testing
         typealias Response = Data
         let path = "x"
         @Query("version") var api = 1
-        @Header("version") var client = "2"
+        @Field("version") var client = "2"
     }
 
     @Test func twoOfOneNameGoToTwoParts() throws {
@@ -65,7 +65,7 @@ import Testing
         let path = "x"
         var requestObject = ["q": "object", "X-Tag": "object", "other": "object"]
         @Query("q") var text = "property"
-        @Header("x-tag") var tag = "property"
+        @Field("x-tag") var tag = "property"
         enum CodingKeys: CodingKey { case text, tag }
     }
 
@@ -80,7 +80,7 @@ import Testing
         struct Late: Endpoint {
             typealias Response = Data
             let path = "x"
-            @Header("X-Tag") var tag = "property"
+            @Field("X-Tag") var tag = "property"
             var parameters: [String: ParameterValue] { ["x-tag": "late"] }
         }
         #expect(try target(Late()) == "/x")
@@ -110,12 +110,29 @@ import Testing
         #expect { try target(Colliding()) } throws: { "\($0)".contains("'userID' and 'userId'") }
     }
 
+    @Test func theMembersOfARequestObjectMayBePlacedToo() throws {
+        struct Page: Encodable {
+            @PlacedProperty<Int, QueryPlace>("page") var number = 2
+            @PlacedProperty<String, BodyPlace> var kind = "k"
+            @Ignored var note = "n"
+            var text = "t"
+        }
+        struct Save: Endpoint {
+            typealias Response = Data
+            let method = HTTPMethod.put
+            let path = "x"
+            var requestObject = Page()
+        }
+        #expect(try target(Save()) == "/x?page=2")
+        #expect(try body(Save()) == "kind=k&text=t")
+    }
+
     // MARK: Fields
 
     private struct Listing: Endpoint {
         typealias Response = Data
         let path = "x"
-        @Header("X-List") var list: [String?] = []
+        @Field("X-List") var list: [String?] = []
     }
 
     @Test(arguments: [["a", nil], [nil], ["a", ""]])
@@ -127,16 +144,16 @@ import Testing
         typealias Response = Data
         @Ignored var method: HTTPMethod = .get
         let path = "x"
-        @Ignored var headers: [String: String] = [:]
+        @Ignored var fields: [String: String] = [:]
         @Ignored var acceptedContentTypes: [String] = []
     }
 
     @Test(arguments: [["X-A": "a\r\nX-Evil: 1"], ["X-A": "\0"], ["a b": "c"], ["X-A": "1", "x-a": "2"]])
-    func aHeaderThatCannotBeSentIsAnError(_ headers: [String: String]) {
-        #expect { try request(Heading(headers: headers)) } throws: {
+    func aFieldThatCannotBeSentIsAnError(_ fields: [String: String]) {
+        #expect { try request(Heading(fields: fields)) } throws: {
             ($0 as? RequestError)?.code == .unencodableParameter
         }
-        #expect(throws: RequestError.self) { try Heading(headers: headers).curlCommand(relativeTo: base) }
+        #expect(throws: RequestError.self) { try Heading(fields: fields).curlCommand(relativeTo: base) }
     }
 
     @Test(arguments: ["GET / HTTP/1.1\r\nX-Evil:", "", "A B"]) func aMethodThatIsNoTokenIsAnError(_ name: String) {

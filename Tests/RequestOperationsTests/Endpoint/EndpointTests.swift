@@ -48,9 +48,9 @@ import Testing
         @Query var page: Int
         @Query("per_page") var pageSize = 20
         @Query var missing: String?
-        @Header("If-Match") var tag = "\"x\""
-        @Header("X-List") var list = ["a", "b"]
-        @Header("X-None") var none: String? = nil
+        @Field("If-Match") var tag = "\"x\""
+        @Field("X-List") var list = ["a", "b"]
+        @Field("X-None") var none: String? = nil
         @Body var reason: String
         @Ignored var secret: String
         var plain = true
@@ -134,7 +134,7 @@ import Testing
         typealias RequestObject = [String: String]
         var method: HTTPMethod = .get
         var path = "x"
-        var headers = ["Authorization": "Bearer credential"]
+        var fields = ["Authorization": "Bearer credential"]
         var parameters: [String: ParameterValue] = ["p": 1]
         var requestObject = ["o": "2"]
         var acceptedContentTypes = ["text/*"]
@@ -162,12 +162,12 @@ import Testing
         struct Computing: Endpoint {
             typealias Response = Data
             var path: String { "x" }
-            var headers: [String: String] { ["Authorization": "Bearer credential"] }
-            enum CodingKeys: CodingKey { case path, headers, own }
+            var fields: [String: String] { ["Authorization": "Bearer credential"] }
+            enum CodingKeys: CodingKey { case path, fields, own }
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.container(keyedBy: CodingKeys.self)
                 try container.encode(path, forKey: .path)
-                try container.encode(headers, forKey: .headers)
+                try container.encode(fields, forKey: .fields)
                 try container.encode(1, forKey: .own)
             }
         }
@@ -178,10 +178,10 @@ import Testing
         struct Wrapping: Endpoint {
             typealias Response = Data
             let path = "x"
-            @Query var headers = ["a": "b"]
+            @Query var fields = ["a": "b"]
             @Query("method") var shadow = "m"
         }
-        #expect(try target(Wrapping()) == "/api/x?headers%5Ba%5D=b&method=m")
+        #expect(try target(Wrapping()) == "/api/x?fields%5Ba%5D=b&method=m")
     }
 
     @Test func anotherPropertyOfSuchANameIsAnErrorAndNotLost() {
@@ -247,7 +247,7 @@ import Testing
         struct Injecting: Endpoint {
             typealias Response = Data
             let path = "x"
-            @Header("X-Name") var name = ""
+            @Field("X-Name") var name = ""
         }
         #expect { try target(Injecting(name: value)) } throws: { "\($0)".contains("'X-Name'") }
     }
@@ -256,7 +256,7 @@ import Testing
         struct Wrong: Endpoint {
             typealias Response = Data
             let path = "x"
-            @Header("a b") var name = "v"
+            @Field("a b") var name = "v"
         }
         #expect(throws: RequestError.self) { try target(Wrong()) }
     }
@@ -269,7 +269,7 @@ import Testing
             let method = HTTPMethod.post
             let path = "x"
             let acceptedContentTypes = ["application/json", "text/*"]
-            var headers: [String: String] { ["content-type": "text/plain"] }
+            var fields: [String: String] { ["content-type": "text/plain"] }
             var a = 1
         }
         let request = try Overriding().urlRequest(relativeTo: base)

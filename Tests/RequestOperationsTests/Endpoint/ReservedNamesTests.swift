@@ -13,7 +13,7 @@ import Testing
         typealias Response = Data
         var method = HTTPMethod.get
         var path = "x"
-        var headers = ["Authorization": "credential"]
+        var fields = ["Authorization": "credential"]
         var parameters: [String: ParameterValue] = [:]
         var requestObject = ["o": "1"]
         @Ignored var naming = ParameterNaming.asDeclared
@@ -36,7 +36,7 @@ import Testing
         struct Transforming: Endpoint {
             typealias Response = Data
             var path = "x"
-            var headers = ["Authorization": "credential"]
+            var fields = ["Authorization": "credential"]
             var own = "a"
             var valueTransform: ParameterTransform? {
                 { value, path in (value as? String).map { "\(path.count)" + $0.uppercased() } ?? value }

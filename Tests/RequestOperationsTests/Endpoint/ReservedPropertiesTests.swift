@@ -39,7 +39,7 @@ import Testing
     private struct Headed: Endpoint {
         typealias Response = Data
         let path = "x"
-        var headers = ["a": 1]
+        var fields = ["a": 1]
     }
 
     private struct Accepting: Endpoint {
@@ -56,7 +56,7 @@ import Testing
 
     @Test func soAreOtherMembersOfAnotherType() {
         expectProblem("parameters", Parametrized())
-        expectProblem("headers", Headed())
+        expectProblem("fields", Headed())
         expectProblem("acceptedContentTypes", Accepting())
         expectProblem("debugDescription", Describing())
     }
@@ -144,13 +144,13 @@ import Testing
         typealias Response = Data
         let path = "{method}"
         @Path var method = "a"
-        @Query var headers = "b"
-        @Header("X-Files") var files = 1
+        @Query var fields = "b"
+        @Field("X-Files") var files = 1
     }
 
     @Test func aWrapperMakesThemParameters() throws {
         let request = try Placing().urlRequest(relativeTo: base)
-        #expect(request.url?.absoluteString == "http://a.example/a?headers=b")
+        #expect(request.url?.absoluteString == "http://a.example/a?fields=b")
         #expect(request.value(forHTTPHeaderField: "X-Files") == "1")
     }
 
@@ -203,7 +203,7 @@ import Testing
     private struct Wrapping: Endpoint {
         typealias Response = Data
         let path = "x"
-        @Mine var headers = ["X-Mine": "1"]
+        @Mine var fields = ["X-Mine": "1"]
     }
 
     @Test func aPropertyInAWrapperOfYourOwnCounts() throws {
@@ -215,7 +215,7 @@ import Testing
         typealias Response = Data
         let path = "x"
         var method: HTTPMethod { .put }
-        var customMirror: Mirror { Mirror(self, children: ["method": "PUT", "headers": "none"]) }
+        var customMirror: Mirror { Mirror(self, children: ["method": "PUT", "fields": "none"]) }
     }
 
     @Test func aMirrorOfYourOwnMayShowAnything() throws {

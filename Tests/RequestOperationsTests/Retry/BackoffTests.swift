@@ -13,11 +13,11 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (2, 3), (3, 60), (4, 3600), (5, 21600), (6, 21600), (Int.max, 21600)])
-    func theAncestorsTableStaysAtItsLastDelay(retry: Int, seconds: Int) {
+    func theTableUpToSixHoursStaysAtItsLastDelay(retry: Int, seconds: Int) {
         let table = Backoff.table(
             [1, 3, 60, 3600, 21600].map { Duration.seconds($0) }, jitter: .none)
         #expect(table.delay(beforeRetry: retry) == .seconds(seconds))
-        #expect(Backoff.ancestor.maximum == .seconds(21600))
+        #expect(Backoff.upToSixHours.maximum == .seconds(21600))
     }
 
     @Test(arguments: [(1, 2), (2, 5), (3, 8), (4, 11), (7, 20), (8, 20), (Int.max, 20)])
@@ -156,8 +156,8 @@ import Testing
     }
 
     @Test(arguments: [(1, 1.0), (2, 3.0), (3, 60.0), (4, 3600.0), (5, 21600.0), (9, 21600.0)])
-    func theAncestorDrawsUpToItsTable(retry: Int, bound: Double) {
-        let draws = Self.draws(.ancestor, retry: retry, count: 2000)
+    func theBackoffUpToSixHoursDrawsUpToItsTable(retry: Int, bound: Double) {
+        let draws = Self.draws(.upToSixHours, retry: retry, count: 2000)
         #expect(draws.allSatisfy { (0...bound).contains($0) })
         #expect(draws.contains { $0 > bound * 0.99 } && draws.contains { $0 < bound * 0.01 })
     }

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func noPolicyHasABreakerByDefault() {
-        let policies: [RetryPolicy] = [.default, .none, .aggressive, .ancestor]
+        let policies: [RetryPolicy] = [.default, .none, .aggressive, .endless]
         #expect(policies.allSatisfy { $0.circuitBreaker == nil })
     }
 

@@ -162,7 +162,7 @@ import Testing
 
     @Test func thePoliciesDefaultIsABudget() {
         #expect(RetryPolicy().budget != nil && RetryPolicy.aggressive.budget != nil)
-        #expect(RetryPolicy.ancestor.budget == nil)
+        #expect(RetryPolicy.endless.budget == nil)
     }
 
     @Test func hostsThatAreNotUsedAnyMoreAreForgotten() {

@@ -343,7 +343,7 @@ import Testing
 
     @Test(arguments: [
         (RetryPolicy.default, [0.5, 1, 2]), (.aggressive, [0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10]),
-        (.ancestor, [1, 3, 60, 3600, 21600, 21600, 21600]),
+        (.endless, [1, 3, 60, 3600, 21600, 21600, 21600]),
     ])
     func aPresetHasItsSeries(_ policy: RetryPolicy, _ longest: [Double]) {
         for (index, longest) in longest.enumerated() {
@@ -367,6 +367,6 @@ import Testing
         #expect(goesOn(.aggressive, after: 10) && !goesOn(.aggressive, after: 11))
         #expect(goesOn(.aggressive, after: 1, elapsed: .seconds(590)))
         #expect(!goesOn(.aggressive, after: 1, elapsed: .seconds(600)))
-        #expect(goesOn(.ancestor, after: 1_000_000, elapsed: .seconds(10_000_000)))
+        #expect(goesOn(.endless, after: 1_000_000, elapsed: .seconds(10_000_000)))
     }
 }

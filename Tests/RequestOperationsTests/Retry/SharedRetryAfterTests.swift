@@ -363,7 +363,7 @@ import Testing
 
     @Test func noTooManyRequestsAreSharedByDefault() {
         #expect(!RetryPolicy().sharesTooManyRequests)
-        for policy in [RetryPolicy.default, .none, .aggressive, .ancestor] {
+        for policy in [RetryPolicy.default, .none, .aggressive, .endless] {
             #expect(!policy.sharesRetryAfter(of: 429) && policy.sharesRetryAfter(of: 503))
         }
     }

@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func aRequestThatCarriedNoneOfItsCredentialsIsLeftAlone() async {
-        let operation = start(server(accepting: 2), numbers(from: 1), .header("Authorization", "Basic eA=="))
+        let operation = start(server(accepting: 2), numbers(from: 1), .field("Authorization", "Basic eA=="))
         await expectRefusal(operation)
         #expect(refreshed.elements.isEmpty)
     }

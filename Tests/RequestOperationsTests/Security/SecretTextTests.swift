@@ -44,7 +44,7 @@ import Testing
     }
 
     private static let adapters: [RequestAdapter] = [
-        .header("X-API-Key", canary), .defaultHeader("X-Mine", canary), .bearerToken { canary },
+        .field("X-API-Key", canary), .defaultField("X-Mine", canary), .bearerToken { canary },
         .edit { $0.setValue(canary, forHTTPHeaderField: "Authorization") }, .baseURL(url), credential.adapter,
     ]
 

@@ -3,7 +3,7 @@ extension Catalogue {
     var simulation: Benchmark {
         let processes = options.isQuick ? 10 : 100
         let contenders: [(name: String, title: String, kind: StormPolicy.Kind, isOneRequestEach: Bool)] = [
-            ("ours", "RequestOperations", .ours, false), ("ancestor", "ancestor", .ancestor, false),
+            ("ours", "RequestOperations", .ours, false), ("endless", "endless", .endless, false),
             ("alamofire", "Alamofire", .alamofire, false),
             ("ours-one-each", "RequestOperations, one each", .ours, true),
         ]

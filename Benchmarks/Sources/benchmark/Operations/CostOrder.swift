@@ -109,7 +109,7 @@ struct OperationFactory {
     init(_ kind: CostOrder.Kind) {
         self.kind = kind
         var configuration = RequestConfiguration.default
-        configuration.adapters = [.header("Accept", "application/json")]
+        configuration.adapters = [.field("Accept", "application/json")]
         let transport: any Transport =
             kind == .scripted
             ? ScriptedTransport([.body(Data("ready".utf8))], recordsRequests: false)

@@ -14,7 +14,7 @@ enum StormPolicy {
     /// Which of them.
     enum Kind: String, Codable {
         case ours
-        case ancestor
+        case endless
         case alamofire
     }
 
@@ -25,7 +25,7 @@ enum StormPolicy {
             var policy = RetryPolicy.default
             policy.budget = RetryBudget(mode: .failing)
             self = .shipped(policy, HostRegistry(clock: clock), random)
-        case .ancestor: self = .shipped(.ancestor, HostRegistry(clock: clock), random)
+        case .endless: self = .shipped(.endless, HostRegistry(clock: clock), random)
         case .alamofire: self = .alamofire
         }
     }

@@ -1,12 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// The connection that a request was sent over, as far as it is known. Unix sockets have no ports.
-    struct UsedConnection: Hashable {
-        let origin: Origin
-        let localPort: Int32
-    }
-
     extension CurlTransfer {
         var connection: UsedConnection { UsedConnection(origin: origin, localPort: localPort) }
     }

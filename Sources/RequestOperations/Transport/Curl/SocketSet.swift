@@ -2,19 +2,6 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// The two ends of a request's connection, as libcurl reports them. A Unix socket has no ports, so its connection
-    /// cannot be told from others. A good one may be given up for one that has ended.
-    struct ConnectionEnds {
-        let localPort: Int32
-        /// A text that libcurl owns.
-        let remoteAddress: UnsafePointer<CChar>?
-        let remotePort: Int32
-
-        func mayHave(_ ends: rocurl_ends) -> Bool {
-            withUnsafePointer(to: ends) { rocurl_may_have_ends($0, localPort, remoteAddress, remotePort) }
-        }
-    }
-
     /// What libcurl waits for on the thread of a driver: its sockets and its timer. The kernel keeps the set of
     /// sockets. So the cost of one event does not depend on how many transfers wait.
     // Unchecked: only the thread of its driver touches it, and before that thread starts, only the thread that starts

@@ -1,11 +1,4 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// The head of a response as the driver thread received it.
-    struct ReceivedHead: Sendable {
-        let status: Int
-        let version: HTTPVersion?
-        let block: HeaderBlock
-    }
-
     /// What the driver thread and the Task of one transfer tell each other: a pure state machine behind one lock.
     ///
     /// The driver begins the transfer, delivers the head and what follows it, and ends the transfer. The Task answers

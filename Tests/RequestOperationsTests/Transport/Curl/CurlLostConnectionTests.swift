@@ -56,7 +56,7 @@
 
         @Test func `What adapters make the same each time is sent again within the attempt`() async throws {
             let server = try await server()
-            let adapters = [RequestAdapter.header("X-Token", "1"), .edit { _ in }.repeatable()]
+            let adapters = [RequestAdapter.field("X-Token", "1"), .edit { _ in }.repeatable()]
             let configuration = Self.configuration(.with { _ in }, adapters)
             _ = try await run(URLRequestOperation(server.url, configuration: configuration))
             let operation = URLRequestOperation(server.url, configuration: configuration)

@@ -1,0 +1,4 @@
+/// The elements of an unkeyed container.
+final class ParameterList {
+    var elements: [ParameterNode] = []
+}

@@ -1,0 +1,2 @@
+/// An error that a test can tell from any other.
+final class Rejection: Error {}

@@ -1,0 +1,66 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+/// Programs whose code is on the main actor by default (SE-0466). The manifest compiles this target in that way.
+@Suite struct MainActorTests {
+    private let url = URL(string: "http://a.example/")!  // A literal that is a URL.
+    private let transport = ScriptedTransport([.body(Data(#"{"name": "Ada"}"#.utf8))])
+
+    private var configuration: RequestConfiguration {
+        var configuration = RequestConfiguration()
+        configuration.transport = transport
+        return configuration
+    }
+
+    private var sent: URLRequest? { transport.requests.first }
+
+    @Test func aNonisolatedTypeIsDecoded() async throws {
+        let operation = URLRequestOperation(url, decoder: .json(User.self), configuration: configuration)
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == User(name: "Ada"))
+    }
+
+    @Test func aNonisolatedSubclassOverridesStages() async throws {
+        let operation = SignedOperation(
+            URLRequest(url: url), decoder: .json(User.self), configuration: configuration)
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == User(name: "Ada (200)"))
+        #expect(sent?.value(forHTTPHeaderField: "Signature") == "1")
+    }
+
+    @Test func thePropertiesOfAnEndpointGoToTheirPlaces() async throws {
+        let operation = SaveUser(id: 7, note: "new").operation(relativeTo: url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == User(name: "Ada"))
+        #expect(sent?.url?.absoluteString == "http://a.example/users/7?per_page=20")
+        #expect(sent?.value(forHTTPHeaderField: "X-Tag") == "a" && sent?.httpMethod == "PUT")
+        #expect(sent?.httpBody == Data("note=new".utf8))
+    }
+
+    @Test func anAdapterReadsStateOfTheMainActor() async throws {
+        let session = Session()
+        var configuration = configuration
+        configuration.adapters = [.bearerToken { await session.token }, .field("Accept", "application/json")]
+        let operation = URLRequestOperation(url, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        _ = try await operation.value
+        #expect(sent?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
+    }
+
+    @Test func aCompletionComesBackToTheMainActor() async throws {
+        let session = Session()
+        let operation = URLRequestOperation(url, configuration: configuration)
+        await withCheckedContinuation { continuation in
+            operation.whenFinished { result in
+                let isSuccess = (try? result.get()) != nil
+                Task { @MainActor in
+                    session.hasFinished = isSuccess
+                    continuation.resume()
+                }
+            }
+            OperationQueue().addOperation(operation)
+        }
+        #expect(session.hasFinished)
+    }
+}

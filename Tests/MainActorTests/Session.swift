@@ -1,0 +1,5 @@
+/// State of a program, on the main actor by default.
+final class Session {
+    var token = "token"
+    var hasFinished = false
+}
