@@ -34,18 +34,6 @@ extension [Operation] {
     }
 }
 
-/// An operation of ours, whatever its value.
-protocol FinishAnnouncing: Operation {
-    func subscribeToFinish(_ observer: @escaping @Sendable () -> Void)
-
-    func announceFinish(toDependent dependent: Locked<OperationState>)
-
-    /// Takes the dependencies, and what else it holds of operations, out of one that nobody else can reach any more.
-    func takeDependencies() -> [Operation]
-}
-
-extension AsynchronousOperation: FinishAnnouncing {}
-
 /// Operations that are not ours are watched by one of Foundation's that depends on them: the way that works without
 /// key-value observing. One for all who want to hear of an operation.
 private enum ForeignOperations {

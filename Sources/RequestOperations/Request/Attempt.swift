@@ -81,34 +81,3 @@ extension Attempt: CustomStringConvertible, CustomReflectable {
     /// No children, so that `dump` shows the same line.
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
-
-/// What ended a wait between two attempts.
-public enum WakeReason: Sendable, Hashable {
-    /// The backoff (or the server's `Retry-After`) was over.
-    case backoff
-    /// An early-retry observer returned first; with the name of its type.
-    case observer(String)
-    /// ``URLRequestOperation/retryNow()`` was called.
-    case retryNow
-
-    /// Whether a sign of recovery ended the wait early.
-    var isSign: Bool { if case .observer = self { true } else { false } }
-}
-
-/// The identity of a request: one for its whole life, the same over all retries and redirects.
-public struct RequestID: Hashable, Sendable, CustomStringConvertible {
-    /// A number that no other request of the process has.
-    public let rawValue: UInt64
-
-    private static let last = Locked<UInt64>(0)
-
-    init() {
-        rawValue = Self.last.withLock { last in
-            last += 1
-            return last
-        }
-    }
-
-    /// The number in decimal.
-    public var description: String { String(rawValue) }
-}

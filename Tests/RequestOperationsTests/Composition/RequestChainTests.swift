@@ -21,12 +21,16 @@ import Testing
     }
 
     @Test func aChainCanBeTheFirstLink() async throws {
-        let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }.then { two in ClosureOperation { two * 10 } }
+        let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }.then { two in
+            ClosureOperation { two * 10 }
+        }
         #expect(try await run(chain) == 20)
     }
 
     @Test func aChainCanBeTheNextLink() async throws {
-        let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 }.then { two in ClosureOperation { two * 10 } } }
+        let chain = ClosureOperation { 1 }.then { one in
+            ClosureOperation { one + 1 }.then { two in ClosureOperation { two * 10 } }
+        }
         #expect(try await run(chain) == 20)
     }
 

@@ -139,15 +139,15 @@ import Testing
     }
 
     private static let repeatable: [[RequestAdapter]] = [
-        [], [.header("A", "b")], [.defaultHeader("A", "b"), .idempotencyKey()],
+        [], [.field("A", "b")], [.defaultField("A", "b"), .idempotencyKey()],
         [.baseURL(URL(string: "http://example.invalid")!)],  // A literal that is a URL.
-        [.bearerToken { "a" }.repeatable()], [.edit { _ in }.repeatable(), .header("A", "b")],
+        [.bearerToken { "a" }.repeatable()], [.edit { _ in }.repeatable(), .field("A", "b")],
         [RequestAdapter { $0 }.repeatable().on(OperationQueue())],
     ]
 
     private static let notRepeatable: [[RequestAdapter]] = [
-        [.bearerToken { "a" }], [.edit { _ in }], [RequestAdapter { $0 }], [.header("A", "b"), .edit { _ in }],
-        [.edit { _ in }, .header("A", "b")], [.edit { _ in }.on(OperationQueue())],
+        [.bearerToken { "a" }], [.edit { _ in }], [RequestAdapter { $0 }], [.field("A", "b"), .edit { _ in }],
+        [.edit { _ in }, .field("A", "b")], [.edit { _ in }.on(OperationQueue())],
         [.edit { _ in }.repeatable(), .bearerToken { "a" }],
     ]
 

@@ -10,7 +10,7 @@ import Testing
 
 struct OriginalRequestTests {
     private static let adapters: [RequestAdapter] = [
-        .header("Accept", "text/plain"), .defaultHeader("X-Kept", "adapted"),
+        .field("Accept", "text/plain"), .defaultField("X-Kept", "adapted"),
     ]
 
     private static func request(_ fields: [String: String]?) -> URLRequest {

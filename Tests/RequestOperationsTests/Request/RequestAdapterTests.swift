@@ -66,21 +66,21 @@ import Testing
     // MARK: Fields
 
     @Test func aHeaderTakesThePlaceOfOneOfItsNameInAnyCase() async throws {
-        let request = try await Self.adapted("http://a.example/", .header("X-A", "1"), .header("x-a", "2"))
+        let request = try await Self.adapted("http://a.example/", .field("X-A", "1"), .field("x-a", "2"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "2")
         #expect(request.allHTTPHeaderFields?.count == 1)
     }
 
     @Test func aDefaultHeaderYieldsToOneOfItsNameInAnyCase() async throws {
         let request = try await Self.adapted(
-            "http://a.example/", .header("x-a", "1"), .defaultHeader("X-A", "2"), .defaultHeader("X-B", "3"))
+            "http://a.example/", .field("x-a", "1"), .defaultField("X-A", "2"), .defaultField("X-B", "3"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "1")
         #expect(request.value(forHTTPHeaderField: "X-B") == "3")
     }
 
     @Test func aHeaderThatNoRequestCanHaveIsRefusedAndNotLost() async throws {
         var configuration = RequestConfiguration()
-        configuration.adapters = [.header("X-A", "1\r\nX-B: 2")]
+        configuration.adapters = [.field("X-A", "1\r\nX-B: 2")]
         let url = try #require(URL(string: "http://127.0.0.1/"))
         let operation = URLRequestOperation(url, configuration: configuration)
         OperationQueue().addOperation(operation)
@@ -90,7 +90,7 @@ import Testing
 
     @Test func aHeaderLeavesTheOtherFieldsAsTheyAre() async throws {
         let request = try await Self.adapted(
-            "http://a.example/", .header("X-A", "1"), .header("X-a-B", "2"), .header("x-A", "3"))
+            "http://a.example/", .field("X-A", "1"), .field("X-a-B", "2"), .field("x-A", "3"))
         #expect(request.allHTTPHeaderFields == ["x-A": "3", "X-a-B": "2"])
     }
 

@@ -26,7 +26,8 @@ extension RequestStateFixture {
     }
 
     @discardableResult
-    func fail(_ state: inout RequestState, _ error: any Error = Problem(), deadline: Duration? = nil) -> AttemptFailure {
+    func fail(_ state: inout RequestState, _ error: any Error = Problem(), deadline: Duration? = nil) -> AttemptFailure
+    {
         state.fail(error, in: context(deadline: deadline))
     }
 

@@ -1,0 +1,70 @@
+/// An operation of ours with any type of value, as a queue sees it.
+protocol QueueMember: FinishAnnouncing {
+    var placeDemand: PlaceDemand { get }
+
+    /// All dependencies of the operation have finished.
+    func dependenciesFinished()
+    /// The operation is ready and in the line of its queue. Its time begins to count.
+    func becameReady()
+    /// The operation is about to be started in a queue. This is called in the order of starting.
+    ///
+    /// It is not called for an operation that runs on the place of another.
+    func willRun(by turn: QueueTurn)
+    func join(_ queue: RequestQueue)
+    func runs(onPlaceOf lender: any PlaceHolder)
+    func settle(behindBarrier: Bool) -> QueueMembership.Settlement
+    func passBarrier()
+    func standInLine() -> Bool
+    func take(_ slot: RequestLimiter.Slot) -> Bool
+    func enter(_ add: () -> Void)
+}
+
+extension AsynchronousOperation: QueueMember {
+    func join(_ queue: RequestQueue) {
+        let mayJoin = state.withLock { $0.standing.awaitsStart && $0.membership.join(queue, as: self) }
+        // Foundation's queue makes the same check.
+        precondition(mayJoin, "An operation that is in a queue, runs or has finished cannot be added to a queue.")
+    }
+
+    func runs(onPlaceOf lender: any PlaceHolder) {
+        state.withLock { $0.membership.runs(onPlaceOf: lender) }
+    }
+
+    func settle(behindBarrier: Bool) -> QueueMembership.Settlement {
+        change { $0.settle(behindBarrier: behindBarrier, $1) }
+    }
+
+    func passBarrier() {
+        change { $0.passBarrier($1) }?.admit(self)
+    }
+
+    /// Enters the queue if the operation may do so by now.
+    func enterQueueIfReady() {
+        change { $0.update($1) }?.admit(self)
+    }
+
+    func standInLine() -> Bool {
+        let stands = change { $0.standInLine($1) }
+        // A chain may have tried to start the operation meanwhile, and that start was put off.
+        if stands { startIfReady() }
+        return stands
+    }
+
+    func take(_ slot: RequestLimiter.Slot) -> Bool {
+        change { $0.take(slot, $1) }
+    }
+
+    func enter(_ add: () -> Void) {
+        add()
+        state.withLock { $0.membership.enter() }
+        // A chain may have tried to start the operation meanwhile, and that start was put off.
+        startIfReady()
+    }
+
+    private func change<Output>(_ change: (inout QueueMembership, QueueMembership.Standing) -> Output) -> Output {
+        state.withLock { state in
+            let standing = state.standing
+            return change(&state.membership, standing)
+        }
+    }
+}
