@@ -31,7 +31,7 @@ extension RequestRunner {
             try Task.checkCancellation()
             var task = try await run(.makeTask) { try await stages.makeTask(for: request) }
             try Task.checkCancellation()
-            task.complete(from: configuration, isProcessedByAdapters: stages.isProcessedByAdapters)
+            complete(&task, isProcessedByAdapters: stages.isProcessedByAdapters)
             let entered = race.entered(task, as: id)
             let rights = try takeRights(for: entered)
             guard let hedge = try begin(entered, as: id, holding: rights, beside: attempt, in: race) else { return }

@@ -96,6 +96,7 @@ final class RequestRunner: IdempotencyKeySource {
         rights?.giveBackUnused()
         alarm?.cancel()
         draw?.takeBack()
+        if error == nil { requestState.withLock { $0.progress }?.finish() }
         release?.settle(.passesOn)
         emit(.ended(error))
     }
@@ -203,6 +204,27 @@ final class RequestRunner: IdempotencyKeySource {
     /// - Throws: `CancellationError`.
     func advance(_ change: (inout RequestState) -> Bool) throws {
         if !requestState.withLock({ change(&$0) }) { throw CancellationError() }
+    }
+
+    // MARK: Progress
+
+    /// The progress of the operation.
+    ///
+    /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
+    func progress(cancel: @escaping @Sendable () -> Void) -> OperationProgress {
+        if let known = requestState.withLock({ $0.progress }) { return known }
+        let new = OperationProgress(cancel: cancel)
+        return requestState.withLock { $0.keep(new) }
+    }
+
+    /// Completes a task from the configuration, and has it report its progress if someone has asked for that.
+    func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
+        task.complete(from: configuration, isProcessedByAdapters: isProcessedByAdapters)
+        guard let progress = requestState.withLock({ $0.progress }) else { return }
+        task.onProgress = { [listener = task.onProgress] transfer in
+            progress.report(transfer)
+            listener?(transfer)
+        }
     }
 
     // MARK: Events

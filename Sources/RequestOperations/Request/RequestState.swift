@@ -49,6 +49,8 @@ struct RequestState: Sendable {
     private(set) var startDate: Date?
     /// Rings at the deadline.
     private var alarm: Alarm?
+    /// What shows the progress of the attempts, once someone has asked for it.
+    private(set) var progress: OperationProgress?
 
     init(_ request: URLRequest) {
         original = OriginalRequest(request)
@@ -91,6 +93,12 @@ struct RequestState: Sendable {
         guard !isStopped else { return false }
         self.alarm = alarm
         return true
+    }
+
+    /// Keeps what shows the progress, unless there is something already. Returns what is kept.
+    mutating func keep(_ new: OperationProgress) -> OperationProgress {
+        if progress == nil { progress = new }
+        return progress ?? new
     }
 
     mutating func takeAlarm() -> Alarm? {

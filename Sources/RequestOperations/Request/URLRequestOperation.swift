@@ -55,6 +55,15 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// its beginning in the error.
     public final var response: TransportResponse? { runner.requestState.withLock { $0.response } }
 
+    /// The progress of the operation, in bytes of the request's and the response's body.
+    ///
+    /// It is made when it is first asked for. An attempt that already runs then reports nothing until the next attempt or
+    /// the end, so ask before you start the operation. The total is negative, and so the progress indeterminate, while the
+    /// length of the response is unknown. It never goes back: a later attempt counts once it has come further than the ones
+    /// before. After a success it is complete. To cancel it cancels the operation. It changes on the Task of the transfer,
+    /// at most about 20 times a second.
+    public final var progress: Progress { runner.progress { [weak self] in self?.cancel() } }
+
     // MARK: Override points
 
     /// Makes the request that an attempt sends from the original one.
@@ -109,7 +118,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         repeat {
             let request = try await runner.stage(.process) { try await self.process(self.request) }
             var task = try await runner.stage(.makeTask) { try await self.makeTask(for: request) }
-            task.complete(from: configuration, isProcessedByAdapters: isProcessedByAdapters)
+            runner.complete(&task, isProcessedByAdapters: isProcessedByAdapters)
             // `nil` if the attempt waited so long that the request must be processed again.
             admitted = try await runner.admit(task, in: number)
         } while admitted == nil

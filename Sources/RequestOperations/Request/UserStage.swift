@@ -12,7 +12,7 @@ public enum UserStage: String, Sendable, CaseIterable {
     case retryDecision
 
     /// The stage as errors name it.
-    var stage: RequestError.Stage {
+    public var stage: RequestError.Stage {
         switch self {
         case .process: .process
         case .makeTask: .makeTask

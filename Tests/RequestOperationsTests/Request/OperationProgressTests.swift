@@ -1,0 +1,81 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct OperationProgressTests {
+    private func operation(_ answers: [ScriptedTransport.Answer]) -> URLRequestOperation<Data> {
+        var configuration = RequestConfiguration.scripted(answers)
+        configuration.retryPolicy.backoff = .constant(.zero)
+        return URLRequestOperation(anyRequest, configuration: configuration)
+    }
+
+    private func report(_ received: Int64, of total: Int64?) -> TransferProgress {
+        TransferProgress(bytesReceived: received, bytesToReceive: total)
+    }
+
+    @Test func itIsTheSameObjectEachTime() {
+        let operation = operation([])
+        #expect(operation.progress === operation.progress)
+    }
+
+    @Test func itIsIndeterminateBeforeALengthIsKnown() {
+        #expect(operation([]).progress.isIndeterminate)
+    }
+
+    @Test func itIsCompleteAfterASuccess() async throws {
+        let operation = operation([.body(Data("four".utf8))])
+        let progress = operation.progress
+        _ = try await run(operation)
+        #expect(progress.fractionCompleted == 1 && progress.completedUnitCount == progress.totalUnitCount)
+    }
+
+    @Test func itIsNotCompleteAfterAFailure() async throws {
+        let operation = operation([.status(404)])
+        let progress = operation.progress
+        await #expect(throws: RequestError.self) { try await run(operation) }
+        #expect(!progress.isFinished)
+    }
+
+    @Test func itCountsBothBodies() {
+        let progress = OperationProgress {}
+        progress.report(TransferProgress(bytesSent: 3, bytesToSend: 3, bytesReceived: 2, bytesToReceive: 7))
+        #expect(progress.completedUnitCount == 5 && progress.totalUnitCount == 10)
+    }
+
+    @Test func itNeverGoesBack() {
+        let progress = OperationProgress {}
+        progress.report(report(8, of: 10))
+        progress.report(report(2, of: 10))
+        #expect(progress.completedUnitCount == 8)
+        progress.report(report(9, of: 10))
+        #expect(progress.completedUnitCount == 9)
+    }
+
+    @Test func aCancelOfItCancelsTheOperation() {
+        let operation = operation([])
+        operation.progress.cancel()
+        #expect(operation.isCancelled)
+    }
+
+    @Test func theListenerOfTheConfigurationHearsToo() async throws {
+        let heard = Collector<TransferProgress>()
+        var configuration = RequestConfiguration.scripted([.body(Data("four".utf8))])
+        configuration.onProgress = { heard.append($0) }
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        let progress = operation.progress
+        _ = try await run(operation)
+        #expect(heard.elements.last?.bytesReceived == progress.completedUnitCount)
+    }
+
+    @Test func itDoesNotKeepTheOperation() {
+        weak var freed: URLRequestOperation<Data>?
+        let progress: Progress
+        do {
+            let operation = operation([])
+            freed = operation
+            progress = operation.progress
+        }
+        #expect(freed == nil && !progress.isCancelled)
+    }
+}
