@@ -97,7 +97,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     }
 
     /// The first link, if the chain would run it when started now.
-    fileprivate var unstartedFirst: (any ChainLink)? {
+    var unstartedFirst: (any ChainLink)? {
         guard !isCancelled, hasFinishedDependencies, case .waits(let first, _) = links.withLock({ $0 })
         else { return nil }
         return first
@@ -121,35 +121,8 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 }
 
 /// A chain with any type of value.
-private protocol Chain: ChainLink {
+protocol Chain: ChainLink {
     var unstartedFirst: (any ChainLink)? { get }
 }
 
 extension RequestChain: Chain {}
-
-/// A link of a chain with any type of value.
-private protocol ChainLink: FinishAnnouncing, Sendable {
-    func startWhenReady(by starter: LinkStarter)
-}
-
-extension AsynchronousOperation: ChainLink {}
-
-extension ChainLink {
-    /// Starts the link when it is ready, and returns when it has finished. Cancels the link when the Task is cancelled.
-    ///
-    /// The link is started even if the Task was already cancelled. It then finishes without running, so that nothing
-    /// waits for it forever.
-    fileprivate func runAsLink(by starter: LinkStarter) async {
-        let finish = Answer<Void>()
-        if Task.isCancelled { cancel() }
-        startWhenReady(by: starter)
-        subscribeToFinish { finish.resume(with: .success(())) }
-        await withTaskCancellationHandler {
-            // The result is never an error.
-            _ = try? await finish.value
-        } onCancel: {
-            // We cancel a chain asynchronously. So nested chains that all run are not cancelled by deep recursion.
-            if self is any Chain { starter.queue.async { self.cancel() } } else { cancel() }
-        }
-    }
-}

@@ -1,5 +1,8 @@
 /// An operation of ours, whatever its value.
 protocol FinishAnnouncing: Operation {
+    /// The error of an operation that has finished with one.
+    var failure: (any Error)? { get }
+
     func subscribeToFinish(_ observer: @escaping @Sendable () -> Void)
 
     func announceFinish(toDependent dependent: Locked<OperationState>)
@@ -8,4 +11,9 @@ protocol FinishAnnouncing: Operation {
     func takeDependencies() -> [Operation]
 }
 
-extension AsynchronousOperation: FinishAnnouncing {}
+extension AsynchronousOperation: FinishAnnouncing {
+    var failure: (any Error)? {
+        guard case .failed(let error)? = state.withLock({ $0.lifecycle.ending }) else { return nil }
+        return error
+    }
+}

@@ -9,14 +9,14 @@ final class QueueBlock: Operation, @unchecked Sendable {
 
     private let state: Locked<State>
 
-    private let progress: QueueProgress
+    private let progress: CountingProgress
 
     /// Makes an operation.
     ///
     /// - Parameters:
     ///   - block: The block to run, unless the operation is cancelled before.
     ///   - progress: The progress that counts the block when it has run.
-    init(countingFor progress: QueueProgress, _ block: @escaping @Sendable () -> Void) {
+    init(countingFor progress: CountingProgress, _ block: @escaping @Sendable () -> Void) {
         state = Locked(State(block: block))
         self.progress = progress
     }
@@ -41,6 +41,8 @@ final class QueueBlock: Operation, @unchecked Sendable {
 }
 
 extension QueueBlock: FinishAnnouncing {
+    var failure: (any Error)? { isCancelled ? CancellationError() : nil }
+
     func subscribeToFinish(_ observer: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.subscribers.append(observer) }

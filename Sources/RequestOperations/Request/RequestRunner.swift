@@ -241,11 +241,10 @@ final class RequestRunner: IdempotencyKeySource {
     /// The error of a request whose deadline has passed.
     func passed(_ deadline: Duration) -> RequestError {
         let moment = now
-        return requestState.withLock { state in
-            let timedOut = RequestError(.timedOut, stage: state.stage, reason: "the deadline of \(deadline) passed")
-            return state.finalError(
-                timedOut, stage: state.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
-        }
+        let state = requestState.withLock { $0 }
+        let timedOut = RequestError(.timedOut, stage: state.stage, reason: "the deadline of \(deadline) passed")
+        return state.finalError(
+            timedOut, stage: state.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
     }
 
     /// The error that the request ends with.
@@ -257,9 +256,9 @@ final class RequestRunner: IdempotencyKeySource {
         _ error: any Error, in stage: RequestError.Stage, notRetried: NotRetried? = nil, isOfAttempt: Bool = true
     ) -> any Error {
         guard !error.meansCancellation else { return CancellationError() }
-        return requestState.withLock { state in
-            state.finalError(error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
-        }
+        // A copy, because the error may run the user's code when it describes itself.
+        let state = requestState.withLock { $0 }
+        return state.finalError(error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
     }
 }
 

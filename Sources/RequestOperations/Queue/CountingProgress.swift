@@ -1,12 +1,16 @@
-/// The progress of a `RequestQueue`. Any thread may add to it.
+/// The progress of a queue or a batch, which counts operations. Any thread may add to it.
 // Unchecked like its superclass. This class only adds a lock, because Foundation's has none on Linux.
-final class QueueProgress: Progress, @unchecked Sendable {
+final class CountingProgress: Progress, @unchecked Sendable {
     // The lock is recursive. On Apple's platforms observers are called while it is held, and they may read what they
     // observe.
     private let lock = NSRecursiveLock()
 
-    init() {
+    /// Makes a progress.
+    ///
+    /// - Parameter total: The number of operations. Zero, the default, counts none. A negative total is unknown.
+    init(total: Int64 = 0) {
         super.init(parent: nil, userInfo: nil)
+        super.totalUnitCount = total
     }
 
     override var totalUnitCount: Int64 {
@@ -19,10 +23,17 @@ final class QueueProgress: Progress, @unchecked Sendable {
         set { lock.withLock { super.completedUnitCount = newValue } }
     }
 
-    /// Counts a finished operation, if a total has been set.
+    /// Counts a finished operation, unless the total is zero.
     func countOne() {
         lock.withLock {
-            if super.totalUnitCount > 0 { super.completedUnitCount += 1 }
+            if super.totalUnitCount != 0 { super.completedUnitCount += 1 }
+        }
+    }
+
+    /// Nothing more is counted. An unknown total becomes known.
+    func end() {
+        lock.withLock {
+            if super.totalUnitCount < 0 { super.totalUnitCount = super.completedUnitCount }
         }
     }
 }

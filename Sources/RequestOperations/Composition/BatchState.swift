@@ -1,0 +1,60 @@
+/// The results of a batch so far, and whether it goes on. A pure value.
+struct BatchState<Value: Sendable>: Sendable {
+    typealias Policy = RequestBatch<Value>.Policy
+
+    let policy: Policy
+    /// How many members there are at least. A sequence may have more.
+    private let expectedCount: Int
+    /// In input order. `nil` for a member that has not ended.
+    private var ended: [Result<Value, any Error>?] = []
+    private var successCount = 0
+    /// The error that came first.
+    private(set) var firstError: (any Error)?
+    /// Whether no further member begins and those that run are cancelled.
+    private(set) var isDecided = false
+
+    init(_ policy: Policy, expecting expectedCount: Int) {
+        self.policy = policy
+        self.expectedCount = expectedCount
+        if case .quorum(...0) = policy { isDecided = true }
+    }
+
+    /// Begins the next member. Returns its place, or `nil` if the batch is decided.
+    mutating func begin() -> Int? {
+        guard !isDecided else { return nil }
+        ended.append(nil)
+        return ended.count - 1
+    }
+
+    /// Records the result of a member. Returns whether this decides the batch.
+    mutating func end(_ place: Int, _ result: Result<Value, any Error>) -> Bool {
+        ended[place] = result
+        let wasDecided = isDecided
+        switch (result, policy) {
+        case (.success, .quorum(let needed)):
+            successCount += 1
+            if successCount >= needed { isDecided = true }
+        case (.success, _): successCount += 1
+        case (.failure(let error), _):
+            firstError = firstError ?? error
+            if policy == .failFast { isDecided = true }
+        }
+        return isDecided && !wasDecided
+    }
+
+    /// One result for each member, in input order. A member that did not run counts as cancelled.
+    var results: [Result<Value, any Error>] {
+        let missing = max(expectedCount - ended.count, 0)
+        return ended.map { $0 ?? .failure(CancellationError()) }
+            + Array(repeating: .failure(CancellationError()), count: missing)
+    }
+
+    /// Why the batch fails, if it does.
+    var failure: (any Error)? {
+        switch policy {
+        case .failFast: firstError
+        case .collectAll: nil
+        case .quorum(let needed): successCount >= needed ? nil : firstError ?? RequestBatchError.tooFewMembers
+        }
+    }
+}

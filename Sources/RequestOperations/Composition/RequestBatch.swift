@@ -1,0 +1,164 @@
+/// Many operations with the same type of value, run as one operation.
+///
+/// ```swift
+/// let batch = RequestBatch(urls.map { URLRequestOperation($0, decoder: .json(User.self)) }, policy: .collectAll)
+/// queue.addOperation(batch)
+/// for result in await batch.results { print(result) }
+/// ```
+///
+/// The results are in the order of the members, whichever ends first. The batch is an operation: it can be awaited,
+/// cancelled, depended upon, and put into a chain, a group or another batch. Do not add its members to a queue.
+///
+/// - In a ``RequestQueue`` the batch holds no place. Each attempt of its members takes one, like that of any request in the
+///   queue.
+/// - To cancel the batch cancels all members. No further member begins.
+/// - A member that you cancel counts as failed.
+/// - The completion handlers of the members are called as usual.
+// Unchecked like its superclass. All state of this class is in `batch` and `source`.
+open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, any Error>]>, @unchecked Sendable {
+    /// What the failure of a member means for the batch.
+    public enum Policy: Sendable, Hashable {
+        /// The first failure cancels the other members, and the batch fails with it.
+        case failFast
+        /// All members end, and the batch succeeds.
+        case collectAll
+        /// So many successes are enough. They cancel the other members. With fewer, the batch fails with the first error.
+        case quorum(Int)
+    }
+
+    private enum Source {
+        case operations(ArraySlice<AsynchronousOperation<Value>>)
+        case sequence(AnyIterator<AsynchronousOperation<Value>>)
+    }
+
+    /// How many members run at once at most.
+    public final let maximumConcurrency: Int
+
+    /// Counts the members that have ended. The total is that of the members, or negative for a sequence of unknown length.
+    public final var progress: Progress { counter }
+
+    private let counter: CountingProgress
+    private let batch: Locked<BatchState<Value>>
+    private let source: Locked<Source>
+
+    /// Makes a batch of operations.
+    ///
+    /// - Parameters:
+    ///   - operations: The members, which are in no queue.
+    ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
+    ///   - maximumConcurrency: How many members run at once at most. 64 by default. Less than 1 counts as 1.
+    public init(
+        _ operations: [AsynchronousOperation<Value>], policy: Policy = .failFast, maximumConcurrency: Int = 64
+    ) {
+        self.maximumConcurrency = max(maximumConcurrency, 1)
+        batch = Locked(BatchState(policy, expecting: operations.count))
+        source = Locked(.operations(operations[...]))
+        counter = CountingProgress(total: Int64(operations.count))
+        super.init()
+    }
+
+    /// Makes a batch of operations that a sequence makes one by one, so that a million of them need not exist at once.
+    ///
+    /// The next operation is made when it can begin. The sequence is used on the Task of the batch.
+    ///
+    /// - Parameters:
+    ///   - operations: The sequence of the members. A lazy one is not evaluated before.
+    ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
+    ///   - maximumConcurrency: How many members run at once at most. 64 by default. Less than 1 counts as 1.
+    public init<Members: Sequence>(
+        each operations: sending Members, policy: Policy = .failFast, maximumConcurrency: Int = 64
+    ) where Members.Element: AsynchronousOperation<Value> {
+        self.maximumConcurrency = max(maximumConcurrency, 1)
+        let count = operations.underestimatedCount
+        var iterator = operations.makeIterator()
+        batch = Locked(BatchState(policy, expecting: count))
+        source = Locked(.sequence(AnyIterator { iterator.next() }))
+        counter = CountingProgress(total: count == 0 ? -1 : Int64(count))
+        super.init()
+    }
+
+    /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
+    ///
+    /// To cancel the Task that awaits cancels the batch.
+    public final var results: [Result<Value, any Error>] {
+        get async {
+            // The failure of the batch is that of a member, which has its result.
+            _ = try? await value
+            return batch.withLock { $0.results }
+        }
+    }
+
+    /// The values of the members in input order, awaited. For a quorum, those of the members that succeeded.
+    ///
+    /// - Throws: The error that came first.
+    public final var values: [Value] {
+        get async throws {
+            let results = try await value
+            if case .quorum = policy { return results.compactMap { try? $0.get() } }
+            if let error = batch.withLock({ $0.firstError }) { throw error }
+            return try results.map { try $0.get() }
+        }
+    }
+
+    /// The policy that the batch was made with.
+    public final var policy: Policy { batch.withLock { $0.policy } }
+
+    /// The work of the batch. The superclass calls this; do not call or override it.
+    public final override func run() async throws -> [Result<Value, any Error>] {
+        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+        await withTaskGroup(of: Bool.self) { group in
+            var running = 0
+            while !Task.isCancelled {
+                // A place first: a sequence makes the next operation when that can begin.
+                if running == maximumConcurrency {
+                    running -= 1
+                    if await group.next() == true { break }
+                }
+                guard let member = nextMember(), let place = batch.withLock({ $0.begin() }) else { break }
+                running += 1
+                group.addTask { await self.run(member, at: place, by: starter) }
+            }
+            if batch.withLock({ $0.isDecided }) { group.cancelAll() }
+            while let isDecided = await group.next() {
+                if isDecided { group.cancelAll() }
+            }
+        }
+        try Task.checkCancellation()
+        if let failure = batch.withLock({ $0.failure }) { throw failure }
+        return batch.withLock { $0.results }
+    }
+
+    /// Runs a member to its end. Returns whether its result decides the batch.
+    private func run(
+        _ member: AsynchronousOperation<Value>, at place: Int, by starter: LinkStarter
+    ) async -> Bool {
+        await member.runAsLink(by: starter)
+        counter.countOne()
+        return batch.withLock { $0.end(place, member.result ?? .failure(CancellationError())) }
+    }
+
+    /// The next member. Only the Task of the batch calls this, outside of the lock if a sequence makes the member.
+    private func nextMember() -> AsynchronousOperation<Value>? {
+        let iterator: AnyIterator? = source.withLock { source in
+            if case .sequence(let iterator) = source { iterator } else { nil }
+        }
+        return if let iterator { iterator.next() } else { takeMember() }
+    }
+
+    /// Takes the next member of an array.
+    private func takeMember() -> AsynchronousOperation<Value>? {
+        source.withLock { source in
+            guard case .operations(var operations) = source else { return nil }
+            defer { source = .operations(operations) }
+            return operations.popFirst()
+        }
+    }
+
+    final override var placeDemand: PlaceDemand { .none }
+
+    final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        // Members that did not begin.
+        while let member = takeMember() { member.cancel() }
+        counter.end()
+    }
+}

@@ -1,0 +1,170 @@
+/// Operations of any kind, run as one operation: one after the other, or all at once.
+///
+/// ```swift
+/// let group = [login, profile, avatar].serialGroup()
+/// queue.addOperation(group)
+/// try await group.value
+/// ```
+///
+/// A group is an operation: it can be awaited, cancelled, depended upon, and put into another group, a chain or a batch. Do
+/// not add its members to a queue. A group without members succeeds.
+///
+/// - The first error of a member is the error of the group. By default, members that have not begun do not begin then, and
+///   those that run are cancelled.
+/// - To cancel the group cancels its members. A member that you cancel counts as failed with a `CancellationError`.
+/// - An ``AsynchronousOperation`` starts when its dependencies have finished. An operation of another kind runs in a private
+///   queue, and fails only by a cancel.
+/// - In a ``RequestQueue`` the group holds no place. Each attempt of its requests takes one, like that of any request in the
+///   queue.
+// Unchecked like its superclass. All state of this class is in `group`.
+open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
+    /// In which order the members run.
+    public enum Order: Sendable, Hashable {
+        /// One after the other, in the order in which they were added.
+        case serial
+        /// All at once.
+        case concurrent
+    }
+
+    /// What the failure of a member means for the others.
+    public enum Policy: Sendable, Hashable {
+        /// They do not begin, and are cancelled if they run.
+        case failFast
+        /// All of them end.
+        case runAll
+    }
+
+    /// The group runs or has ended, so that no member can be added.
+    public struct HasStarted: Error, Hashable {}
+
+    private struct State {
+        enum Phase {
+            case collects
+            /// Members run, or all have ended. The error is the first one.
+            case runs(firstError: (any Error)?)
+        }
+
+        var phase = Phase.collects
+        /// The members that have not begun.
+        var members: ArraySlice<Operation>
+
+        /// Adds a member. Returns `false` if it is too late.
+        mutating func add(_ operation: Operation) -> Bool {
+            guard case .collects = phase else { return false }
+            members.append(operation)
+            return true
+        }
+
+        mutating func begin() {
+            if case .collects = phase { phase = .runs(firstError: nil) }
+        }
+
+        mutating func note(_ error: any Error) {
+            if case .runs(nil) = phase { phase = .runs(firstError: error) }
+        }
+
+        var firstError: (any Error)? {
+            if case .runs(let error) = phase { error } else { nil }
+        }
+    }
+
+    /// In which order the members run.
+    public final let order: Order
+
+    /// What the failure of a member means for the others.
+    public final let policy: Policy
+
+    private let group: Locked<State>
+    private let counter = CountingProgress()
+
+    /// Makes a group.
+    ///
+    /// - Parameters:
+    ///   - operations: The first members. None by default.
+    ///   - order: In which order they run.
+    ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
+    public init(_ operations: [Operation] = [], order: Order, policy: Policy = .failFast) {
+        self.order = order
+        self.policy = policy
+        group = Locked(State(members: operations[...]))
+        super.init()
+        counter.totalUnitCount = Int64(operations.count)
+    }
+
+    /// Counts the members that have ended.
+    public final var progress: Progress { counter }
+
+    /// Adds a member at the end.
+    ///
+    /// - Throws: ``HasStarted`` once the group runs.
+    public final func add(_ operation: Operation) throws {
+        guard group.withLock({ $0.add(operation) }) else { throw HasStarted() }
+        counter.totalUnitCount += 1
+    }
+
+    /// The work of the group. The superclass calls this; do not call or override it.
+    public final override func run() async throws {
+        group.withLock { $0.begin() }
+        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+        switch order {
+        case .serial: await runSerially(by: starter)
+        case .concurrent: await runConcurrently(by: starter)
+        }
+        try Task.checkCancellation()
+        if let error = group.withLock({ $0.firstError }) { throw error }
+    }
+
+    private func runSerially(by starter: LinkStarter) async {
+        while !Task.isCancelled, let member = takeMember() {
+            if await run(member, by: starter) { return }
+        }
+    }
+
+    private func runConcurrently(by starter: LinkStarter) async {
+        await withTaskGroup(of: Bool.self) { tasks in
+            while let member = takeMember() {
+                tasks.addTask { await self.run(member, by: starter) }
+            }
+            while let stopsOthers = await tasks.next() {
+                if stopsOthers { tasks.cancelAll() }
+            }
+        }
+    }
+
+    /// Runs a member to its end. Returns whether it stops the others.
+    private func run(_ member: Operation, by starter: LinkStarter) async -> Bool {
+        await member.runAsMember(by: starter)
+        counter.countOne()
+        guard let error = member.failureOfMember else { return false }
+        group.withLock { $0.note(error) }
+        return policy == .failFast
+    }
+
+    private func takeMember() -> Operation? {
+        group.withLock { $0.members.popFirst() }
+    }
+
+    final override var placeDemand: PlaceDemand { .none }
+
+    final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        group.withLock { $0.begin() }
+        // Members that did not begin.
+        while let member = takeMember() { member.cancel() }
+    }
+}
+
+extension Sequence where Element: Operation {
+    /// Makes a group that runs these operations one after the other.
+    ///
+    /// - Parameter policy: What the failure of a member means. ``RequestGroup/Policy/failFast`` by default.
+    public func serialGroup(policy: RequestGroup.Policy = .failFast) -> RequestGroup {
+        RequestGroup(Array(self), order: .serial, policy: policy)
+    }
+
+    /// Makes a group that runs these operations all at once.
+    ///
+    /// - Parameter policy: What the failure of a member means. ``RequestGroup/Policy/failFast`` by default.
+    public func concurrentGroup(policy: RequestGroup.Policy = .failFast) -> RequestGroup {
+        RequestGroup(Array(self), order: .concurrent, policy: policy)
+    }
+}
