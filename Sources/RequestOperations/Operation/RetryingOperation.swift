@@ -136,7 +136,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         }
     }
 
-    // MARK: What the superclass tells
+    // MARK: Calls from the superclass
 
     final override var placeDemand: PlaceDemand { .forAttempts(to: Origin(runner.original.url)) }
 

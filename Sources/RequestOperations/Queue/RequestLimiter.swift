@@ -229,7 +229,7 @@ public final class RequestLimiter: Sendable {
         return Slot(of: self, for: origin, at: place)
     }
 
-    // MARK: For those who wait without a Task
+    // MARK: For waiters without a Task
 
     /// Takes a slot, which the caller must then give back. If none is free, it takes a position in the line.
     func enter(

@@ -100,7 +100,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         for _ in held.withLock({ $0.operations }) { heldGroup.leave() }
     }
 
-    // MARK: What Foundation's queue has
+    // MARK: Overrides of Foundation's queue
 
     /// The most attempts that run at the same time, together with the other operations that execute.
     ///

@@ -48,8 +48,10 @@ public struct RequestConfiguration: Sendable {
     var boxedTrust: Box<TrustPolicy>? { values.value.trust }
 
     /// Bounds the attempts in flight, in total or for each host. All operations with this limiter share it. `nil`, no
-    /// bound, by default. In a ``RequestQueue`` an attempt takes a slot here and one of the queue's limiter together,
-    /// or neither.
+    /// bound, by default.
+    ///
+    /// In a ``RequestQueue`` an attempt takes the place of the queue first. If it must wait for a slot here, it gives
+    /// that place back and later gets both together.
     public var limiter: RequestLimiter? {
         get { values.value.limiter }
         set { values.edit { $0.limiter = newValue } }
@@ -211,7 +213,7 @@ public struct RequestConfiguration: Sendable {
         set { values.edit { $0.errorBodyDecoder = newValue } }
     }
 
-    // MARK: Where code runs, and what it hears
+    // MARK: Queues and callbacks
 
     /// The queue on which `whenFinished` closures run. A global concurrent queue by default.
     public var completionQueue: DispatchQueue {

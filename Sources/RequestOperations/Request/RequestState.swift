@@ -141,7 +141,7 @@ struct RequestState: Sendable {
         }
     }
 
-    // MARK: What it does now
+    // MARK: Present activity
 
     /// The present stage, for errors and for a stage that was left behind.
     var stage: RequestError.Stage {
