@@ -83,7 +83,8 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Makes a queue whose requests a limiter admits, such as one with a rate.
     ///
     /// ```swift
-    /// let queue = RequestQueue(limiter: RequestLimiter(total: 64, rate: .perSecond(10), adaptsToTooManyRequests: true))
+    /// let limiter = RequestLimiter(total: 64, rate: .perSecond(10), adaptsToTooManyRequests: true)
+    /// let queue = RequestQueue(limiter: limiter)
     /// ```
     ///
     /// - Parameter limiter: The limiter of this queue. No other queue may use it. Its total is the
