@@ -1,7 +1,7 @@
 /// An operation whose work is one `async` function, and whose outcome is one stored result.
 ///
-/// Subclasses override ``run()`` and nothing else. Add the operation to an `OperationQueue`, or call `start()`; then take
-/// the result in the style that suits you:
+/// Subclasses override ``run()`` and nothing else. Add the operation to an `OperationQueue`, or call `start()`. Then
+/// take the result in the style that suits you:
 ///
 /// ```swift
 /// queue.addOperations([operation], waitUntilFinished: true)  // and then operation.result
@@ -9,25 +9,24 @@
 /// let value = try await operation.value
 /// ```
 ///
-/// Foundation's contract holds: dependencies, across queues too and removable before they finish, priorities,
-/// `completionBlock`, `waitUntilFinished`, `maxConcurrentOperationCount`. The `qualityOfService` becomes the priority of
-/// the Task; the task-local values of the Task in which the operation was made hold while it runs. (Swift tells nothing of
-/// values that are bound outside of any Task.) Like any operation it is for one use: a queue traps when an operation is
-/// added a second time.
+/// Foundation's contract holds: dependencies (also across queues, and removable before they finish), priorities,
+/// `completionBlock`, `waitUntilFinished` and `maxConcurrentOperationCount`. The `qualityOfService` becomes the
+/// priority of the Task. The task-local values of the Task that makes the operation hold while it runs. An operation is
+/// for one use: a queue traps when it is added a second time.
 ///
 /// ## Cancellation
 ///
-/// `isCancelled` is `true` exactly if the result is a `CancellationError` or is bound to be: `cancel()` after the finish
-/// changes nothing, and a `CancellationError` out of ``run()`` cancels the operation. `cancel()` cancels the Task; if
-/// ``run()`` has not returned 50 ms later, the operation finishes without it, and what it returns is dropped.
+/// `isCancelled` is `true` exactly if the result is or will be a `CancellationError`. So `cancel()` after the finish
+/// changes nothing, and a ``run()`` that throws a `CancellationError` cancels the operation. `cancel()` cancels the
+/// Task. If ``run()`` has not returned 50 ms later, the operation finishes without it and drops what it returns.
 ///
 /// ## Order
 ///
-/// The result is stored, then `isFinished` is announced (on Apple platforms with `isExecuting`), then completions run: awaiting
-/// tasks resume, `whenFinished` closures are called on the ``completionQueue``. All of that happens once. (On Linux the finish
-/// of an operation that a ``RequestChain`` has started while a queue has it is announced when that queue comes to it.)
-// Unchecked as Foundation's own Operation is. All state of this class is in `state`. `success` is written once, under the same
-// lock, and read only after the lifecycle says so.
+/// First the result is stored. Then `isFinished` is announced, on Apple platforms with `isExecuting`. Then Tasks that
+/// await the value resume, and `whenFinished` closures run on the ``completionQueue``. All of that happens once. If a
+/// ``RequestChain`` starts an operation that a queue on Linux also has, that queue announces the finish when it comes
+/// to it.
+// Unchecked, as Foundation's Operation is. The lock of `state` guards everything. `success` is written once, under it.
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
     final let state = Locked(OperationState())
     final let context = TaskContext.current()
@@ -39,48 +38,46 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     deinit {
-        // What it depends on may hold the state for a while. One that has finished has left nothing there.
+        // A dependency may hold the state for a while. A finished operation has left nothing there.
         guard var rest = state.withLock({ $0.takeRest() }) else { return }
         releaseChain(of: rest.dependencies.removeAll())
     }
 
-    /// The work: called once, in a Task of its own, after `start()`, unless the operation was cancelled before.
+    /// The work. Called once, in a Task of its own, after `start()`. Not called if the operation was cancelled before.
     ///
-    /// What it returns or throws becomes the ``result``. It should return soon after its Task was cancelled. The default
-    /// is a programmer's error.
+    /// What it returns or throws becomes the ``result``. It should return soon after its Task is cancelled. It traps by
+    /// default.
     open func run() async throws -> Success {
         preconditionFailure("\(type(of: self)) must override run().")
     }
 
-    /// The queue on which `whenFinished` closures run; a global concurrent one by default.
+    /// The queue on which `whenFinished` closures run. A global concurrent queue by default.
     open var completionQueue: DispatchQueue { .global() }
 
     // MARK: Result
 
-    /// The outcome, or `nil` while there is none.
+    /// The outcome. `nil` until the operation has finished.
     public final var result: Result<Success, any Error>? {
         state.withLock({ $0.lifecycle.ending }).map(outcome)
     }
 
     private func outcome(of ending: OperationLifecycle.Ending) -> Result<Success, any Error> {
         switch ending {
-        // A lifecycle that says so has a value.
+        // `success` is set whenever the lifecycle says this.
         case .succeeded: .success(success!)
         case .failed(let error): .failure(error)
         }
     }
 
-    /// The value, awaited; it can be awaited any number of times.
+    /// The value. It can be awaited any number of times.
     ///
-    /// Cancelling the Task that awaits cancels the operation. One that is cancelled before its start, by whomever, finishes
-    /// when it is started, which may be never: who awaits it then waits for 50 ms at most.
-    ///
-    /// - Throws: The failure of the ``result``.
+    /// Cancelling the Task that awaits cancels the operation. One that is cancelled before its start finishes when it
+    /// is started. If nothing starts it, a Task that awaits it waits at most 50 ms.
     public final var value: Success {
         get async throws {
             if let result { return try result.get() }
             let answer = Answer<Success>()
-            // Without a result yet, the operation was cancelled before its start.
+            // If there is no result yet, the operation was cancelled before its start.
             let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
                 answer.resume(with: result ?? .failure(CancellationError()))
             }
@@ -97,22 +94,23 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
-    /// Calls a closure with the result, once, on the ``completionQueue``; at once if there is a result already.
+    /// Calls a closure once with the result, on the ``completionQueue``. If there is a result, the call is made at
+    /// once.
     public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         let queue = completionQueue
-        // Subscribers are called by the operation itself, which has ended then.
+        // The operation itself calls its subscribers, after it has ended.
         subscribeToFinish { [unowned self] in
             let finished: AsynchronousOperation = self
             queue.async { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
         }
     }
 
-    /// Calls a subscriber when the operation has finished, on whatever thread sees to that.
+    /// Calls a subscriber when the operation has finished, on the thread that finishes it, or else at once.
     final func subscribeToFinish(_ subscriber: @escaping @Sendable () -> Void) {
         if state.withLock({ $0.lifecycle.subscribe(subscriber) }) { subscriber() }
     }
 
-    /// Tells one that depends on the operation when that has finished; at once if it has.
+    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
     final func announceFinish(toDependent dependent: Locked<OperationState>) {
         let id = ObjectIdentifier(self)
         let (isOver, isCrowded) = state.withLock { $0.add(dependent) }
@@ -133,11 +131,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Whether there is a ``result``.
     public final override var isFinished: Bool { state.withLock { $0.lifecycle.ending != nil } }
 
-    /// Whether the ``result`` is a `CancellationError`, or is bound to be.
+    /// Whether the ``result`` is or will be a `CancellationError`.
     public final override var isCancelled: Bool { state.withLock { $0.lifecycle.isCancelled } }
 
-    /// Starts the work; queues call it. A second call does nothing. It does not wait for dependencies: a queue does, and
-    /// whoever starts an operation by hand sees to it that ``isReady`` is `true`.
+    /// Starts the work, once. Queues call it. It does not wait for dependencies: if you call it, check ``isReady``
+    /// first.
     public final override func start() {
         start(by: nil)
     }
@@ -146,7 +144,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if Announcement.precedesChange, isExecuting || isFinished { return }
         willChange(.isExecuting)
         let action = state.withLock { $0.start(by: starter) }
-        // On Linux a queue cannot take in an operation, or start one, that it knows to execute.
+        // On Linux a queue can neither take in nor start an operation if it knows that the operation is executing.
         didChange(.isExecuting, if: action == .run && starter == nil)
         switch action {
         case .run:
@@ -158,7 +156,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
-    /// Has the operation started as soon as it is ready, unless somebody else starts it before.
+    /// Starts the operation as soon as it is ready, unless something else starts it first.
     final func startWhenReady(by starter: LinkStarter) {
         state.withLock { $0.startWhenReady(self, by: starter) }
         startIfReady()
@@ -169,13 +167,13 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         starter.queue.async { self.start(by: starter) }
     }
 
-    /// What places the operation takes of a ``RequestQueue``.
+    /// Which places of a ``RequestQueue`` the operation takes.
     var placeDemand: PlaceDemand { .whileExecuting }
 
-    /// Called before the operation is started in a queue, in the order of starting.
+    /// Called before a queue starts the operation, in the order of starting.
     func willRun(by turn: QueueTurn) {}
 
-    /// What a chain starts takes its places of the queue that the chain is in.
+    /// An operation that a chain starts takes its places from the queue of the chain.
     private func joinQueue(of starter: LinkStarter) {
         guard let limiter = (starter.operationQueue as? RequestQueue)?.limiter else { return }
         if let holder = starter.placeHolder, holder.holdsPlace(of: limiter) {
@@ -185,7 +183,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
-    /// Whether the operation holds a place of the queue with a limiter.
+    /// Whether the operation holds a place of the queue with this limiter.
     func holdsPlace(of limiter: RequestLimiter) -> Bool {
         state.withLock { $0.membership.limiter === limiter && $0.membership.holdsPlace }
     }
@@ -197,7 +195,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         .finished(try await run())
     }
 
-    /// Cancels the operation; see the discussion of the class. Can be called from any thread, any number of times.
+    /// Cancels the operation. See the discussion of the class. Can be called from any thread, any number of times.
     public final override func cancel() {
         let (action, wasAsked) = state.withLock { ($0.lifecycle.cancel(), $0.wasAskedForReadiness) }
         if case .ignore = action { return }
@@ -208,14 +206,14 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         enterQueueIfReady()
     }
 
-    /// Has a queue start the operation soon. On Linux Foundation asks for the readiness in the course of that, as a queue does;
-    /// one that has not asked yet learns of the cancel when it does.
+    /// Makes a queue start the cancelled operation soon. Foundation on Linux asks for ``isReady`` in the course of
+    /// that. A queue that has not asked yet learns of the cancel when it asks.
     final func tellFoundationOfCancel(wasAsked: Bool) {
         if wasAsked || Announcement.precedesChange { super.cancel() }
     }
 
-    /// A queue starts an operation that was cancelled, and so finishes it, within a moment; if nobody does, those who await it
-    /// must not wait for ever.
+    /// A queue soon starts a cancelled operation, and so finishes it. If none does, awaiting Tasks must not wait
+    /// forever.
     private func limitWaitForStart() {
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
             guard let self else { return }
@@ -223,7 +221,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
-    /// Ends the operation with an error as `cancel()` ends it with a `CancellationError`.
+    /// Ends the operation with an error, as `cancel()` ends it with a `CancellationError`.
     final func fail(with error: any Error) {
         stop(state.withLock { $0.lifecycle.fail(with: error) })
     }
@@ -231,9 +229,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     private func stop(_ action: OperationLifecycle.CancelAction) {
         guard case .stop(let task) = action else { return }
         runWasStopped()
-        // First, since cancelling runs the handlers of user code, which may take their time.
+        // This comes first, because cancelling runs cancellation handlers of the user, which may take time.
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
-            // Observers of the finish must not keep the deadlines of others waiting.
+            // Observers of the finish must not hold up other deadlines.
             DispatchQueue.global().async { [weak self] in self?.abandon() }
         }
         guard let task else { return }
@@ -244,16 +242,16 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Called when ``run()`` is told to stop, before its Task is cancelled.
     func runWasStopped() {}
 
-    /// The Task did not return in its grace: the operation finishes without it.
+    /// The Task did not return in time, so the operation finishes without it.
     private func abandon() {
         guard state.withLock({ $0.lifecycle.isStopping }) else { return }
         finish(.failure(CancellationError()), abandoningRun: true)
     }
 
-    /// Called when the operation finished without waiting any longer for ``run()``, before anybody hears of the result.
+    /// Called when the operation finished without waiting for ``run()``, before the result is announced.
     func runWasAbandoned() {}
 
-    /// Called once, when the result is stored and before anybody hears of it.
+    /// Called once, when the result is stored and before it is announced.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
     final func finish(_ outcome: Result<Success, any Error>, abandoningRun: Bool = false) {
@@ -268,15 +266,15 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if abandoningRun { runWasAbandoned() }
         willAnnounce(finish.published.ending)
         finish.departure?.giveBack(counting: finish.published.wasExecuting)
-        // Foundation on Linux learns the one from the other.
+        // Foundation on Linux derives one announcement from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
         didChange(.isFinished, if: finish.isAnnounced)
         finish.openGate()
         finish.departure?.end(for: self)
-        // First, since others may be started by that while this thread goes on.
+        // This comes first, because it may start other operations while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
         if let completionBlock = finish.completionBlock {
-            // Keeps the operation until its block has returned, as Foundation does.
+            // Like Foundation, keeps the operation until its block has returned.
             DispatchQueue.global().async { [self] in withExtendedLifetime(self, completionBlock) }
         }
         releaseChain(of: finish.takeDependencies())
@@ -284,7 +282,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         finish.published.subscribers.callAll()
     }
 
-    /// Ends the lifecycle and keeps the value. Called under the lock of the state.
+    /// Ends the lifecycle and stores the value. Called under the lock of the state.
     private func end(
         _ state: inout OperationState, with outcome: Result<Success, any Error>
     ) -> OperationState.Finish? {
@@ -292,14 +290,15 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         case .failure(let error): return state.finish(.failed(error))
         case .success(let value):
             let finish = state.finish(.succeeded)
-            // An operation that was told to stop drops the value.
+            // An operation that was told to stop drops its value.
             if case .succeeded? = finish?.published.ending { success = value }
             return finish
         }
     }
 
-    /// Called once, on a global queue, when the operation has finished, and freed then; dropped if it is set later.
-    // Not Foundation's own: on Linux any thread that sees `isFinished` may announce the finish, and reads the block unlocked.
+    /// Called once, on a global queue, when the operation has finished, and then freed. A block that is set later is
+    /// dropped.
+    // On Linux any thread that sees `isFinished` may announce the finish, and reads Foundation's block without a lock.
     open override var completionBlock: (@Sendable () -> Void)? {
         get { state.withLock { $0.completionBlock } }
         set { _ = state.withLock { $0.setCompletionBlock(newValue) } }
@@ -319,39 +318,38 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Whether all dependencies have finished, or the operation was cancelled.
     ///
-    /// The first time that it is read as `true` counts as the moment when the operation became ready, and so starts the
-    /// deadline of a ``URLRequestOperation``, in a queue or not: Foundation's queues tell of themselves in no other way.
+    /// The first read as `true` is when the operation counts as ready. It starts the deadline of a
+    /// ``URLRequestOperation``, in a queue or not, because Foundation's queues give no other sign.
     public final override var isReady: Bool {
-        // Foundation's own table still holds the barriers of a queue.
+        // The barriers of a queue are still in Foundation's own table.
         let isReady = super.isReady
         let isOwnRead = DispatchQueue.getSpecific(key: announcesReadiness) == true
         let (answer, change, gate) = state.withLock { state in
             let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
             let isWaiting = state.mayBeStartedByQueue && !isOwnRead
             let change = state.readiness.update(to: answer, isWaiting: isWaiting, isHeld: state.membership.isHeld)
-            // To pass on what the operation is takes longer than all of this.
+            // Making an existential of `self` costs more than all the rest here, so we do it only if it is needed.
             return (answer, change, state.needsGateForReader ? state.makeGate(of: self) : nil)
         }
         if change.isTurn { answer ? becameReady() : becameUnready() }
         if change.isToBeAnnounced { readinessQueue.async { self.announceReadiness() } }
         guard let gate else { return answer }
         super.addDependency(gate)
-        // Were the gate opened before Foundation knew it, nobody would tell Foundation.
+        // If the gate opened before Foundation knew of it, Foundation would not hear of that. So we ask again.
         return self.isReady
     }
 
-    /// Called when the operation is seen to be ready, for the first time or again.
+    /// Called when the operation is found to be ready, for the first time or again.
     func becameReady() {}
 
-    /// Called when the operation, which was ready, is seen not to be.
+    /// Called when an operation that was ready is found not to be ready.
     func becameUnready() {}
 
-    /// The operations that this one waits for or has waited for, in the order in which they were added; none once it
-    /// has finished.
+    /// The operations that this one waits for or has waited for, in the order of adding. Empty once it has finished.
     public final override var dependencies: [Operation] { state.withLock { $0.dependencies.operations } }
 
-    /// Makes this operation wait until another has finished, whatever its outcome and its queue. Adding one twice, or after
-    /// the start, changes nothing. One of another kind than this class is kept until it has finished, removed or not.
+    /// Makes this operation wait until another has finished, in any queue and with any outcome. Adding one twice, or
+    /// after the start, changes nothing. A foreign dependency is kept until it has finished, even if it is removed.
     public final override func addDependency(_ operation: Operation) {
         let (isNew, gate) = state.withLock { $0.addDependency(operation, of: self) }
         guard isNew else { return }
@@ -364,14 +362,14 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         state.withLock { $0.openGate { $0.remove(operation) } }?.open()
     }
 
-    /// Whether it waits for no other operation; ``isReady`` is asked by those who take it into a queue.
+    /// Whether all dependencies have finished. Queues ask ``isReady`` instead.
     final var hasFinishedDependencies: Bool { state.withLock { $0.dependencies.isSatisfied } }
 
     func takeDependencies() -> [Operation] {
         state.withLock { $0.takeDependencies() }
     }
 
-    /// The operation is ready as far as its dependencies go.
+    /// All dependencies have finished.
     func dependenciesFinished() {
         startIfReady()
         enterQueueIfReady()
@@ -386,7 +384,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 /// How long a cancelled operation waits for its work to return.
 private let cancellationGrace = Duration.milliseconds(50)
 
-/// Announces readiness a second time; what reads it in the course of that is not another reader.
+/// Announces readiness a second time. A read of `isReady` on this queue comes from that announcement, and not from
+/// another reader.
 private let readinessQueue = {
     let queue = DispatchQueue(label: "RequestOperations.readiness")
     queue.setSpecific(key: announcesReadiness, value: true)
@@ -396,6 +395,6 @@ private let readinessQueue = {
 private let announcesReadiness = DispatchSpecificKey<Bool>()
 
 extension AsynchronousOperation: CustomReflectable {
-    /// No children: an operation holds its request, its configuration and its value.
+    /// No children, because an operation holds its request, its configuration and its value.
     public final var customMirror: Mirror { Mirror(opaque: self) }
 }

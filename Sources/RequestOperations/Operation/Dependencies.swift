@@ -1,5 +1,5 @@
 extension Operation {
-    /// Calls a closure once when this operation has finished; at once if it has.
+    /// Calls a closure once when this operation has finished. If it has finished, calls it at once.
     func announceFinish(to observer: @escaping @Sendable () -> Void) {
         if let operation = self as? any FinishAnnouncing {
             operation.subscribeToFinish(observer)
@@ -8,7 +8,7 @@ extension Operation {
         }
     }
 
-    /// Tells one that depends on this operation when it has finished; at once if it has.
+    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
     func announceFinish(to dependent: Locked<OperationState>) {
         if let operation = self as? any FinishAnnouncing {
             operation.announceFinish(toDependent: dependent)
@@ -19,7 +19,7 @@ extension Operation {
 }
 
 extension [Operation] {
-    /// Calls a closure once when all of these have finished; at once if they have.
+    /// Calls a closure once when all of these have finished. If they have, calls it at once.
     func announceFinish(to observer: @escaping @Sendable () -> Void) {
         let unfinished = Locked(count + 1)
         let countOne: @Sendable () -> Void = {
@@ -34,20 +34,21 @@ extension [Operation] {
     }
 }
 
-/// Operations that are not ours are watched by one of Foundation's that depends on them: the way that works without
-/// key-value observing. One for all who want to hear of an operation.
+/// Watches operations that are not ours. A dependent operation of Foundation's does that, which works without key-value
+/// observing. There is one watcher for all listeners of an operation.
 private enum ForeignOperations {
     struct Listeners {
         var dependents = Dependents()
-        /// Whether the dependents are to be sifted.
+        /// Whether the dependents must be sifted.
         var isCrowded = false
         var observers: [@Sendable () -> Void] = []
     }
 
-    /// Who hears of each operation that is watched. Its watcher holds it, so no other has its identity meanwhile.
+    /// The listeners of each watched operation. Its watcher holds it, so no other operation has the same identifier
+    /// meanwhile.
     private static let listeners = Locked<[ObjectIdentifier: Listeners]>([:])
 
-    /// Adds listeners to those of an operation.
+    /// Adds listeners to an operation.
     static func watch(_ operation: Operation, _ add: (inout Listeners) -> Void) {
         let id = ObjectIdentifier(operation)
         let (isWatched, crowd) = listeners.withLock { listeners in
@@ -59,19 +60,20 @@ private enum ForeignOperations {
         guard !isWatched else { return }
         let watcher = BlockOperation { tellListeners(of: operation) }
         watcher.addDependency(operation)
-        // A queue of its own, which what is in it keeps: one for all would ask every watcher whenever one of them is due.
+        // Each watcher has its own queue, which it keeps alive. A shared queue would ask every watcher whenever one is
+        // due.
         let queue = OperationQueue()
         queue.underlyingQueue = .global()
         queue.addOperation(watcher)
         guard operation.isFinished else { return }
-        // A queue misses a finish that comes while it takes a watcher in. What is cancelled it starts, and lets go: before,
-        // Foundation has to forget the watcher, which it does not keep, but may be about to tell.
+        // A queue misses a finish that comes while it takes a watcher in. It starts and frees a cancelled watcher.
+        // Foundation must first forget the watcher, because it does not keep it but may be about to notify it.
         watcher.removeDependency(operation)
         watcher.cancel()
         DispatchQueue.global().async { tellListeners(of: operation) }
     }
 
-    /// Tells those who listen. Whoever is to call this keeps the operation, so that no other has its identity meanwhile.
+    /// Tells the listeners. The caller keeps the operation, so no other operation has the same identifier meanwhile.
     private static func tellListeners(of operation: Operation) {
         let id = ObjectIdentifier(operation)
         guard let all = listeners.withLock({ $0.removeValue(forKey: id) }) else { return }
@@ -87,7 +89,7 @@ private enum ForeignOperations {
 }
 
 extension ForeignOperations.Listeners {
-    /// Takes the dependents out if they are to be sifted.
+    /// Takes the dependents out if they must be sifted.
     fileprivate mutating func takeCrowd() -> Dependents? {
         guard isCrowded else { return nil }
         defer { (dependents, isCrowded) = (Dependents(), false) }
@@ -95,10 +97,10 @@ extension ForeignOperations.Listeners {
     }
 }
 
-/// Frees operations that are the last to hold others, and so on, one after another: freed by recursion, a chain of some ten
-/// thousand would overflow the stack.
+/// Frees operations and the dependencies that only they hold, one after another. Recursion would overflow the stack for
+/// a chain of about ten thousand.
 func releaseChain(of operations: consuming [Operation]) {
-    // Moved, not copied: a second reference would make every operation look as if it were still in use.
+    // We move the array. A copy would make every operation look as if it were still in use.
     var pending = consume operations
     while var operation = pending.popLast() {
         guard isKnownUniquelyReferenced(&operation), let ours = operation as? any FinishAnnouncing else { continue }

@@ -1,6 +1,7 @@
-/// What one operation depends on, and which of that is unfinished: a pure value.
+/// The dependencies of one operation, and which of them are unfinished. A pure value.
 ///
-/// Foundation's own table on Linux hangs an operation from which an unfinished dependency is removed, and is never cleared.
+/// We do not use Foundation's table. On Linux an operation hangs when an unfinished dependency is removed from it, and
+/// the table is never cleared.
 struct DependencyTable {
     private struct Entry {
         let operation: Operation
@@ -8,13 +9,13 @@ struct DependencyTable {
         var isFinished = false
     }
 
-    /// All of them in the order in which they were added, as long as they are a few, as mostly: an array takes a fraction of
-    /// what a dictionary does.
+    /// All dependencies in the order in which they were added, while they are few. An array takes a fraction of a
+    /// dictionary's memory.
     private var few: [Operation] = []
-    /// Which of the few have finished, each by the bit of its place.
+    /// Which of the few have finished, as one bit for each position.
     private var finishedOfFew: UInt32 = 0
     private var unfinishedCount = 0
-    /// All of them, once they have been more than a few.
+    /// All dependencies, once there have been more than a few.
     private var many: [ObjectIdentifier: Entry] = [:]
     private var lastPosition: UInt64 = 0
 
@@ -29,7 +30,7 @@ struct DependencyTable {
         many.isEmpty ? few : many.values.sorted { $0.position < $1.position }.map(\.operation)
     }
 
-    /// Adds a dependency as unfinished; whether it is new.
+    /// Adds a dependency as unfinished. Returns whether it is new.
     mutating func add(_ operation: Operation) -> Bool {
         let id = ObjectIdentifier(operation)
         guard place(of: id) == nil, many[id] == nil else { return false }
@@ -43,7 +44,7 @@ struct DependencyTable {
         return true
     }
 
-    /// Removes a dependency; whether the table became satisfied by that.
+    /// Removes a dependency. Returns whether that satisfied the table.
     mutating func remove(_ operation: Operation) -> Bool {
         let id = ObjectIdentifier(operation)
         if let place = place(of: id) {
@@ -57,8 +58,8 @@ struct DependencyTable {
         return countOneFinished()
     }
 
-    /// Notes that a dependency finished; whether the table became satisfied by that. One that was removed, or is noted
-    /// already, changes nothing.
+    /// Records that a dependency finished. Returns whether that satisfied the table. A dependency that was removed or
+    /// recorded before changes nothing.
     mutating func noteFinished(_ operation: ObjectIdentifier) -> Bool {
         guard waits(for: operation) else { return false }
         if let place = place(of: operation) {
@@ -69,7 +70,7 @@ struct DependencyTable {
         return countOneFinished()
     }
 
-    /// Whether a dependency is there and has not finished.
+    /// Whether this dependency is in the table and unfinished.
     func waits(for operation: ObjectIdentifier) -> Bool {
         if let place = place(of: operation) { !isFinished(place) } else { many[operation]?.isFinished == false }
     }

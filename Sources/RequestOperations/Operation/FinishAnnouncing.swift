@@ -1,4 +1,4 @@
-/// An operation of ours, whatever its value.
+/// An operation of this package, whatever the type of its value.
 protocol FinishAnnouncing: Operation {
     /// The error of an operation that has finished with one.
     var failure: (any Error)? { get }
@@ -7,7 +7,7 @@ protocol FinishAnnouncing: Operation {
 
     func announceFinish(toDependent dependent: Locked<OperationState>)
 
-    /// Takes the dependencies, and what else it holds of operations, out of one that nobody else can reach any more.
+    /// Takes out the dependencies of an operation that nothing else refers to.
     func takeDependencies() -> [Operation]
 }
 

@@ -1,4 +1,4 @@
-/// The life of one operation, as a pure state machine: events go in, what to do comes out.
+/// The life of one operation, as a pure state machine. It takes events and returns what to do.
 ///
 /// ```
 /// pending ── start ──▶ executing ── finish ──▶ finished
@@ -8,12 +8,12 @@
 /// cancelled ─ start ─▶   ending ── finish, abandon┘
 /// ```
 ///
-/// Whoever holds it performs the returned actions after the lock is released. It knows how an operation ended, not with
-/// which value, so that it is compiled once and not for every type of value.
+/// The caller performs the returned actions after it has released the lock. The machine knows how an operation ended,
+/// but not with which value. So it is compiled once, and not for every type of value.
 struct OperationLifecycle: Sendable {
     typealias Subscriber = @Sendable () -> Void
 
-    /// Who is told of the finish: mostly one at most, for whom an array would be an object more.
+    /// The subscribers to the finish. There is mostly one at most, and an array would cost one more object.
     struct Subscribers: Sendable {
         private var first: Subscriber?
         private var others: [Subscriber] = []
@@ -22,7 +22,7 @@ struct OperationLifecycle: Sendable {
             if first == nil { first = subscriber } else { others.append(subscriber) }
         }
 
-        /// In the order in which they came.
+        /// Calls all subscribers in the order in which they came.
         func callAll() {
             first?()
             for subscriber in others { subscriber() }
@@ -37,29 +37,31 @@ struct OperationLifecycle: Sendable {
 
     private enum State {
         case pending
-        /// Cancelled before the start: finishes when it is started, as Foundation's queues demand.
+        /// Cancelled before the start. The operation finishes when it is started, as Foundation's queues demand.
         case cancelled
-        /// The Task is `nil` until it has begun, and between two of them.
+        /// The Task is `nil` until it has begun, and between two steps.
         case executing(RunningTask?)
-        /// The Task was told to stop, or will be when it begins; whatever it returns, the operation finishes with this error.
+        /// The Task was told to stop, or will be when it begins. Whatever it returns, the operation finishes with this
+        /// error.
         case ending(RunningTask?, with: any Error)
         case finished(Ending)
     }
 
     private var state = State.pending
-    /// Whether somebody is telling the Task to stop, who has no hold on it: it must not end meanwhile.
+    /// Whether another thread is telling the Task to stop. That thread does not keep the Task, so the Task must not end
+    /// meanwhile.
     private var isBeingTold = false
-    /// Who waits for that to be over.
+    /// Called when that is over.
     private var leavers: [Subscriber] = []
     private var subscribers = Subscribers()
-    /// Who waits for the outcome, and for the finish only if it comes: a cancel before the start settles the outcome.
+    /// Called when the outcome is settled. A cancel before the start settles it, even if the finish never comes.
     private var awaiters: [Subscriber] = []
 
     var isPending: Bool {
         if case .pending = state { true } else { false }
     }
 
-    /// Whether nobody has started the operation yet.
+    /// Whether the operation has not been started yet.
     var awaitsStart: Bool {
         switch state {
         case .pending, .cancelled: true
@@ -74,12 +76,12 @@ struct OperationLifecycle: Sendable {
         }
     }
 
-    /// How the operation ended; `nil` if it has not.
+    /// How the operation ended. `nil` until it has.
     var ending: Ending? {
         if case .finished(let ending) = state { ending } else { nil }
     }
 
-    /// Whether the operation's result is a `CancellationError`, or is bound to be.
+    /// Whether the operation's result is or will be a `CancellationError`.
     var isCancelled: Bool {
         switch state {
         case .cancelled: true
@@ -99,7 +101,7 @@ struct OperationLifecycle: Sendable {
         case ignore
     }
 
-    /// The operation was started. A second start changes nothing.
+    /// Records the start. A second start changes nothing.
     mutating func start() -> StartAction {
         switch state {
         case .pending:
@@ -112,7 +114,7 @@ struct OperationLifecycle: Sendable {
         }
     }
 
-    /// The Task of the work has begun; whether it has to be told to stop.
+    /// Records that the Task of a step has begun. Returns whether that Task must be told to stop.
     mutating func adopt(_ task: RunningTask) -> Bool {
         switch state {
         case .executing:
@@ -122,14 +124,14 @@ struct OperationLifecycle: Sendable {
             state = .ending(task, with: error)
             return true
         case .finished:
-            // The operation was cancelled before its Task began, and did not wait for it.
+            // The operation was cancelled before its Task began, and has already finished without it.
             return true
         case .pending, .cancelled:
             return false
         }
     }
 
-    /// The Task of the work is about to end, and another to follow it.
+    /// Records that the Task of a step is about to end, and that another one follows.
     mutating func disown() {
         switch state {
         case .executing: state = .executing(nil)
@@ -141,14 +143,15 @@ struct OperationLifecycle: Sendable {
     /// Whether a Task that is no longer the operation's may end.
     var mayLeave: Bool { !isBeingTold }
 
-    /// A Task that is no longer the operation's is about to end; whether it may. If not, it waits until the leaver is called.
+    /// Records that a Task that is no longer the operation's is about to end. Returns whether it may. If not, it waits
+    /// until `leaver` is called.
     mutating func leave(_ leaver: @escaping Subscriber) -> Bool {
         guard isBeingTold else { return true }
         leavers.append(leaver)
         return false
     }
 
-    /// The Task that was to be told to stop has been told; those who have waited for that.
+    /// Records that the Task has been told to stop. Returns the closures of Tasks that waited for that.
     mutating func wasTold() -> [Subscriber] {
         isBeingTold = false
         defer { leavers = [] }
@@ -156,14 +159,14 @@ struct OperationLifecycle: Sendable {
     }
 
     enum CancelAction {
-        /// Whether somebody waits for the outcome, and so for the start, but not for ever.
+        /// The value says whether a Task waits for the outcome, so that the wait for the start needs a limit.
         case markCancelled(waitsForStart: Bool)
-        /// Tell the Task to stop, if it has begun; ``wasTold()`` is owed then.
+        /// Tell the Task to stop, if it has begun. Then call ``wasTold()``.
         case stop(RunningTask?)
         case ignore
     }
 
-    /// The operation was cancelled, by whomever. After the finish this changes nothing.
+    /// Records a cancel. After the finish this changes nothing.
     mutating func cancel() -> CancelAction {
         switch state {
         case .pending:
@@ -179,7 +182,7 @@ struct OperationLifecycle: Sendable {
         }
     }
 
-    /// The operation must end with an error now, unless it is ending already.
+    /// Records that the operation must end with an error now. Changes nothing if it is already ending.
     mutating func fail(with error: any Error) -> CancelAction {
         guard case .executing(let task) = state else { return .ignore }
         return stop(task, with: error)
@@ -191,7 +194,7 @@ struct OperationLifecycle: Sendable {
         return .stop(task)
     }
 
-    /// The work says itself that it was cancelled; whether nobody said so before.
+    /// Records that the work itself threw a `CancellationError`. Returns whether that is new.
     mutating func noteOwnCancellation() -> Bool {
         guard case .executing(let task) = state else { return false }
         state = .ending(task, with: CancellationError())
@@ -206,7 +209,8 @@ struct OperationLifecycle: Sendable {
         let awaiters: [Subscriber]
     }
 
-    /// The Task returned, or is not waited for any longer. `nil` if the operation had finished before.
+    /// Records that the Task returned, or that the operation waits for it no longer. Returns `nil` if the operation had
+    /// finished.
     mutating func finish(_ outcome: Ending) -> Finish? {
         let wasExecuting = isExecuting
         let ending: Ending
@@ -221,7 +225,7 @@ struct OperationLifecycle: Sendable {
         return Finish(ending: ending, wasExecuting: wasExecuting, subscribers: subscribers, awaiters: awaiters)
     }
 
-    /// Registers a subscriber; whether it is to be called at once instead, since the operation has finished.
+    /// Registers a subscriber. Returns `true` if the operation has finished, so that the caller must call it at once.
     mutating func subscribe(_ subscriber: @escaping Subscriber) -> Bool {
         if case .finished = state { return true }
         subscribers.append(subscriber)
@@ -230,13 +234,13 @@ struct OperationLifecycle: Sendable {
 
     enum AwaitAction {
         case wait
-        /// Wait for the start, but not for ever.
+        /// Wait for the start, with a time limit.
         case waitForStart
         /// The operation has finished.
         case goOn
     }
 
-    /// Registers somebody who waits for the outcome.
+    /// Registers a closure that is called when the outcome is settled.
     mutating func addAwaiter(_ awaiter: @escaping Subscriber) -> AwaitAction {
         if case .finished = state { return .goOn }
         awaiters.append(awaiter)
@@ -244,7 +248,7 @@ struct OperationLifecycle: Sendable {
         return .wait
     }
 
-    /// Those who have waited long enough for the start of an operation that was cancelled before.
+    /// The awaiters of an operation that was cancelled before its start and has not been started in time.
     mutating func giveUpStart() -> [Subscriber] {
         guard case .cancelled = state else { return [] }
         defer { awaiters = [] }

@@ -1,9 +1,9 @@
 /// What the readers of `isReady` were last told.
 ///
-/// A queue of Foundation's that reads "not ready" while it takes an operation in may miss the announcement that comes
-/// meanwhile: it stores its answer afterwards, reads again, and does nothing about the new answer until it is told to. So
-/// whoever reads "ready" of an operation that had to wait and is not started yet causes another announcement, a bounded
-/// number of times.
+/// A queue of Foundation's can miss an announcement that comes while it takes an operation in. It reads "not ready" and
+/// stores that answer later. It then reads again, but does nothing about the new answer until it is told to. So a read
+/// of "ready" causes another announcement, if the operation had to wait and is not started yet. The number of these
+/// announcements is bounded.
 enum Readiness {
     case unknown
     case notReady
@@ -16,10 +16,11 @@ enum Readiness {
 
     private static let announcements: UInt8 = 8
 
-    /// Notes what a reader is told.
+    /// Records what a reader is told.
     ///
     /// - Parameters:
-    ///   - isWaiting: Whether the operation had to wait, for all that the reader knows, and is not started yet.
+    ///   - isReady: The answer.
+    ///   - isWaiting: Whether, as far as the reader knows, the operation had to wait and is not started yet.
     ///   - isHeld: Whether no queue of Foundation's has the operation, so that none can miss anything.
     mutating func update(to isReady: Bool, isWaiting: Bool, isHeld: Bool) -> Change {
         switch (self, isReady) {

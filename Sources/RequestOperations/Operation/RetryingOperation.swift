@@ -1,6 +1,7 @@
-/// An operation that makes attempts until one has a value: perform, on an error ask for a decision, wait, again.
+/// An operation that makes attempts until one has a value. After an error it asks for a decision, waits and tries
+/// again.
 ///
-/// A ``URLRequestOperation`` is one kind of work that is retried so. For other work, override ``attempt(_:)``:
+/// A ``URLRequestOperation`` is one kind of work that is retried this way. For other work, override ``attempt(_:)``:
 ///
 /// ```swift
 /// final class Ping: RetryingOperation<Duration>, @unchecked Sendable {
@@ -9,17 +10,17 @@
 /// let ping = Ping(resource: URL(string: "tcp://example.com:7")!)
 /// ```
 ///
-/// The retry policy, the deciders, the early-retry observers, the limiter and the clock of the configuration apply. So do the
-/// budget, the circuit breaker and the `Retry-After` that the ``HostRegistry`` keeps for the resource's scheme, host and
-/// port.
+/// The retry policy, the deciders, the early-retry observers, the limiter and the clock of the configuration apply. So
+/// do the budget, the circuit breaker and the `Retry-After` that the ``HostRegistry`` keeps for the resource's scheme,
+/// host and port.
 ///
 /// ## Errors
 ///
-/// The result's failure is always a ``RequestError`` or a `CancellationError`. An attempt that throws a `CancellationError`
-/// ends the operation as cancelled. An error of another type is the ``RequestError/underlying`` of a
-/// ``RequestError/Code/stageFailed``. It counts as temporary unless ``RetryPolicy/isTransient`` says no, and the work counts
-/// as idempotent.
-// Unchecked as its superclass is. All state of this class is in `runner`.
+/// The result's failure is always a ``RequestError`` or a `CancellationError`. An attempt that throws a
+/// `CancellationError` ends the operation as cancelled. An error of another type becomes the
+/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. It counts as temporary unless
+/// ``RetryPolicy/isTransient`` says no. The work counts as idempotent.
+// Unchecked, as its superclass is. All state of this class is in `runner`.
 open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     let runner: RequestRunner
 
@@ -50,7 +51,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// The attempts begun so far, in order. Of more than 100, the first 10 and the last 90 are kept.
     public final var attempts: [Attempt] { runner.requestState.withLock { $0.log.records } }
 
-    /// Ends the wait before the next attempt, if the operation is waiting.
+    /// Ends the wait before the next attempt, if the operation waits for one. Can be called from any thread.
     public final func retryNow() {
         runner.retryNow()
     }
@@ -60,17 +61,19 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     // MARK: Override points
 
-    /// One attempt. Called once for each; the attempt holds its slot meanwhile.
+    /// One attempt. Called once for each. The attempt holds its slot meanwhile.
     ///
-    /// The default is a programming error.
+    /// The default traps.
     ///
     /// - Parameter number: The number of the attempt, from 1.
+    /// - Returns: The value of the operation.
+    /// - Throws: An error that the retry decision judges, or a `CancellationError`, which ends the operation.
     open func attempt(_ number: Int) async throws -> Value {
         preconditionFailure("\(type(of: self)) must override attempt(_:).")
     }
 
     /// Decides what follows a failed attempt. By default, the retry policy of the configuration decides, and then its
-    /// deciders. Not called for a cancelled attempt.
+    /// deciders. Called once for each failed attempt, but not for a cancelled one.
     open func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         await configuration.retryDecision(after: failure)
     }
@@ -94,7 +97,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         }
     }
 
-    /// All steps on the Task that calls. Do not call or override it: a started operation takes its steps itself.
+    /// Runs all steps in the calling Task. Do not call it: a started operation runs its steps itself.
     public final override func run() async throws -> Value {
         var step = try await step(after: nil)
         while case .waits(let wait) = step { step = try await self.step(after: wait.wake) }
@@ -117,7 +120,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         return value
     }
 
-    /// An attempt, with a slot and a circuit permit. (A request takes them later, when its task is made.)
+    /// One attempt, with a slot and a circuit permit. A request takes them later, when its task is made.
     func admittedAttempt(_ number: Int) async throws -> Value {
         var admitted: AdmittedTask?
         repeat { admitted = try await runner.admit(.data(runner.original), in: number) } while admitted == nil
@@ -133,7 +136,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         }
     }
 
-    // MARK: What the superclass tells
+    // MARK: Calls from the superclass
 
     final override var placeDemand: PlaceDemand { .forAttempts(to: Origin(runner.original.url)) }
 

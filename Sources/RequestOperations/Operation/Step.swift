@@ -1,4 +1,4 @@
-/// What one step of an operation's work came to.
+/// What one step of an operation's work led to.
 ///
 /// Each step runs in a Task of its own. Between two steps there is no Task, because a suspended one costs several KiB.
 enum Step<Value: Sendable>: Sendable {

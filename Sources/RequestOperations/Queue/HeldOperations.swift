@@ -9,7 +9,7 @@ struct HeldOperations {
         let lender: (any PlaceHolder)?
         /// Where it stands in the line, with the priority that it had when it joined.
         var inLine: RequestLimiter.Place?
-        /// Whether a foreign operation is entering Foundation's queue. (One of ours knows this itself.)
+        /// Whether a foreign operation is entering Foundation's queue. An operation of ours knows this itself.
         var isEntering = false
     }
 
@@ -108,17 +108,17 @@ struct HeldOperations {
         set { producers.maximum = newValue }
     }
 
-    /// A caller wants to add an operation. Returns `nil` if it may do so at once.
+    /// Called when a caller wants to add an operation. Returns `nil` if it may do so at once.
     mutating func enter(_ producer: Answer<Void>) -> ProducerLine.Ticket? {
         producers.enter(producer, besides: entries.count, isSuspended: isSuspended)
     }
 
-    /// A caller that was admitted has added its operation, or will not add it.
+    /// Called when an admitted caller has added its operation, or will not add it.
     mutating func leaveProducer() {
         producers.leave()
     }
 
-    /// A waiting caller gives up. Returns `nil` if it has already been admitted.
+    /// Called when a waiting caller gives up. Returns `nil` if it has already been admitted.
     mutating func leave(_ ticket: ProducerLine.Ticket) -> Answer<Void>? {
         producers.leave(ticket)
     }

@@ -1,8 +1,8 @@
-/// The wait of one attempt for a place of its queue and a slot of its limiter: it gets both, or it holds none.
+/// The wait of one attempt for a place in its queue and a slot of its limiter. It gets both, or it holds neither.
 ///
-/// It stands in one line at a time, at its old place. It begins in the line of the limiter, which had no slot. When it is admitted
-/// there, it asks the other one. If that one has nothing free, it passes what it got on to the next waiter. It then stands in the
-/// other line, and so on until it has both.
+/// It stands in one line at a time, at its old position. It begins in the line of the limiter, which had no slot. When
+/// the limiter admits it, it asks the queue. If the queue has nothing free, it passes its slot on to the next waiter,
+/// and stands in the line of the queue. This goes on, from one line to the other, until it has both.
 final class JointWait: SlotWaiter {
     private enum Side {
         case queue
@@ -11,7 +11,7 @@ final class JointWait: SlotWaiter {
         var other: Side { self == .queue ? .limiter : .queue }
     }
 
-    /// One of the two, and how the attempt stands in its line.
+    /// One of the two limiters, and how the attempt stands in its line.
     struct Line: Sendable {
         let limiter: RequestLimiter
         let place: RequestLimiter.Place
@@ -19,9 +19,9 @@ final class JointWait: SlotWaiter {
     }
 
     private struct State {
-        /// In whose line it stands, or is about to.
+        /// The side in whose line it stands or is about to stand.
         var side = Side.limiter
-        /// Whether a full line rejects it: in that of the limiter, as long as it has not stood there.
+        /// Whether a full line rejects it. That is so in the line of the limiter, until it has stood there once.
         var mayBeRejected: Bool
         var isCancelled = false
     }
@@ -41,7 +41,7 @@ final class JointWait: SlotWaiter {
 
     /// Begins the wait, and awaits its end.
     ///
-    /// Returns with both even if the Task was cancelled, if they were given before that was seen: check afterwards.
+    /// If the Task is cancelled too late, it returns with both. So check for a cancel afterwards.
     ///
     /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the limiter's line is full.
     func outcome() async throws {
@@ -66,20 +66,20 @@ final class JointWait: SlotWaiter {
             state.isCancelled = true
             return state.side
         }
-        // A wait that is in no line now is in the middle of a step. The end of that step sees the cancel.
+        // If the wait is in no line now, it is in the middle of a step. The end of that step sees the cancel.
         if leave(side) { answer.resume(with: .failure(CancellationError())) }
     }
 
     // MARK: Steps
 
-    /// The steps of all waits, taken one at a time: two at the same time could each hold what the other looks for.
-    /// A step can admit another wait, so they are not nested either. All of a process take turns, so no step reaches code of
-    /// the user's.
+    /// The steps of all waits, one at a time. Two at once could each hold what the other needs. A step can admit
+    /// another wait, so steps are not nested either. All waits of the process share this line. So no step may run code
+    /// of the user.
     ///
-    /// The last that came is the next. An attempt that does not find the other slot stands in the other line. So the line of the
-    /// slot that it gives on only becomes shorter. That goes on until somebody keeps the slot or it is free; only then comes the
-    /// step below. So of themselves the steps come to an end. In the order in which they come, three waits could pass two slots
-    /// round among themselves for ever. (Of those that others add meanwhile, on their threads, the last is the next as well.)
+    /// The last step that was added runs first. An attempt that finds no other slot moves to the other line, so the
+    /// line of the slot that it passes on becomes shorter. That goes on until an attempt keeps the slot or the slot is
+    /// free. Only then does an earlier step run. So the steps come to an end. If the first step ran first, three waits
+    /// could pass two slots around forever.
     private struct Steps {
         var pending: [(wait: JointWait, holding: Side?)] = []
         var isRunning = false
@@ -104,7 +104,7 @@ final class JointWait: SlotWaiter {
         while let step = Self.steps.withLock({ $0.next() }) { step.wait.step(holding: step.holding) }
     }
 
-    /// Looks for the slot that is missing; alone among all waits.
+    /// Looks for the missing slot. No other wait takes a step meanwhile.
     private func step(holding held: Side?) {
         let (isCancelled, next) = state.withLock { state in
             state.side = held?.other ?? state.side
@@ -122,7 +122,7 @@ final class JointWait: SlotWaiter {
                 givingBack: held)
         case .waits:
             giveBack(held)
-            // A cancel that came before there was anything to leave.
+            // The cancel may have come before the wait stood in the line.
             if state.withLock({ $0.isCancelled }), leave(next) { answer.resume(with: .failure(CancellationError())) }
         }
     }

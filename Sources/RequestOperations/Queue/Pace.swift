@@ -1,17 +1,19 @@
-/// When the next attempt to a host may begin. A pure value; times are nanoseconds on one clock.
+/// When the next attempt to a host may begin. A pure value. Times are nanoseconds on one clock.
 ///
-/// The rate is the one that was set, or the lower one that the host showed by answering 429 (Too Many Requests, RFC 6585).
+/// The rate is the one that was set. If the host answered 429 (Too Many Requests, RFC 6585), a lower learned rate may
+/// apply.
 struct Pace {
-    /// What a host that answered 429 is sent.
+    /// The rate that was learned from a host that answered 429.
     private struct Learned {
         enum Phase {
-            /// Since the last 429, no response to an attempt that began after it was accepted. So many of those were sent.
+            /// Since the last 429, no attempt that began after it has been accepted. `sent` such attempts have been
+            /// sent.
             case refused(at: Int64, sent: Int)
-            /// The first such response came. From here on the rate grows.
+            /// The first such attempt was accepted. From here on the rate grows.
             case grows(since: Int64)
         }
 
-        /// The attempts a second before the rate grows.
+        /// The attempts per second before the rate grows.
         var perSecond: Double
         /// When the first 429 of a series came.
         let began: Int64
@@ -27,14 +29,15 @@ struct Pace {
             TokenBucket.Spacing(perSecond: perSecond(at: now))
         }
 
-        /// Whether a 429 concerns attempts that were under way together with one that was refused before.
+        /// Whether a 429 belongs to attempts that were in flight together with one that was refused before.
         func isOfSeries(at now: Int64) -> Bool {
             if case .refused(_, sent: 0) = phase { true } else { now - began < Pace.second }
         }
 
-        /// The attempts a second after a 429 of another series, if so many were accepted in the last second.
+        /// The rate after a 429 of another series, if `taken` attempts were accepted in the last second.
         func perSecond(after taken: Double, at now: Int64) -> Double {
-            // A whole second at this rate shows what the host takes. A part of one shows less, and a quiet one nothing.
+            // A whole second at this rate shows what the host accepts. A part of a second shows less, and a quiet one
+            // nothing.
             if case .grows(let start) = phase, now - start >= Pace.second, taken > 0 { return taken }
             return max(taken, perSecond * 0.7)
         }
@@ -48,25 +51,25 @@ struct Pace {
     }
 
     private static let second: Int64 = 1_000_000_000
-    /// A rate that was learned grows by a tenth each second.
+    /// A learned rate grows by a tenth each second.
     private static let growth = 1.1
-    /// No rate that was learned is lower: one attempt in ten seconds.
+    /// The lowest learned rate: one attempt in ten seconds.
     private static let lowest = 0.1
-    /// A rate that has grown for so long is forgotten. One that does not grow is kept for ``HostMemory/longestRest``.
+    /// A rate that has grown for this long is forgotten. One that does not grow is kept for ``HostMemory/longestRest``.
     private static let memory = 60 * second
 
     private let adapts: Bool
     private let setPerSecond: Double
-    /// That of the rate which was set; `nil` is no bound.
+    /// The spacing of the set rate. `nil` means no bound.
     private let setSpacing: TokenBucket.Spacing?
     private var setBucket = TokenBucket()
     private var learned: Learned?
     private var accepted = RecentCount()
 
-    /// Makes the pace of a host that was sent nothing yet.
+    /// Makes the pace of a host that has been sent nothing yet.
     ///
     /// - Parameters:
-    ///   - rate: The rate that is never exceeded; `nil` is no bound.
+    ///   - rate: The rate that is never exceeded. `nil` means no bound.
     ///   - adapts: Whether a 429 lowers it.
     init(rate: RequestLimiter.Rate?, adapts: Bool) {
         self.adapts = adapts
@@ -74,15 +77,15 @@ struct Pace {
         setSpacing = rate.map { TokenBucket.Spacing(perSecond: $0.perSecond, burst: $0.burst) }
     }
 
-    /// When the next attempt may begin; in the past if it may now.
+    /// When the next attempt may begin. If it may begin now, this is `now`.
     func nextTime(at now: Int64) -> Int64 {
         let next = setSpacing.map { setBucket.nextTime($0, at: now) } ?? now
-        // A burst is one of the rate that was set, so the learned one allows none.
+        // A burst belongs to the set rate. The learned rate allows none.
         guard let learned = known(at: now), learned.perSecond(at: now) < setPerSecond else { return next }
         return max(next, learned.bucket.nextTime(learned.spacing(at: now), at: now))
     }
 
-    /// An attempt begins. Of no effect without a rate.
+    /// Records that an attempt begins. Has no effect without a rate.
     mutating func take(at now: Int64) {
         if let setSpacing { setBucket.take(setSpacing, at: now) }
         guard var known = known(at: now) else { return }
@@ -91,12 +94,12 @@ struct Pace {
         learned = known
     }
 
-    /// An attempt that had begun was not sent after all.
+    /// Records that an attempt that had begun was not sent.
     mutating func giveBack(at now: Int64) {
         if let setSpacing { setBucket.giveBack(setSpacing, at: now) }
         guard var known = known(at: now) else { return }
         if case .refused(let time, let sent) = known.phase {
-            // One that began before the 429 is not part of the wait after it.
+            // An attempt that began before the 429 is not part of the wait after it.
             guard sent > 0 else { return }
             known.phase = .refused(at: time, sent: sent - 1)
         }
@@ -104,13 +107,13 @@ struct Pace {
         learned = known
     }
 
-    /// A response came with a status.
+    /// Records the status of a response.
     mutating func heard(_ status: Int, at now: Int64) {
         guard adapts else { return }
         if status == 429 {
             wasRefused(at: now)
         } else if status < 500 {
-            // A host that fails says nothing about how much it takes.
+            // A host that fails says nothing about how much it accepts.
             wasAccepted(at: now)
         }
     }
@@ -121,7 +124,7 @@ struct Pace {
         if sent > 0 {
             known.phase = .grows(since: now)
         } else {
-            // It was under way together with what was refused, and came later.
+            // It was in flight together with the refused attempt, and came later.
             let taken = Double(accepted.count(at: now))
             guard taken > known.perSecond else { return }
             known.perSecond = taken
@@ -145,7 +148,7 @@ struct Pace {
         learned = next
     }
 
-    /// Whether it says no more than one that is newly made.
+    /// Whether it says no more than a new one.
     func isIdle(at now: Int64) -> Bool {
         setBucket.isFull(at: now) && known(at: now) == nil && accepted.count(at: now) == 0
     }

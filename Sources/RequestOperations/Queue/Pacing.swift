@@ -1,6 +1,6 @@
-/// The paces of all hosts behind one limiter. A pure value; times are nanoseconds on one clock.
+/// The paces of all hosts of one limiter. A pure value. Times are nanoseconds on one clock.
 ///
-/// Idle ones go away as those of an ``OriginTable`` do: where another one needs their room, and when an hour has passed.
+/// Idle paces are dropped as in an ``OriginTable``: when another one needs their room, and once an hour.
 struct Pacing {
     let rate: RequestLimiter.Rate?
     let scope: RequestLimiter.RateScope
@@ -8,12 +8,12 @@ struct Pacing {
     /// The pace of all attempts together.
     private var all: Pace
     private var hosts: [Origin: Pace] = [:]
-    /// With so many hosts the idle ones are dropped before another one is added.
+    /// At this many hosts, the idle ones are dropped before another one is added.
     private var roomFor = 64
-    /// When the idle ones were looked for last.
+    /// When the idle ones were last looked for.
     private var lastSweep = Int64.min
 
-    /// Makes them; `nil` if nothing is to be bounded.
+    /// Returns `nil` if there is nothing to bound.
     init?(rate: RequestLimiter.Rate?, scope: RequestLimiter.RateScope, adapts: Bool) {
         guard rate != nil || adapts else { return nil }
         self.rate = rate
@@ -24,7 +24,7 @@ struct Pacing {
 
     var hostCount: Int { hosts.count }
 
-    /// When the next attempt may begin, wherever it goes.
+    /// When the next attempt may begin, to any host.
     func nextTime(at now: Int64) -> Int64 {
         all.nextTime(at: now)
     }
@@ -34,19 +34,19 @@ struct Pacing {
         max(all.nextTime(at: now), origin.flatMap { hosts[$0] }?.nextTime(at: now) ?? now)
     }
 
-    /// An attempt to a host begins.
+    /// Records that an attempt to a host begins.
     mutating func take(_ origin: Origin?, at now: Int64) {
         all.take(at: now)
         change(origin, at: now) { $0.take(at: now) }
     }
 
-    /// An attempt that had begun was not sent after all.
+    /// Records that an attempt that had begun was not sent.
     mutating func giveBack(_ origin: Origin?, at now: Int64) {
         all.giveBack(at: now)
         change(origin, at: now) { $0.giveBack(at: now) }
     }
 
-    /// A host answered with a status.
+    /// Records the status of a host's response.
     mutating func heard(_ status: Int, from origin: Origin, at now: Int64) {
         change(origin, at: now) { $0.heard(status, at: now) }
     }

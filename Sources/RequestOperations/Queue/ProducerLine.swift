@@ -15,7 +15,7 @@ struct ProducerLine {
     /// Whether a caller that comes now may add an operation at once.
     private func hasRoom(besides held: Int) -> Bool { held + admitted < max(maximum, 1) }
 
-    /// A caller wants to add an operation. Returns `nil` if it may do so at once.
+    /// Called when a caller wants to add an operation. Returns `nil` if it may do so at once.
     mutating func enter(_ answer: Answer<Void>, besides held: Int, isSuspended: Bool) -> Ticket? {
         guard isSuspended || !waiting.isEmpty || !hasRoom(besides: held) else {
             admitted += 1
@@ -28,12 +28,12 @@ struct ProducerLine {
         return ticket
     }
 
-    /// A caller that was admitted has added its operation, or will not add it.
+    /// Called when an admitted caller has added its operation, or will not add it.
     mutating func leave() {
         admitted -= 1
     }
 
-    /// A waiting caller gives up. Returns `nil` if it has already been admitted.
+    /// Called when a waiting caller gives up. Returns `nil` if it has already been admitted.
     mutating func leave(_ ticket: Ticket) -> Answer<Void>? {
         waiting.removeValue(forKey: ticket)
     }

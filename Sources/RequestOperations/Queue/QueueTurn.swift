@@ -1,6 +1,6 @@
-/// How a request stands in its queue: where its attempts take their places, and at which place of the line.
+/// The limiter of a request's queue, and the request's position in its line.
 struct QueueTurn: Sendable {
     let limiter: RequestLimiter
-    /// That of the operation: all of its attempts stand there.
+    /// The position of the operation. All of its attempts stand there.
     let place: RequestLimiter.Place
 }

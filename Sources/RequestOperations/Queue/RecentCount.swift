@@ -1,4 +1,5 @@
-/// How much happened in the last second, in tenths of it. A pure value; times are nanoseconds on one clock.
+/// How often something happened in the last second, counted in tenths. A pure value. Times are nanoseconds on one
+/// clock.
 struct RecentCount {
     private static let slice: Int64 = 100_000_000
     private static let sliceCount: Int64 = 10

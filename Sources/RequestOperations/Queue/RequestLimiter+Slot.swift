@@ -1,19 +1,20 @@
 extension RequestLimiter {
-    /// The right to be in flight, given back once: by ``release(isUnused:)``, or when nobody holds it any longer.
+    /// The right to be in flight. It is given back once, by ``release(isUnused:)`` or when nothing refers to it any
+    /// more.
     final class Slot: Sendable {
         private enum Holding {
             case slot(for: Origin?)
-            /// A place of the total, while it waits for one of another host.
+            /// A place of the total, while it waits for one at another host.
             case total
             case nothing
         }
 
         private let limiter: RequestLimiter
-        /// The place in the line at which it was taken; `nil` is the end of the line.
+        /// The position in the line at which it was taken. `nil` means the end of the line.
         private let place: Place?
         private let holding: Locked<Holding>
 
-        /// Makes the slot that was taken of a limiter.
+        /// Makes the slot that was taken from a limiter.
         init(of limiter: RequestLimiter, for origin: Origin?, at place: Place? = nil) {
             self.limiter = limiter
             self.place = place
@@ -22,24 +23,24 @@ extension RequestLimiter {
 
         deinit { release() }
 
-        /// Whether it is one for attempts to this origin.
+        /// Whether it is for attempts to this origin.
         func isFor(_ origin: Origin) -> Bool {
             holding.withLock { if case .slot(let present) = $0 { present == origin } else { false } }
         }
 
-        /// Whether it was not given back.
+        /// Whether it has not been given back.
         var isHeld: Bool {
             holding.withLock { if case .nothing = $0 { false } else { true } }
         }
 
-        /// Gives the slot back; a second call does nothing.
+        /// Gives the slot back. A second call does nothing.
         ///
-        /// - Parameter isUnused: Whether nothing was sent, so that it counts for no rate.
+        /// - Parameter isUnused: Whether nothing was sent, so that the rate does not count it.
         func release(isUnused: Bool = false) {
             for waiter in giveUp(isUnused: isUnused) { waiter.wasAdmitted() }
         }
 
-        /// Gives the slot back. Returns those who are to be told.
+        /// Gives the slot back. Returns the waiters that the caller must tell.
         func giveUp(isUnused: Bool) -> [any SlotWaiter] {
             let former = holding.withLock { holding in
                 defer { holding = .nothing }
@@ -55,8 +56,8 @@ extension RequestLimiter {
 
         // MARK: Redirects
 
-        /// Gives back the place of its host, unless that is this one, and keeps that of the total. Returns those who are to be
-        /// told.
+        /// Gives back the place at its host and keeps the place of the total, unless it is for this host. Returns the
+        /// waiters that the caller must tell.
         func giveUpHost(for origin: Origin) -> [any SlotWaiter] {
             let former: Origin?? = holding.withLock { holding in
                 guard case .slot(let present) = holding, present != origin else { return nil }
@@ -67,8 +68,8 @@ extension RequestLimiter {
             return limiter.waitersAdmitted { table, _ in table.releaseHost(former) }
         }
 
-        /// Takes the place of a host, at its old place in the line, unless it has one. After an error it holds the place of the
-        /// total until it is released.
+        /// Takes a place at a host, at the old position in the line, unless it has one. After an error it holds the
+        /// place of the total until it is released.
         ///
         /// - Throws: `CancellationError`.
         func takeHost(_ origin: Origin) async throws {
@@ -86,19 +87,20 @@ extension RequestLimiter {
 }
 
 extension [RequestLimiter.Slot] {
-    /// Gives all of them back before anybody is told of one: who needs several finds them.
+    /// Gives all of them back before any waiter is told. A waiter that needs several then finds them.
     func release(isUnused: Bool = false) {
         for waiter in flatMap({ $0.giveUp(isUnused: isUnused) }) { waiter.wasAdmitted() }
     }
 
-    /// Exchanges the places at a host for those at another one. The places of the totals are kept.
+    /// Exchanges the places at one host for places at another one. Keeps the places of the totals.
     ///
-    /// For one call at a time.
+    /// Only one call may run at a time.
     ///
     /// - Throws: `CancellationError`.
     func exchangeHosts(for origin: Origin) async throws {
         for waiter in flatMap({ $0.giveUpHost(for: origin) }) { waiter.wasAdmitted() }
-        // Always in the same order, that of the queue first. So two that need both cannot each hold one of them.
+        // The order is always the same, with the queue first. So two attempts that need both places cannot each hold
+        // one.
         for slot in self { try await slot.takeHost(origin) }
     }
 }

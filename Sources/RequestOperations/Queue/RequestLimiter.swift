@@ -1,28 +1,33 @@
-/// Bounds how many attempts are in flight, all together and for each host.
+/// Bounds how many attempts are in flight, in total and for each host.
 ///
-/// A limiter admits *attempts*, not operations: a request that waits for its next attempt holds no slot. (That of a
-/// ``RequestQueue`` also admits what else the queue executes.) The highest priority comes first, and among equals who came
-/// first, as in Foundation's queues. A host that is full never keeps a request to another one waiting.
+/// A limiter admits *attempts*, not operations. A request that waits for its next attempt holds no slot. The limiter of
+/// a ``RequestQueue`` also admits the other operations that execute in the queue. The highest priority comes first, and
+/// among equals the one that came first, as in Foundation's queues. A full host never holds up a request to another
+/// host.
+///
+/// All members can be used from any thread.
 public final class RequestLimiter: Sendable {
     typealias Place = SlotTable.Place
 
     private let state: Locked<SlotTable>
     private let clock: RequestClock
 
-    /// Makes a limiter. A bound of zero or less is a programmer's error.
+    /// Makes a limiter. A bound of zero or less is a programming error.
     ///
     /// - Parameters:
-    ///   - total: How many attempts are in flight at most. `nil`, the default, is no bound.
-    ///   - perHost: How many of them to one scheme, host and port. `nil`, the default, is no bound.
-    ///   - maximumWaiting: How many attempts wait at most, 0 for none; one more fails as
-    ///     ``RequestError/Code/slotRejected``. `nil`, the default, is no bound.
-    ///   - rate: How many attempts begin in a time. `nil`, the default, is no bound.
+    ///   - total: The most attempts in flight. `nil`, the default, means no bound.
+    ///   - perHost: The most attempts in flight to one scheme, host and port. `nil`, the default, means no bound.
+    ///   - maximumWaiting: The most attempts that wait, 0 for none. One more fails as
+    ///     ``RequestError/Code/slotRejected``. `nil`, the default, means no bound.
+    ///   - rate: How many attempts may begin in a time. `nil`, the default, means no bound.
     ///   - scope: Whether the rate bounds the attempts to each host or all together. ``RateScope/host`` by default.
-    ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets a rate of its own: what it accepted in the
-    ///     last second. The rate grows by 10 % a second from when the host accepts an attempt again, and is forgotten after a
-    ///     minute of that. A host that accepts none keeps it for 12 hours. Responses below 500 other than 429 count as
-    ///     accepted. The limiters of a configuration and of a ``RequestQueue`` hear of responses. `false` by default.
-    ///   - clock: The clock of the rate: that of the configurations which use the limiter. The continuous one by default.
+    ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets its own rate. `false` by default.
+    ///     That rate is what the host accepted in the last second. It grows by 10 % a second once the host accepts an
+    ///     attempt again. After a minute of growth it is forgotten. If the host accepts nothing, the rate is kept for
+    ///     12 hours. Responses below 500 other than 429 count as accepted. The limiters of a configuration and of a
+    ///     ``RequestQueue`` learn of responses.
+    ///   - clock: The clock of the rate. Use that of the configurations which use the limiter. The continuous one by
+    ///     default.
     public init(
         total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil, rate: Rate? = nil,
         per scope: RateScope = .host, adaptsToTooManyRequests: Bool = false,
@@ -41,10 +46,10 @@ public final class RequestLimiter: Sendable {
     /// Whether the ``rate`` bounds the attempts to each host or all together.
     public let scope: RateScope
 
-    /// Whether a host that answers 429 gets a rate of its own.
+    /// Whether a host that answers 429 gets its own rate.
     public let adaptsToTooManyRequests: Bool
 
-    /// How many attempts begin in a time; `nil` is no bound. A new rate holds from the next attempt on.
+    /// How many attempts may begin in a time. `nil` means no bound. A new rate holds from the next attempt on.
     public var rate: Rate? {
         get { state.withLock { $0.pacing?.rate } }
         set {
@@ -53,15 +58,15 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// How many attempts are in flight at most; `nil` is no bound, zero or less a programmer's error. Raising it admits those
-    /// who can run at once; lowering it interrupts none.
+    /// The most attempts in flight. `nil` means no bound. Zero or less is a programming error. Raising it admits at
+    /// once the attempts that can run. Lowering it interrupts none.
     public var total: Int? {
         get { state.withLock { $0.total == .max ? nil : $0.total } }
         set { change { table, _ in table.total = Self.bound(newValue) } }
     }
 
-    /// How many attempts to one scheme, host and port are in flight at most; `nil` is no bound, zero or less a programmer's
-    /// error. Raising and lowering it are as for the ``total``.
+    /// The most attempts in flight to one scheme, host and port. `nil` means no bound. Zero or less is a programming
+    /// error. Raising and lowering it work as for the ``total``.
     public var perHost: Int? {
         get { state.withLock { $0.perHost == .max ? nil : $0.perHost } }
         set {
@@ -72,9 +77,11 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// How many attempts wait at most, 0 for none; `nil` is no bound. One more fails as ``RequestError/Code/slotRejected``,
-    /// but for one that had a slot here already and waits for that of another limiter.
-    /// Lowering it rejects nobody who waits already. The limiter of a ``RequestQueue`` rejects nothing.
+    /// The most attempts that wait, 0 for none. `nil` means no bound.
+    ///
+    /// One more fails as ``RequestError/Code/slotRejected``. An attempt that had a slot here, and waits for one of
+    /// another limiter, is not rejected. Lowering the bound rejects none that already waits. The limiter of a
+    /// ``RequestQueue`` rejects nothing.
     public var maximumWaiting: Int? {
         get { state.withLock { $0.maximumWaiting == .max ? nil : $0.maximumWaiting } }
         set { state.withLock { $0.maximumWaiting = Self.lineBound(newValue) } }
@@ -86,7 +93,7 @@ public final class RequestLimiter: Sendable {
     /// How many attempts wait for a slot now.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// How much is kept: hosts, and entries of all lines.
+    /// How much memory is used: the number of hosts, and of the entries of all lines.
     var keptCounts: (hosts: Int, entries: Int) { state.withLock { ($0.hostCount, $0.entryCount) } }
 
     /// How many hosts have a pace of their own.
@@ -103,8 +110,8 @@ public final class RequestLimiter: Sendable {
 
     /// Reads or changes the table at a time.
     ///
-    /// Without a pace nothing depends on the time. So the clock is read only where there is one, and outside of the lock, since
-    /// it may be code of others.
+    /// Without a pace, nothing depends on the time. So the clock is read only if there is a pace. It is read outside
+    /// the lock, because it may be code of the user.
     private func withTable<Result>(_ body: (inout SlotTable, Int64) -> Result) -> Result {
         let unpaced: Result? = state.withLock { $0.pacing == nil ? body(&$0, 0) : nil }
         if let unpaced { return unpaced }
@@ -118,7 +125,7 @@ public final class RequestLimiter: Sendable {
         for waiter in waitersAdmitted(by: edit) { tell(waiter) }
     }
 
-    /// Those who are admitted by a change that happens at a time; they are to be told.
+    /// The waiters that a change admits. The caller must tell them.
     func waitersAdmitted(by edit: (inout SlotTable, Int64) -> Void) -> [any SlotWaiter] {
         let (admitted, alarm, now) = withTable { table, now in
             edit(&table, now)
@@ -128,17 +135,18 @@ public final class RequestLimiter: Sendable {
         return admitted
     }
 
-    /// Has the table looked through at a time at which the pace lets somebody go.
+    /// Sets the alarm after which the pace admits a waiter.
     private func set(_ next: SlotTable.NextAlarm, now: Int64) {
         next.replaced?.cancel()
         let alarm = clock.alarm(after: .nanoseconds(next.time - now)) { [weak self, number = next.number] in
             self?.change(telling: Self.tellElsewhere) { table, _ in table.alarmRang(number) }
         }
-        // It may have rung already, or another one has taken its place.
+        // It may have rung already, or another one may have replaced it.
         if !state.withLock({ $0.keep(alarm, as: next) }) { alarm.cancel() }
     }
 
-    /// Tells somebody without waiting for code of the user's, which is reached on another thread.
+    /// Tells a waiter. If that may run code of the user, it happens on another thread, so that the caller does not
+    /// wait.
     private static func tellElsewhere(_ waiter: any SlotWaiter) {
         if waiter.reachesUserCode {
             DispatchQueue.global().async { waiter.wasAdmitted() }
@@ -147,7 +155,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// A response of a host came. Called once for each head, also for that of a redirect.
+    /// Records a response of a host. Called once for each head, including that of a redirect.
     func heard(_ status: Int, from url: URL?) {
         guard adaptsToTooManyRequests else { return }
         let origin = Origin(url)
@@ -156,12 +164,12 @@ public final class RequestLimiter: Sendable {
 
     // MARK: For a queue
 
-    /// Sets the ``total``, which may be 0 for a queue: then nothing is admitted until it is raised.
+    /// Sets the ``total``. For a queue it may be 0. Then nothing is admitted until it is raised.
     func setTotal(_ total: Int?) {
         change { table, _ in table.total = total ?? .max }
     }
 
-    /// Whether nothing may begin, as in a queue that is suspended.
+    /// Whether nothing may begin, as in a suspended queue.
     var isSuspended: Bool {
         get { state.withLock { $0.isSuspended } }
         set { change { table, _ in table.isSuspended = newValue } }
@@ -175,11 +183,11 @@ public final class RequestLimiter: Sendable {
 
     /// Waits for a slot.
     ///
-    /// Returns with a slot even if the Task was cancelled, if it was admitted before that was seen: check afterwards.
+    /// If the Task is cancelled too late, it returns with a slot. So check for a cancel afterwards.
     ///
     /// - Parameters:
-    ///   - origin: Where the attempt goes.
-    ///   - place: Its place in the line.
+    ///   - origin: The host of the attempt.
+    ///   - place: Its position in the line.
     ///   - standing: What it waits for.
     ///   - mayBeRejected: Whether a full line rejects it.
     /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the line is full.
@@ -193,7 +201,7 @@ public final class RequestLimiter: Sendable {
     private func takeSlot(
         for origin: Origin?, at place: Place, as standing: SlotTable.Standing, mayBeRejected: Bool = false
     ) async throws {
-        // Mostly there is one, and then nobody has to be told.
+        // Usually there is a free slot, and then no waiter must be told.
         if withTable({ $0.take(origin, as: standing, now: $1) }) { return }
         let answer = Answer<Void>()
         switch enter(origin, at: place, answer, as: standing, mayBeRejected: mayBeRejected) {
@@ -208,9 +216,12 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Takes a slot if one is free now; it overtakes nobody.
+    /// Takes a slot if one is free now. It overtakes no waiter.
     ///
-    /// - Parameter place: Its place in the line of another host, to which it may be redirected. `nil` is the end.
+    /// - Parameters:
+    ///   - origin: The host of the attempt.
+    ///   - place: Its position in the line of another host, if it is redirected there. `nil` means the end.
+    ///   - standing: What it waits for.
     func slotAtOnce(
         for origin: Origin?, at place: Place? = nil, as standing: SlotTable.Standing = .later
     ) -> Slot? {
@@ -218,9 +229,9 @@ public final class RequestLimiter: Sendable {
         return Slot(of: self, for: origin, at: place)
     }
 
-    // MARK: For those who wait without a Task
+    // MARK: For waiters without a Task
 
-    /// Takes a slot, which then has to be given back, or a place in the line, if there is one.
+    /// Takes a slot, which the caller must then give back. If none is free, it takes a position in the line.
     func enter(
         _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, as standing: SlotTable.Standing = .later,
         mayBeRejected: Bool = false
@@ -239,7 +250,7 @@ public final class RequestLimiter: Sendable {
         return entry
     }
 
-    /// Leaves the line; whether there was anybody at the place.
+    /// Leaves the line. Returns whether there was a waiter at the position.
     func leave(_ place: Place) -> Bool {
         state.withLock { $0.leave(place) }
     }
@@ -248,17 +259,17 @@ public final class RequestLimiter: Sendable {
         change { table, _ in table.release(origin) }
     }
 
-    /// Gives back a slot that was not used, for somebody who must not wait for the user's code.
+    /// Gives back a slot that was not used, for a caller that must not wait for code of the user.
     func giveBackAtOnce(_ origin: Origin?) {
         change(telling: Self.tellElsewhere) { table, now in table.release(origin, isUnused: true, now: now) }
     }
 
-    /// Takes a place of a host for one that holds a place of the total. No full line rejects it.
+    /// Takes a place at a host for an attempt that holds a place of the total. No full line rejects it.
     func takeHost(_ origin: Origin, at place: Place?) async throws {
         try await takeSlot(for: origin, at: place ?? newPlace(), as: .redirected)
     }
 
-    /// Gives back a place of a host, and not that of the total.
+    /// Gives back a place at a host, and keeps the place of the total.
     func giveBackHost(_ origin: Origin) {
         change { table, now in table.releaseHost(origin, isUnused: true, now: now) }
     }

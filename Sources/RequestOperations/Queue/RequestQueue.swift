@@ -83,7 +83,8 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Makes a queue whose requests a limiter admits, such as one with a rate.
     ///
     /// ```swift
-    /// let queue = RequestQueue(limiter: RequestLimiter(total: 64, rate: .perSecond(10), adaptsToTooManyRequests: true))
+    /// let limiter = RequestLimiter(total: 64, rate: .perSecond(10), adaptsToTooManyRequests: true)
+    /// let queue = RequestQueue(limiter: limiter)
     /// ```
     ///
     /// - Parameter limiter: The limiter of this queue. No other queue may use it. Its total is the
@@ -100,7 +101,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         for _ in held.withLock({ $0.operations }) { heldGroup.leave() }
     }
 
-    // MARK: What Foundation's queue has
+    // MARK: Overrides of Foundation's queue
 
     /// The most attempts that run at the same time, together with the other operations that execute.
     ///

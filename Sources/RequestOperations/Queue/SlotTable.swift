@@ -1,17 +1,15 @@
-/// Who holds the slots of a limiter and who waits for one. A pure value. Its owner tells the returned waiters after it has
+/// The holders of a limiter's slots, and its waiters. A pure value. Its owner tells the returned waiters after it has
 /// released the lock.
 ///
-/// What has no origin goes to no host, and is bounded by the total only.
+/// The highest priority comes first, and among equals the one that came first, as in Foundation's queues. A host that
+/// is full, or whose time by the pace has not come, is passed over. Only the total bounds waiters without an origin.
 ///
-/// The highest priority comes first, and among equals who came first, as in Foundation's queues. A host that is full, or whose
-/// time by the pace has not come, is passed over.
-///
-/// An attempt that is redirected to another host keeps its place of the total. It gives back the place of its host, and
-/// then waits for one of the other host. Two attempts that are redirected to each other's hosts cannot block each other: an
-/// attempt that waits here holds no place of a host. Nor can all places of the total be held by attempts that wait behind
-/// others which need one. While the total is full, only redirected attempts are admitted.
+/// A redirected attempt keeps its place of the total. It gives back the place at its host, and then waits for one at
+/// the other host. So two attempts that are redirected to each other's hosts cannot block each other. Nor can waiting
+/// attempts hold all places of the total while they wait behind others that need one. While the total is full, only
+/// redirected attempts are admitted.
 struct SlotTable {
-    /// A place in the line: who comes first.
+    /// A position in the line. It says who comes first.
     struct Place: Comparable, Hashable, Sendable {
         fileprivate let priority: Int8
         fileprivate let number: UInt64
@@ -20,22 +18,22 @@ struct SlotTable {
             (second.priority, first.number) < (first.priority, second.number)
         }
 
-        /// The same place in the line of a priority.
+        /// The same position, in the line of a priority.
         func with(_ priority: Operation.QueuePriority) -> Place {
-            // Priorities are −8, −4, 0, 4 and 8; Foundation takes others for the nearest of these.
+            // Priorities are −8, −4, 0, 4 and 8. Foundation maps other values to the nearest of these.
             Place(priority: Int8(clamping: priority.rawValue), number: number)
         }
     }
 
-    /// What somebody waits for.
+    /// What a waiter waits for.
     enum Standing: Sendable {
         static let allCases = [first, later, redirected]
 
         /// To begin. Nothing begins while the table is suspended.
         case first
-        /// To go on: another attempt of a request that has been sent.
+        /// To go on: a further attempt of a request that has been sent.
         case later
-        /// To follow a redirect. It holds a place of the total, and needs one of its host only.
+        /// To follow a redirect. It holds a place of the total, and needs only one at its host.
         case redirected
     }
 
@@ -51,14 +49,15 @@ struct SlotTable {
     private(set) var inFlight = 0
     private(set) var waiters: [Place: Waiter] = [:]
     private var hosts: [Origin?: Host] = [:]
-    /// The first waiters of each host that has a free place, and some that are so no longer: each is checked when it comes up.
+    /// The first waiters of each host with a free place. Some entries are stale, so each is checked when its turn
+    /// comes.
     private var candidates = ByStanding(Heap<Candidate>())
-    /// Whether nobody may begin.
+    /// Whether nothing may begin.
     var isSuspended = false
     private var lastNumber: UInt64 = 0
-    /// How fast attempts may follow each other; `nil` is no bound.
+    /// How fast attempts may follow each other. `nil` means no bound.
     var pacing: Pacing?
-    /// The hosts whose first waiter may go at a time to come, and some that are so no longer.
+    /// The hosts whose first waiter may go at a later time. Some entries are stale.
     private var paced = Heap<PacedHost>()
     private var lastPaced: UInt64 = 0
     private var alarm = AlarmState.none
@@ -71,17 +70,17 @@ struct SlotTable {
         self.maximumWaiting = maximumWaiting
     }
 
-    /// An alarm that is to be set. There is one at most, so it takes the place of another.
+    /// An alarm that the caller must set. There is at most one, so it replaces the former one.
     struct NextAlarm {
         let number: UInt64
         let time: Int64
         let replaced: Alarm?
     }
 
-    /// The alarm after which ``admit(now:)`` is to be called.
+    /// The alarm after which ``admit(now:)`` must be called.
     private enum AlarmState {
         case none
-        /// Somebody is about to set it.
+        /// A caller is about to set it.
         case due(number: UInt64, time: Int64)
         case set(Alarm, number: UInt64, time: Int64)
 
@@ -137,7 +136,7 @@ struct SlotTable {
     private struct Host {
         var inFlight = 0
         var lines = ByStanding(Line())
-        /// How it stands among the hosts whose time is to come. It has no candidate therefore.
+        /// The entry of a host that waits for its time. Such a host has no candidate.
         var paced: PacedHost?
 
         var waiting: Int { lines.first.waiting + lines.later.waiting + lines.redirected.waiting }
@@ -145,12 +144,13 @@ struct SlotTable {
 
     private struct Line {
         var waiting = 0
-        /// The waiters' places; those that left stay until they come up or are the most.
+        /// The positions of the waiters. Those of waiters that left stay until their turn, or until they are the
+        /// majority.
         var places = Heap<Place>()
-        /// The place of this line that is among the candidates.
+        /// The position of this line that is among the candidates.
         var candidate: Place?
 
-        /// Forgets who left.
+        /// Forgets waiters that left.
         mutating func clear(_ isWaiting: (Place) -> Bool) {
             while let first = places.first, !isWaiting(first) { _ = places.popFirst() }
             if places.count > 2 * waiting + 16 { places.removeAll { !isWaiting($0) } }
@@ -186,12 +186,13 @@ struct SlotTable {
         return Place(priority: 0, number: lastNumber).with(priority)
     }
 
-    /// How many slots there are for an origin.
+    /// The number of slots for an origin.
     private func bound(for origin: Origin?) -> Int {
         origin == nil ? .max : perHost
     }
 
-    /// Whoever finds a free place may take it: nobody who could use it waits, since every change admits all who can run.
+    /// An attempt that finds a free place may take it. No waiter could use it, because each change admits all that can
+    /// run.
     mutating func enter(
         _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, as standing: Standing = .later,
         mayBeRejected: Bool, now: Int64 = 0
@@ -205,7 +206,7 @@ struct SlotTable {
         return .waits
     }
 
-    /// Takes a slot if there is one, for an attempt that would not wait. Nobody is overtaken: see
+    /// Takes a free slot for an attempt that would not wait. It overtakes no waiter, as in
     /// ``enter(_:at:_:as:mayBeRejected:now:)``.
     mutating func take(_ origin: Origin?, as standing: Standing = .later, now: Int64 = 0) -> Bool {
         guard hasPlace(for: standing), hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now)
@@ -216,7 +217,7 @@ struct SlotTable {
         return true
     }
 
-    /// Whether somebody may go as far as the total is concerned.
+    /// Whether the total admits an attempt.
     private func hasPlace(for standing: Standing) -> Bool {
         switch standing {
         case .first: inFlight < total && !isSuspended
@@ -225,7 +226,7 @@ struct SlotTable {
         }
     }
 
-    /// Whether the pace lets an attempt begin now. Those who wait for their time come first.
+    /// Whether the pace lets an attempt begin now. Waiters of the same pace come first.
     private func isOnTime(_ origin: Origin?, _ now: Int64) -> Bool {
         guard let pacing else { return true }
         let isFirst = pacing.scope == .all ? waiters.isEmpty : hosts[origin]?.waiting ?? 0 == 0
@@ -239,20 +240,20 @@ struct SlotTable {
         return true
     }
 
-    /// - Parameter isUnused: Whether nothing was sent, so that the pace is as it was.
+    /// - Parameter isUnused: Whether nothing was sent, so that the pace does not count it.
     mutating func release(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
         releaseTotal()
         releaseHost(origin, isUnused: isUnused, now: now)
     }
 
-    /// Gives back a place of the total; that of the host was given back before.
+    /// Gives back a place of the total. The place at the host was given back before.
     mutating func releaseTotal() {
         inFlight -= 1
     }
 
-    /// Gives back a place of a host, and keeps that of the total.
+    /// Gives back a place at a host, and keeps the place of the total.
     ///
-    /// - Parameter isUnused: Whether nothing was sent there, so that the pace is as it was.
+    /// - Parameter isUnused: Whether nothing was sent there, so that the pace does not count it.
     mutating func releaseHost(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
         if isUnused {
             pacing?.giveBack(origin, at: now)
@@ -262,7 +263,7 @@ struct SlotTable {
         nominate(origin)
     }
 
-    /// Admits all who can run, in the order of their places.
+    /// Admits all waiters that can run, in order.
     mutating func admit(now: Int64 = 0) -> [any SlotWaiter] {
         var admitted: [any SlotWaiter] = []
         while let next = paced.first, next.time <= now || !isPaced(next) {
@@ -291,7 +292,7 @@ struct SlotTable {
         return admitted
     }
 
-    /// The first who may run as far as the total and the pace of all are concerned.
+    /// The first candidate that the total and the common pace admit.
     private mutating func popCandidate(now: Int64) -> Candidate? {
         if let pacing, pacing.nextTime(at: now) > now { return nil }
         var first: Candidate?
@@ -302,9 +303,9 @@ struct SlotTable {
         return first.flatMap { candidates[$0.standing].popFirst() }
     }
 
-    /// Makes the first waiters of a host its candidates, if the host has a free place; forgets a host without anybody.
+    /// Makes the first waiters of a host its candidates, if the host has a free place. Forgets an unused host.
     private mutating func nominate(_ origin: Origin?) {
-        // Taken out, so that its lines are not copied.
+        // The host is taken out, so that its lines are not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
         let isFree = host.paced == nil && host.inFlight < bound(for: origin)
         for standing in Standing.allCases {
@@ -321,15 +322,15 @@ struct SlotTable {
         }
     }
 
-    /// After a change of the bound for each host, every one may have a free place.
+    /// Called after the bound for each host changed. Every host may now have a free place.
     mutating func nominateAll() {
         for origin in Array(hosts.keys) { nominate(origin) }
     }
 
     // MARK: Pace
 
-    /// The alarm for when ``admit(now:)`` is to be called because of nothing but time, if that is earlier than was told before.
-    /// Who sets it hands it over to ``keep(_:as:)``.
+    /// The alarm for the next call of ``admit(now:)`` by time, if it is earlier than the former one. Then call
+    /// ``keep(_:as:)``.
     mutating func alarmToSet(now: Int64) -> NextAlarm? {
         guard let pacing else { return nil }
         var next = paced.first?.time ?? .max
@@ -342,7 +343,7 @@ struct SlotTable {
         return NextAlarm(number: lastAlarm, time: next, replaced: replaced)
     }
 
-    /// An alarm was set; whether it is still of use.
+    /// Stores an alarm that was set. Returns whether it is still of use.
     mutating func keep(_ new: Alarm, as next: NextAlarm) -> Bool {
         guard case .due(next.number, let time) = alarm else { return false }
         alarm = .set(new, number: next.number, time: time)
@@ -353,7 +354,7 @@ struct SlotTable {
         if alarm.number == number { alarm = .none }
     }
 
-    /// After a change of the pace, every host may have another time.
+    /// Changes the pace. Every host may then have another time.
     mutating func setPacing(_ next: Pacing?) {
         pacing = next
         while let host = paced.popFirst() {
@@ -361,13 +362,13 @@ struct SlotTable {
         }
     }
 
-    /// A host answered with a status.
+    /// Records the status of a host's response.
     mutating func heard(_ status: Int, from origin: Origin, now: Int64) {
         pacing?.heard(status, from: origin, at: now)
         timeChanged(for: origin, now: now)
     }
 
-    /// The first waiter of a host may go earlier than was known. One that may go only later finds that out when it comes up.
+    /// The first waiter of a host may now go earlier. One that must go later finds that out when its turn comes.
     private mutating func timeChanged(for origin: Origin?, now: Int64) {
         guard let pacing, let time = hosts[origin]?.paced?.time, pacing.nextTime(for: origin, at: now) < time else {
             return
@@ -380,7 +381,7 @@ struct SlotTable {
     }
 
     private mutating func setPace(of origin: Origin?, until time: Int64) {
-        // Its other line has come up at the same time.
+        // Another line of the host had its turn at the same time.
         guard hosts[origin]?.paced == nil else { return }
         lastPaced += 1
         let host = PacedHost(time: time, origin: origin, number: lastPaced)

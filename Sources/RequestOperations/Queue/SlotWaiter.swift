@@ -1,8 +1,8 @@
-/// Waits for a slot. It is told on the thread that gives the slot, and no lock is held then.
+/// Waits for a slot. It is called on the thread that gives the slot, without any lock.
 protocol SlotWaiter: AnyObject, Sendable {
     func wasAdmitted()
 
-    /// Whether ``wasAdmitted()`` reaches code of the user's, who may take long.
+    /// Whether ``wasAdmitted()`` may run code of the user, which may take long.
     var reachesUserCode: Bool { get }
 }
 

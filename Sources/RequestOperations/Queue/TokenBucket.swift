@@ -1,10 +1,10 @@
-/// A token bucket, counted as the time at which it is full again. A pure value; times are nanoseconds on one clock.
+/// A token bucket, stored as the time at which it is full again. A pure value. Times are nanoseconds on one clock.
 struct TokenBucket {
     /// How closely attempts may follow each other.
     struct Spacing {
-        /// Timers are not exact. So much may be made up for where attempts follow each other more closely than this.
+        /// Timers are not exact. Attempts that follow each other more closely than this may catch up by this much.
         private static let tolerance: Int64 = 10_000_000
-        /// No wait is longer. It is 73 years.
+        /// The longest wait. It is 73 years.
         private static let longest = Int64.max / 4
 
         /// The time between two attempts.
@@ -23,27 +23,27 @@ struct TokenBucket {
 
     private var fullAt: Int64 = .min
 
-    /// When the next attempt may begin; in the past if it may now.
+    /// When the next attempt may begin. If it may begin now, this is `now`.
     func nextTime(_ spacing: Spacing, at now: Int64) -> Int64 {
         fullAt > now ? max(fullAt - spacing.slack, now) : now
     }
 
-    /// An attempt begins.
+    /// Records that an attempt begins.
     mutating func take(_ spacing: Spacing, at now: Int64) {
         fullAt = Self.time(spacing.interval, after: max(fullAt, now))
     }
 
-    /// An attempt that had begun was not sent after all.
+    /// Records that an attempt that had begun was not sent.
     mutating func giveBack(_ spacing: Spacing, at now: Int64) {
         if fullAt > now { fullAt -= spacing.interval }
     }
 
-    /// Waits as long as after an attempt that begins now, unless it waits for longer.
+    /// Makes the next attempt wait as if one began now, unless it waits longer.
     mutating func wait(_ spacing: Spacing, from now: Int64) {
         fullAt = max(fullAt, Self.time(spacing.interval, after: now))
     }
 
-    /// Waits no longer than after an attempt that begins now.
+    /// Makes the next attempt wait at most as if one began now.
     mutating func shorten(to spacing: Spacing, from now: Int64) {
         fullAt = min(fullAt, Self.time(spacing.interval, after: now))
     }

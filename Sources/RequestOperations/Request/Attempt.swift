@@ -6,36 +6,39 @@ public struct Attempt: Sendable {
     /// When the attempt began, by the clock of the system.
     public let startDate: Date
 
-    /// When the attempt began, since the operation became ready to be started.
+    /// When the attempt began, counted from when the operation became ready.
     public let began: Duration
 
-    /// When the attempt ended, since the operation became ready; `nil` while it runs.
+    /// When the attempt ended, counted from when the operation became ready. `nil` while it runs.
     public internal(set) var ended: Duration?
 
-    /// Why it failed; `nil` if it succeeded or still runs. `CancellationError` for one that was cancelled.
+    /// Why the attempt failed. `nil` if it succeeded or still runs, and a `CancellationError` if it was cancelled.
     public internal(set) var error: (any Error)?
 
-    /// How long the operation waited before this attempt; zero for the first.
+    /// How long the operation waited before this attempt. Zero for the first.
     public let waited: Duration
 
-    /// What ended that wait; `nil` for the first attempt.
+    /// What ended that wait. `nil` for the first attempt.
     public let wokenBy: WakeReason?
 
-    /// Whether it was sent beside the attempt before it, which had no answer yet (``RequestConfiguration/hedging``). Nothing
-    /// was waited for before it then, and of the attempts that ran beside each other all but one fail or are cancelled.
+    /// Whether this attempt was sent beside an earlier one that had no answer yet (``RequestConfiguration/hedging``).
+    ///
+    /// The operation does not wait before a hedge. Of attempts that run in parallel, all but one fail or are cancelled.
     public let isHedge: Bool
 
     /// The status of the response, if one arrived.
     public internal(set) var status: Int?
 
-    /// How many bytes of the response's body arrived, after decompression; of a rejected response those that were read.
-    /// Known when the last transfer of the attempt has ended, 0 before and where a transport of your own does not tell.
+    /// How many bytes of the response's body arrived, after decompression. For a rejected response, how many were read.
+    ///
+    /// The value is set when the attempt's last transfer has ended, and is 0 before. It stays 0 if your own transport
+    /// does not report it.
     public internal(set) var bodySize: Int64 = 0
 
     /// The URLs that the attempt was redirected to, in order.
     public internal(set) var redirects: [URL] = []
 
-    /// The timings of the last transfer of the attempt, where the transport measures them.
+    /// The timings of the attempt's last transfer, if the transport measures them.
     public internal(set) var timings: TransferTimings? {
         get { boxedTimings?.value }
         set { boxedTimings = newValue.map(Box.init) }
@@ -43,10 +46,10 @@ public struct Attempt: Sendable {
 
     var boxedTimings: Box<TransferTimings>?
 
-    /// How many a request keeps at most, and how many of these are its first ones.
+    /// How many attempts a request keeps at most, and how many of these are its first ones.
     static let keptAtMost = 100
     static let keptFirst = 10
-    /// How many hedges one attempt has at most: were there more, it would not be kept itself.
+    /// How many hedges one attempt has at most. With more of them, its own record would not be kept.
     static let mostHedges = keptAtMost - keptFirst - 1
 
     init(
@@ -62,8 +65,8 @@ public struct Attempt: Sendable {
 }
 
 extension Attempt: CustomStringConvertible, CustomReflectable {
-    /// One line: the number, the wait before it, redirects, the status, the size of the body, how it ended. It shows
-    /// scheme, host, port and path of a URL, and the type of an error that is not ours.
+    /// One line: the number, the wait before it, the redirects, the status, the size of the body, and how it ended. It
+    /// shows scheme, host, port and path of a URL, and only the type of an error that is not ours.
     public var description: String {
         var parts = ["attempt \(number)\(isHedge ? " (hedge)" : "")"]
         if let wokenBy { parts.append("waited \(waited) (\(wokenBy))") }

@@ -26,7 +26,7 @@ struct AttemptLog: Sendable {
         return count
     }
 
-    /// The record of an attempt that runs, or of the last one. These are always kept.
+    /// The record of a running attempt, or of the last one. These records are always kept.
     subscript(number: Int) -> Attempt {
         get { records[index(of: number)] }
         set { records[index(of: number)] = newValue }

@@ -1,7 +1,7 @@
 /// What one attempt holds until it ends: a place of its queue, a slot of its limiter and a circuit permit.
 ///
-/// It is given back once. What comes later is given back at once, because an attempt that was left behind may still be
-/// in the middle of taking it.
+/// All of it is given back once. A right that arrives later is given back at once, because an attempt that was left
+/// behind may still be taking one.
 final class AttemptRights: Sendable {
     private struct Held {
         /// The place of the queue.
@@ -59,12 +59,12 @@ final class AttemptRights: Sendable {
         }
     }
 
-    /// Holds a circuit permit. If the rights were given back, so is the permit.
+    /// Holds a circuit permit. If the rights were given back, it gives the permit back at once.
     func hold(permit: CircuitPermit) {
         if !change({ $0.permit = permit }) { permit.settle(.cancelled) }
     }
 
-    /// Gives the place of the queue back, which was not used.
+    /// Gives back the unused place of the queue.
     func giveUpPlace() {
         take { held in
             defer { held.place = nil }
@@ -72,7 +72,7 @@ final class AttemptRights: Sendable {
         }?.release(isUnused: true)
     }
 
-    /// Gives the slot of the configuration's limiter back, which was not used.
+    /// Gives back the unused slot of the configuration's limiter.
     func giveUpSlot() {
         take { held in
             defer { held.slot = nil }
@@ -80,7 +80,7 @@ final class AttemptRights: Sendable {
         }?.release(isUnused: true)
     }
 
-    /// Takes the permit for another host than this one.
+    /// Takes the permit out if it is for another host than this one.
     func takePermit(unlessFor origin: Origin) -> CircuitPermit? {
         take { held in
             guard held.permit?.origin != origin else { return nil }

@@ -1,4 +1,4 @@
-/// What is known of one attempt, from its beginning until the next one begins. A pure value.
+/// The state of one attempt, from its beginning until the next one begins. A pure value.
 struct AttemptState: Sendable {
     /// What the attempt does now, or did when it ended.
     enum Activity: Sendable {
@@ -7,10 +7,10 @@ struct AttemptState: Sendable {
         case waits(RetryWait)
     }
 
-    /// How its request fares on the way to a response.
+    /// What has happened to its request on the way to a response.
     enum Course: Sendable {
         case direct
-        /// The circuit breaker did not let it pass.
+        /// The circuit breaker refused it.
         case refused
         /// A response redirected it. So the server has acted on the first request.
         case redirected
@@ -30,11 +30,11 @@ struct AttemptState: Sendable {
     var request: URLRequest?
     var bodyIsReplayable = true
     var head: ResponseHead?
-    /// The body while it is decoded. Of a failed attempt, its beginning.
+    /// The body, while it is decoded. For a failed attempt, its beginning.
     var body = Data()
     /// What a hedge drew on the budget.
     var hedgeDraw: RetryDraw?
-    /// The type of the last error that the decoder threw. An override of `decode` may replace that error by another.
+    /// The type of the last error that the decoder threw. An override of `decode` may replace that error.
     private var decoderErrorType: ObjectIdentifier?
 
     init(number: Int, rights: AttemptRights, after wake: Wake? = nil) {
@@ -43,7 +43,7 @@ struct AttemptState: Sendable {
         self.wake = wake
     }
 
-    /// Makes a hedge, which is about to be sent.
+    /// Makes a hedge that is about to be sent.
     init(hedge number: Int, sending task: TransportTask, rights: AttemptRights, draw: RetryDraw?) {
         self.init(number: number, rights: rights)
         activity = .stage(.transfer)
@@ -72,7 +72,8 @@ struct AttemptState: Sendable {
         if case .redirected = course { true } else { false }
     }
 
-    /// Whether the head of the response was accepted. (A stage in which it was rejected is not left.)
+    /// Whether the head of the response was accepted. An attempt does not leave the stage in which its head was
+    /// rejected.
     var hasAcceptedHead: Bool { head != nil && stage == .transfer }
 
     mutating func note(_ task: TransportTask) {
@@ -80,20 +81,20 @@ struct AttemptState: Sendable {
         bodyIsReplayable = task.body.isReplayable
     }
 
-    /// Notes how far a failed transfer came.
+    /// Records how far a failed transfer came.
     mutating func note(_ failure: TransferFailure) {
         head = head ?? failure.head
         body = failure.bodyPrefix
     }
 
-    /// Keeps the beginning of the body only. It is copied, because a part of the body would keep the whole.
+    /// Keeps only the beginning of the body. It is copied, because a slice would keep the whole body.
     mutating func shortenBody() {
         body = bodyPrefix
     }
 
     var bodyPrefix: Data { Data(body.prefix(TransferLimits.keptErrorBody)) }
 
-    /// Gives up what is kept of the body. The caller frees it outside of any lock.
+    /// Takes the body out. The caller frees it outside any lock.
     mutating func takeBody() -> Data {
         defer { body = Data() }
         return body
@@ -103,14 +104,14 @@ struct AttemptState: Sendable {
         decoderErrorType = ObjectIdentifier(type(of: error))
     }
 
-    /// Whether an error counts as the decoder's, because the decoder threw one of its type.
+    /// Whether an error counts as the decoder's, because the decoder threw an error of its type.
     func isOfDecoder(_ error: any Error) -> Bool {
         decoderErrorType == ObjectIdentifier(type(of: error))
     }
 }
 
 extension RequestError {
-    /// The error with what is known of its attempt, where the error does not say it itself.
+    /// The error, completed with what the attempt knows, where the error lacks it.
     func completed(by attempt: AttemptState?) -> RequestError {
         guard let attempt else { return self }
         var completed = self
@@ -121,7 +122,7 @@ extension RequestError {
 }
 
 extension RequestError.Stage {
-    /// Whether the request may have been sent when an attempt failed in this stage.
+    /// Whether the request may have been sent if an attempt failed in this stage.
     var isAfterSending: Bool {
         switch self {
         case .process, .makeTask, .slot: false

@@ -1,16 +1,16 @@
-/// The transfer of one attempt: hop after hop, as redirects lead.
+/// The transfer of one attempt, over all redirects.
 ///
-/// The attempt's time limit may leave it behind. What it does then ends at its next step.
+/// The attempt's time limit may leave it behind. It then ends at its next step.
 final class AttemptTransfer: Sendable {
     private let runner: RequestRunner
     private let attempt: Int
     private let first: TransportTask
     private let rights: AttemptRights
-    /// How long it has waited for connections. The time limit does not count that. `nil` without a limit.
+    /// How long it has waited for connections, which the time limit does not count. `nil` without a limit.
     private let wait: ConnectionWait?
     private let validate: @Sendable (ResponseHead) throws -> Void
 
-    /// Makes the transfer of an attempt that is about to be sent. Its ``run()`` gives the attempt's rights back.
+    /// Makes the transfer of an attempt that is about to be sent. Its ``run()`` gives back the attempt's rights.
     init(
         _ sent: AdmittedTask, of runner: RequestRunner, validate: @escaping @Sendable (ResponseHead) throws -> Void
     ) {
@@ -22,7 +22,7 @@ final class AttemptTransfer: Sendable {
         self.validate = validate
     }
 
-    /// Carries the transfer out, within the time limit of an attempt, and gives back what it holds.
+    /// Performs the transfer within the time limit of an attempt, and gives back the attempt's rights.
     func run() async throws -> TransportResponse {
         do {
             let response = try await follow(within: runner.configuration.attemptTimeLimit)
@@ -34,9 +34,10 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// Sends the request, and what redirects make of it.
+    /// Sends the request and follows redirects.
     ///
-    /// - Parameter limit: The time that all hops have together. While a redirect waits for a place of another host, it stands still.
+    /// - Parameter limit: The time for all hops together. It stands still while a redirect waits for a place of another
+    ///   host.
     private func follow(within limit: Duration?) async throws -> TransportResponse {
         var task = first
         var visited: [RedirectPolicy.Hop] = []
@@ -54,7 +55,7 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// One hop, in the time that the hops before it have left.
+    /// One hop, within the time that the hops before it have left.
     private func send(_ task: TransportTask, within left: inout Duration?) async throws -> TransportResponse {
         let (limit, began) = (left, runner.now)
         let waited = wait?.total ?? .zero
@@ -64,7 +65,7 @@ final class AttemptTransfer: Sendable {
         ) { try await self.send(task) }
     }
 
-    /// The task of the next hop, if the error of this one is a redirect; otherwise throws the error.
+    /// The task of the next hop, if the error of this hop is a redirect. Otherwise throws the error.
     private func task(
         following error: any Error, after task: TransportTask, _ visited: inout [RedirectPolicy.Hop]
     ) throws -> TransportTask {
@@ -78,7 +79,7 @@ final class AttemptTransfer: Sendable {
         return next
     }
 
-    /// One hop. A head that redirects is rejected with the redirect as its error, so that its body is not delivered.
+    /// One hop. A redirecting head is rejected with the redirect as its error, so its body is not delivered.
     private func send(_ task: TransportTask) async throws -> TransportResponse {
         let task = traced(task)
         let response: TransportResponse
@@ -91,7 +92,8 @@ final class AttemptTransfer: Sendable {
         return response
     }
 
-    /// The task, with a trace if the attempt goes on to a decision when it is stopped: as only a limit of its own does it.
+    /// Adds a trace to the task if the attempt has a time limit. Only that limit can stop a transfer after which the
+    /// request still goes on to a decision.
     private func traced(_ task: TransportTask) -> TransportTask {
         guard runner.configuration.attemptTimeLimit != nil else { return task }
         var task = task
@@ -99,7 +101,7 @@ final class AttemptTransfer: Sendable {
         return task
     }
 
-    /// How the head of the response to a task is judged.
+    /// The closure that judges the head of the response to a task.
     private func judgement(of task: TransportTask) -> @Sendable (ResponseHead) throws -> Void {
         let isHEAD = task.request.httpMethod == "HEAD"
         return { head in try self.judge(head, isHEAD: isHEAD) }
@@ -118,7 +120,8 @@ final class AttemptTransfer: Sendable {
         do {
             try validate(head)
         } catch {
-            // Before the slot is given back: who gets it asks whether the host is to be left alone.
+            // This comes before the slot is given back. The attempt that gets it asks whether it must leave the host
+            // alone.
             runner.noteRetryAfter(of: head)
             throw error
         }
@@ -126,8 +129,7 @@ final class AttemptTransfer: Sendable {
         hostAnswered()
     }
 
-    /// Takes the response of a hop. One whose head nobody has shown, or whose rejection the transport made nothing of, is
-    /// judged here.
+    /// Takes the response of a hop. Judges its head here if the transport never presented it, or ignored its rejection.
     private func accept(_ response: TransportResponse, to task: TransportTask) throws {
         var isJudged = false
         try runner.advance { state in
@@ -153,21 +155,22 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// A redirect to another host gives the places of its host back before it waits for the next, and keeps those of the totals.
+    /// A redirect to another host gives back its place at the old host before it waits for one at the new host. It
+    /// keeps its places of the totals.
     private func exchangeSlots(for task: TransportTask) async throws {
         let (slots, origin) = (rights.slots, Origin(task.request.url))
-        // An attempt that was left behind holds none.
+        // An attempt that was left behind holds no slots.
         guard slots.contains(where: { $0.isHeld && !$0.isFor(origin) }) else { return }
         try await runner.exchange(slots, for: origin, in: attempt)
     }
 
-    /// A redirect to another host shows that the one which sent it works. That is told before the wait for the other host, which
-    /// is no fault of the first.
+    /// A redirect to another host shows that the first host works. This is recorded before the wait for the other host,
+    /// which is not the first host's fault.
     private func settlePermit(before task: TransportTask) {
         rights.takePermit(unlessFor: Origin(task.request.url))?.settle(.succeeded)
     }
 
-    /// Asks for the circuit of a redirect's host, unless that of the same host is held.
+    /// Asks for the circuit of the redirect's host, unless the attempt holds that host's permit.
     private func admitToCircuit(_ task: TransportTask) throws {
         guard rights.permit == nil else { return }
         do {
@@ -179,7 +182,7 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// The host answered as it should, whatever happens to the rest of its response.
+    /// The host has answered as it should, whatever happens to the rest of its response.
     private func hostAnswered() {
         rights.permit?.answered()
     }
@@ -196,7 +199,7 @@ private struct Redirect: Error {
 }
 
 extension TransportTask {
-    /// Carries the task out in its own way or the transport's.
+    /// Performs the task with its own function, or with the transport.
     fileprivate func perform(
         over transport: any Transport, onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {

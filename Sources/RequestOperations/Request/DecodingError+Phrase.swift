@@ -1,6 +1,6 @@
 extension DecodingError {
-    /// What was wrong with a body, and at which coding path, such as `no value for 'name' at users[3]`. Without any value of
-    /// the body: the decoder's own text may quote one.
+    /// What was wrong with a body, and at which coding path, such as `no value for 'name' at users[3]`. It contains no
+    /// value of the body, which the decoder's own text may quote.
     var phrase: String {
         switch self {
         case .keyNotFound(let key, let context): "no value for '\(key.stringValue)'" + Self.place(of: context)
@@ -12,7 +12,7 @@ extension DecodingError {
         }
     }
 
-    /// How many characters of a path are shown: its end, since that is the place.
+    /// The most characters of a path that are shown. They are its last ones, because these name the place.
     private static let longestPath = 200
 
     private static func place(of context: Context) -> String {

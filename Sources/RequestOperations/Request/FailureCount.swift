@@ -6,16 +6,16 @@ struct FailureCount: Sendable {
     private(set) var refusals = 0
     /// How many attempts were answered 429 with a `Retry-After`.
     private(set) var tooManyRequests = 0
-    /// The attempt whose failure was decided upon last. `nil` before the first failure.
+    /// The last attempt whose failure was decided upon. `nil` before the first failure.
     private(set) var lastFailed: Int?
-    /// Whether the last failure was the loss of a connection that others had used before. The next attempt then makes
-    /// its own connection.
+    /// Whether the last failure was the loss of a reused connection. The next attempt then makes its own connection.
     private(set) var lostReusedConnection = false
 
     /// Counts a failed attempt.
     ///
     /// - Parameters:
-    ///   - transfer: How the transfer failed, if it was the transfer.
+    ///   - attempt: The state of the attempt.
+    ///   - transfer: How the transfer failed, if it was the transfer that failed.
     ///   - date: When the failure was noticed.
     mutating func add(_ attempt: AttemptState, _ transfer: TransferFailure?, at date: Date) {
         lastFailed = attempt.number

@@ -1,9 +1,9 @@
-/// The alarm of a time limit that waits for a connection do not use up: what was waited is added to the limit.
+/// The alarm of a time limit that does not count waits for a connection. The time of such waits is added to the limit.
 final class LimitAlarm: Sendable {
     private enum State {
-        /// It is to ring. So much of the wait has been added to the limit.
+        /// The alarm is set. This much of the waits has been added to the limit.
         case set(Alarm?, added: Duration)
-        /// It rang, or was cancelled.
+        /// The alarm rang or was cancelled.
         case over
     }
 
@@ -12,21 +12,22 @@ final class LimitAlarm: Sendable {
     private let clock: RequestClock
     private let action: @Sendable () -> Void
 
-    /// While a wait goes on, the alarm looks again after so long at the earliest.
+    /// While a wait goes on, the alarm checks again after this time at the earliest.
     private static let shortestLook = Duration.milliseconds(20)
 
     /// Sets the alarm.
     ///
     /// - Parameters:
-    ///   - limit: After how long it rings.
-    ///   - wait: What is added to that; `nil` adds nothing.
-    ///   - action: Called once, if the alarm is not cancelled before; it must only resume or cancel.
+    ///   - limit: The time until it rings.
+    ///   - wait: The waits that are added to that time. `nil` adds nothing.
+    ///   - clock: The clock that measures the limit.
+    ///   - action: Called once, unless the alarm is cancelled first. It must only resume or cancel.
     init(
         after limit: Duration, besides wait: ConnectionWait?, on clock: RequestClock,
         _ action: @escaping @Sendable () -> Void
     ) {
         self.wait = wait
-        // What was waited before the alarm was set is not part of its time.
+        // Waits before the alarm was set are not part of its time.
         state = Locked(.set(nil, added: wait?.total ?? .zero))
         self.clock = clock
         self.action = action

@@ -1,7 +1,7 @@
-/// What a server says of a problem in a body of the media type `application/problem+json` (RFC 9457, section 3.1). A member
-/// that is missing or not of its type is `nil`, as that section demands.
+/// What a server says about a problem, in a body of the media type `application/problem+json` (RFC 9457, section 3.1).
+/// A member that is missing or has another type is `nil`, as that section demands.
 public struct ProblemDetails: Sendable, Hashable {
-    /// A URI reference that identifies the kind of problem; `nil` means `about:blank`: nothing beyond the status.
+    /// A URI reference that identifies the kind of problem. `nil` means `about:blank`: the status says everything.
     public let type: String?
     /// The status that the server gave this response.
     public let status: Int?
@@ -18,7 +18,7 @@ extension ProblemDetails: Decodable {
         case type, status, title, detail, instance
     }
 
-    /// Reads a JSON object; anything else is an error.
+    /// Reads a JSON object. Anything else is an error.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         func text(_ member: Member) -> String? { try? members.decode(String.self, forKey: member) }
@@ -31,8 +31,8 @@ extension ProblemDetails: Decodable {
 }
 
 extension RequestError {
-    /// What the server says of the problem, if its response has the media type `application/problem+json` and is not longer
-    /// than ``RequestConfiguration/errorBodyLimit``.
+    /// What the server says about the problem. `nil` unless its response has the media type `application/problem+json`
+    /// and is at most ``RequestConfiguration/errorBodyLimit`` bytes long.
     public var problem: ProblemDetails? {
         if let readProblem { return readProblem.value }
         return head.flatMap { ProblemDetails(of: $0, bodyPrefix) }
@@ -47,7 +47,8 @@ extension ProblemDetails {
         self = problem
     }
 
-    /// The failure of an attempt with what a body says that is longer than what an error keeps of it.
+    /// The failure of an attempt, completed with a problem that is longer than the part of the body that an error
+    /// keeps.
     static func noted(in error: any Error) -> any Error {
         guard var failure = error as? TransferFailure, var refusal = failure.error as? RequestError,
             failure.bodyPrefix.count > TransferLimits.keptErrorBody, let head = refusal.head ?? failure.head,

@@ -41,7 +41,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Does not follow any redirects.
     public static let none = RedirectPolicy(maximum: 0)
 
-    /// The target of a redirecting response; `nil` if this policy does not follow it.
+    /// The target of a redirecting response. `nil` if this policy does not follow it.
     func target(of head: ResponseHead) -> URL? {
         guard maximum > 0, [301, 302, 303, 307, 308].contains(head.status),
             let location = head.location

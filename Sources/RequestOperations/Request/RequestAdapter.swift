@@ -1,4 +1,4 @@
-/// Changes a request before it is sent. It is one closure; several are ready-made.
+/// Changes a request before it is sent. It is one closure, and several are ready-made.
 ///
 /// The adapters of a configuration run in order at every attempt, each time from the original request. So a token is
 /// fresh, and an edit is never applied twice. If an adapter throws, the attempt fails in the stage `process`.
@@ -125,7 +125,7 @@ public struct RequestAdapter: Sendable {
 }
 
 extension RequestAdapter: CustomStringConvertible, CustomReflectable {
-    /// What the adapter does: the name of the field that it sets, without the value, or that it changes the request.
+    /// What the adapter does. For a field it gives the name, without the value.
     public var description: String {
         switch work {
         case .field(let name, _, let isDefault): isDefault ? "sets \(name) unless it is set" : "sets \(name)"

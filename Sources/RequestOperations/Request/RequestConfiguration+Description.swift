@@ -1,5 +1,5 @@
 extension RequestConfiguration: CustomStringConvertible, CustomReflectable {
-    /// One line: the transport, the adapters, the number of retries, the deadline.
+    /// One line: the transport, the adapters, the number of retries and the deadline.
     public var description: String {
         var parts = ["\(type(of: transport))"]
         if !adapters.isEmpty { parts.append("adapters: \(adapters.map(\.description).joined(separator: "; "))") }
@@ -8,7 +8,8 @@ extension RequestConfiguration: CustomStringConvertible, CustomReflectable {
         return parts.joined(separator: ", ")
     }
 
-    /// The plain settings. Values that are code, or that may hold anything, such as the transport, are shown by their type.
+    /// The plain settings. Values that are code, or that may hold anything, are shown by their type, such as the
+    /// transport.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,9 +1,9 @@
 extension RequestError: LocalizedError {
-    /// A sentence in English for people who know nothing of HTTP: what happened, and with which host.
+    /// An English sentence for people who know nothing about HTTP: what happened, and with which host.
     ///
-    /// If the cause is an error of your own that is a `LocalizedError`, its `errorDescription` takes the place of this
-    /// sentence. That holds for ``Code/stageFailed``, and for what an ``ErrorBodyDecoder`` makes of a refused response. For
-    /// a log there is ``description``.
+    /// If the cause is your own `LocalizedError`, its `errorDescription` replaces this sentence. That applies to
+    /// ``Code/stageFailed``, and to the error that an ``ErrorBodyDecoder`` makes of a rejected response. For a log, use
+    /// ``description``.
     public var errorDescription: String? { sentenceOfCause ?? sentence }
 
     private var sentenceOfCause: String? {

@@ -1,12 +1,12 @@
 extension RequestError {
-    /// Which request an error is about.
+    /// The request that an error is about.
     struct Subject: Sendable {
         let id: RequestID?
         let method: String
         let url: URL?
         /// `nil` for the error of an attempt.
         var notRetried: NotRetried?
-        /// The other request out of whose operation the error came, if it did.
+        /// The other request whose operation caused the error, if any.
         var origin: OtherRequest?
 
         init(_ request: URLRequest, _ id: RequestID?) {
@@ -23,27 +23,27 @@ extension RequestError {
         let host: String?
     }
 
-    /// The id of the request, that of its operation (``URLRequestOperation/id``); `nil` in an error that did not come from an
-    /// operation.
+    /// The id of the request, equal to that of its operation (``URLRequestOperation/id``). `nil` if the error does not
+    /// come from an operation.
     public var requestID: RequestID? { subject?.value.id }
 
-    /// The method of the request, as the adapters made it; `nil` in an error that did not come from an operation.
+    /// The method of the request, as the adapters made it. `nil` if the error does not come from an operation.
     public var method: String? { subject?.value.method }
 
-    /// Scheme, host, port and path of the request's URL, as the adapters made it and before redirects: without user, password,
-    /// query and fragment. `nil` in an error that did not come from an operation.
+    /// Scheme, host, port and path of the request's URL, as the adapters made it and before redirects. It has no user,
+    /// password, query or fragment. `nil` if the error does not come from an operation.
     public var location: String? { subject.map { Redaction.location(of: $0.value.url) } }
 
-    /// Why no further attempt followed, as a phrase: `POST, no idempotency key`, `4 of 4 attempts`, `not a passing failure`,
-    /// `the deadline`. `nil` in the error of a single attempt.
+    /// Why no further attempt followed, as a phrase: `POST, no idempotency key`, `4 of 4 attempts`, `not a passing
+    /// failure`, `the deadline`. `nil` in the error of a single attempt.
     public var notRetried: String? { subject?.value.notRetried?.description }
 
-    /// The host that the error is about: of the request that failed, and where a redirect led.
+    /// The host that the error is about. After a redirect, it is the host that the redirect led to.
     var host: String? {
         subject?.value.origin?.host ?? (head?.url ?? attempts.last?.redirects.last ?? subject?.value.url)?.host
     }
 
-    /// The error as one of a request. An error of another request keeps its method and location.
+    /// The error, assigned to a request. If it came from another request, it keeps that one's method and location.
     func about(_ request: URLRequest, _ id: RequestID?, notRetried: NotRetried? = nil) -> RequestError {
         var error = self
         var subject = Subject(request, id)
@@ -53,7 +53,7 @@ extension RequestError {
         return error
     }
 
-    /// The request that this error came from, if it is not the one with the id.
+    /// The request that this error came from, if it has another id.
     private func origin(besides id: RequestID?) -> OtherRequest? {
         guard let subject = subject?.value else { return nil }
         guard subject.origin == nil, let id, let other = subject.id, other != id else { return subject.origin }

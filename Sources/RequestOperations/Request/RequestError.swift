@@ -1,7 +1,7 @@
-/// Why a request failed for good, or why one attempt of it did.
+/// Why a request failed for good, or why one of its attempts failed.
 ///
-/// Every failure of a ``URLRequestOperation`` is one of these, or a `CancellationError`, which is never wrapped. An error
-/// that your own code threw out of a stage is in ``underlying``, untouched.
+/// Every failure of a ``URLRequestOperation`` is a `RequestError` or a `CancellationError`, which is never wrapped. An
+/// error that your own code threw in a stage is in ``underlying``, unchanged.
 public struct RequestError: Error, Sendable {
     /// What went wrong.
     public let code: Code
@@ -9,38 +9,38 @@ public struct RequestError: Error, Sendable {
     /// The stage in which it went wrong.
     public let stage: Stage
 
-    /// The error that caused this one, where there is one: of your code, of a decoder, of the transport.
+    /// The error that caused this one, if any. It comes from your code, a decoder or the transport.
     public let underlying: (any Error)?
 
     /// The head of the response, if one had arrived.
     public internal(set) var head: ResponseHead?
 
-    /// The first bytes of the response's body for diagnosis, at most 4 KiB.
+    /// The first bytes of the response's body, for diagnosis. At most 4 KiB.
     public internal(set) var bodyPrefix: Data
 
-    /// The problem that was read from a body of which ``bodyPrefix`` is a part only.
+    /// The problem, if it was read from a body that is longer than ``bodyPrefix``.
     var readProblem: Box<ProblemDetails>?
 
-    /// Every attempt that was begun, the failed last one included: when, why it failed, how long the operation waited
-    /// before it, what woke it. Empty on the error of a single attempt; of more than 100
-    /// the first 10 and the last 90.
+    /// Every attempt so far, including the last one that failed. It says when each ran, why it failed, how long the
+    /// operation waited before it, and what ended that wait. Of more than 100, the first 10 and the last 90 are kept.
+    /// Empty in the error of a single attempt.
     public internal(set) var attempts: [Attempt]
 
-    /// One sentence that says more than the code: which field, which limit. Without credentials, and without what the
-    /// server sent.
+    /// One sentence that says more than the code, such as which field or which limit. It has no credentials and nothing
+    /// that the server sent.
     public let reason: String?
 
     /// The request, and why it was not retried.
     var subject: Box<Subject>?
 
-    /// Makes an error, for a stage, a decision or a transport of your own.
+    /// Makes an error, for your own stage, decision or transport.
     ///
     /// - Parameters:
     ///   - code: What went wrong.
-    ///   - stage: Where.
+    ///   - stage: The stage in which it went wrong.
     ///   - underlying: The cause. `nil` by default.
     ///   - head: The head of the response. `nil` by default.
-    ///   - bodyPrefix: The beginning of the response's body; only its first 4 KiB are kept. Empty by default.
+    ///   - bodyPrefix: The beginning of the response's body. Only its first 4 KiB are kept. Empty by default.
     ///   - reason: One sentence without credentials. `nil` by default.
     public init(
         _ code: Code, stage: Stage, underlying: (any Error)? = nil, head: ResponseHead? = nil,
@@ -50,13 +50,13 @@ public struct RequestError: Error, Sendable {
         self.stage = stage
         self.underlying = underlying
         self.head = head
-        // Copied: a part of a body would keep the whole.
+        // It is copied, because a slice would keep the whole body.
         self.bodyPrefix = Data(bodyPrefix.prefix(TransferLimits.keptErrorBody))
         self.reason = reason
         attempts = []
     }
 
-    /// The stages of a request, in their order.
+    /// The stages of a request, in order.
     public enum Stage: String, Sendable, CaseIterable {
         /// Adapters make the request that this attempt sends.
         case process
@@ -78,10 +78,10 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible {
-    /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the reason.
-    /// Then follow the request's id, the number of attempts, and why there was no further one. An error that came from
-    /// another request, as out of an adapter, has the method and location of that one, too. The line has no query, no field
-    /// and no body.
+    /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the
+    /// reason. Then come the request's id, the number of attempts, and why no further one followed. If the error came
+    /// from another request, for example from an adapter, the line has that one's method and location, too. It has no
+    /// query, no field and no body.
     public var description: String {
         var line = "\(code) in \(stage.rawValue)"
         if let method, let location {
@@ -101,7 +101,7 @@ extension RequestError: CustomStringConvertible {
             line += ": \(underlying.redacted)"
         }
         if !remarks.isEmpty { line += " (\(remarks.joined(separator: "; ")))" }
-        // One line even if a reason of yours is several.
+        // It must be one line, even if your reason has several.
         return line.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
@@ -109,14 +109,14 @@ extension RequestError: CustomStringConvertible {
         var remarks: [String] = []
         if let requestID { remarks.append("request \(requestID)") }
         if let last = attempts.last, last.number > 1 { remarks.append("\(last.number) attempts") }
-        // A reason that says why there was no retry stands in the line already.
+        // If the reason says why there was no retry, the line already has it.
         if let notRetried, notRetried != reason { remarks.append("not retried: \(notRetried)") }
         return remarks
     }
 }
 
 extension RequestError: CustomReflectable {
-    /// What `dump` shows: all but the body and the URLs, with the cause as one line.
+    /// What `dump` shows: everything but the body and the URLs. The cause is one line.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -129,11 +129,15 @@ extension RequestError: CustomReflectable {
 }
 
 extension RequestError {
-    /// The error of a stage as one of ours. A ``RequestError`` stays itself, and a transport's failure gives up its cause.
-    /// Any other error is wrapped: as ``Code/undecodable`` if it says that a value cannot be decoded, else as
-    /// ``Code/stageFailed``.
+    /// The error of a stage, as one of ours.
     ///
-    /// - Parameter isOfDecoder: Whether it was the decoder that threw in the stage `decode`, and not an override.
+    /// A ``RequestError`` stays as it is, and a transport's failure yields its cause. Any other error is wrapped. It
+    /// becomes ``Code/undecodable`` if it says that a value cannot be decoded, and else ``Code/stageFailed``.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - stage: The stage that threw it.
+    ///   - isOfDecoder: Whether the decoder threw it in the stage `decode`, rather than an override.
     init(wrapping error: any Error, stage: Stage, isOfDecoder: Bool = true) {
         switch error {
         case let error as RequestError:
@@ -153,6 +157,6 @@ extension RequestError {
 }
 
 extension RequestError.Stage {
-    /// Whether what the transport throws fails the attempt in this stage.
+    /// Whether an error that the transport throws fails the attempt in this stage.
     var isOfTransfer: Bool { self == .transfer || self == .validate }
 }

@@ -1,12 +1,12 @@
 extension RequestError {
-    /// What went wrong: an open set, so that a new code breaks nobody's `switch`.
+    /// What went wrong. The set is open, so a new code does not break a `switch`.
     ///
     /// A code can be caught by pattern: `catch RequestError.Code.timedOut`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, such as `timedOut`: stable, fit for a log or a metric's label.
+        /// The code's name, such as `timedOut`. It is stable, and suits a log or the label of a metric.
         public let description: String
 
-        /// Makes a code of your own, for your stages and transports.
+        /// Makes your own code, for your stages and transports.
         public init(_ name: String) {
             description = name
         }
@@ -21,13 +21,14 @@ extension RequestError {
 extension RequestError.Code {
     // MARK: The request
 
-    /// The URL is missing a host or is not a URL that can be requested.
+    /// The URL has no host, or cannot be requested.
     public static let badURL = Self("badURL")
     /// The transport does not speak the URL's scheme.
     public static let unsupportedScheme = Self("unsupportedScheme")
-    /// A field's name is not a token, its value has a CR, LF or NUL (RFC 9110, section 5.5), or the fields are too large to send.
+    /// A field's name is not a token, its value has a CR, LF or NUL (RFC 9110, section 5.5), or the fields are too
+    /// large.
     public static let invalidField = Self("invalidField")
-    /// The body could not be made: an encoder failed, a file or a stream could not be read.
+    /// The body could not be made: an encoder failed, or a file or stream could not be read.
     public static let unencodableBody = Self("unencodableBody")
     /// The body comes from a stream that cannot be opened a second time, so the request cannot be sent again.
     public static let bodyNotReplayable = Self("bodyNotReplayable")
@@ -36,28 +37,28 @@ extension RequestError.Code {
 
     // MARK: The network
 
-    /// A time limit ran out; ``RequestError/stage`` and the reason say which.
+    /// A time limit ran out. ``RequestError/stage`` and the reason say which one.
     public static let timedOut = Self("timedOut")
-    /// The name of the host (or proxy) could not be resolved.
+    /// The name of the host or the proxy could not be resolved.
     public static let cannotResolveHost = Self("cannotResolveHost")
-    /// No connection could be made: refused, unreachable.
+    /// No connection could be made. It was refused, or the host is unreachable.
     public static let cannotConnect = Self("cannotConnect")
     /// The machine is not connected to a network.
     public static let notConnected = Self("notConnected")
-    /// This process has no descriptor, thread, memory or port left for the request, which says nothing of the host. Nothing
-    /// was sent, unless the response had no file to go to.
+    /// This process has no descriptor, thread, memory or port left for the request. That says nothing about the host.
+    /// Nothing was sent, except if the file for the response could not be opened.
     public static let outOfLocalResources = Self("outOfLocalResources")
-    /// The connection ended before the response was whole.
+    /// The connection ended before the response was complete.
     public static let connectionLost = Self("connectionLost")
-    /// The TLS handshake failed for another reason than the certificate.
+    /// The TLS handshake failed for a reason other than the certificate.
     public static let secureConnectionFailed = Self("secureConnectionFailed")
-    /// The server's certificate is not trusted: unknown issuer, wrong host, expired, or roots that cannot be read.
+    /// The server's certificate is not trusted: unknown issuer, wrong host, expired, or unreadable roots.
     public static let untrustedCertificate = Self("untrustedCertificate")
-    /// The server did not accept the client's certificate, or demanded one, or the certificate or its key cannot be used.
+    /// The server rejected the client's certificate or demanded one, or the certificate or its key is unusable.
     public static let clientCertificateRejected = Self("clientCertificateRejected")
-    /// The server's key is none of the pinned ones.
+    /// The server's key is not one of the pinned keys.
     public static let pinningFailed = Self("pinningFailed")
-    /// The proxy could not be reached or refused.
+    /// The proxy was unreachable, or refused.
     public static let proxyFailed = Self("proxyFailed")
 
     // MARK: The response
@@ -68,17 +69,19 @@ extension RequestError.Code {
     public static let unacceptableContentType = Self("unacceptableContentType")
     /// The body is larger than ``RequestConfiguration/maximumBodySize``.
     public static let bodyTooLarge = Self("bodyTooLarge")
-    /// The body ended before its declared length or within its content coding, or is not framed as declared.
+    /// The body ended before its declared length or within its content coding, or it is not framed as declared.
     public static let truncatedBody = Self("truncatedBody")
-    /// The body is not compressed as `Content-Encoding` says. Over libcurl 8.5 and later this is also a body in a coding that
-    /// libcurl does not know, or of several gzip members. Older ones give the first as it came, and decode the second.
+    /// The body is not compressed as `Content-Encoding` says.
+    ///
+    /// With libcurl 8.5 and later, a body in a coding that libcurl does not know fails too, and so do several gzip
+    /// members. Older versions deliver the first body as it is, and decode the second.
     public static let undecodableContent = Self("undecodableContent")
-    /// The response is not HTTP that can be read.
+    /// The response is not readable HTTP.
     public static let malformedResponse = Self("malformedResponse")
     /// The body is empty and the value's type has no empty form.
     public static let emptyBody = Self("emptyBody")
-    /// The decoder failed; its error is in ``RequestError/underlying``. For a `DecodingError` the reason has the coding
-    /// path.
+    /// The decoder failed. Its error is in ``RequestError/underlying``. For a `DecodingError`, the reason has the
+    /// coding path.
     public static let undecodable = Self("undecodable")
     /// The response could not be written to its file.
     public static let fileFailed = Self("fileFailed")
@@ -94,8 +97,8 @@ extension RequestError.Code {
 
     // MARK: The operation
 
-    /// A stage of your own code, or the consumer of a stream, threw an error that is not a ``RequestError``, such as a
-    /// `URLError`. That error is in ``RequestError/underlying``. A `DecodingError` out of
+    /// Your own stage, or the consumer of a stream, threw an error that is not a ``RequestError``, such as a
+    /// `URLError`. That error is in ``RequestError/underlying``. A `DecodingError` from
     /// ``URLRequestOperation/decode(_:)``, and any error of the decoder, is ``undecodable`` instead.
     public static let stageFailed = Self("stageFailed")
     /// The limiter's line was full.
@@ -103,17 +106,17 @@ extension RequestError.Code {
     /// The server asked this request, or another one to the same host, to wait longer than the policy or the deadline
     /// allows.
     public static let retryAfterTooLong = Self("retryAfterTooLong")
-    /// The ``RetryBudget`` has no room for the retry, or none in time. The failure that was to be retried is in
+    /// The ``RetryBudget`` has no room for the retry, or none in time. The original failure is in
     /// ``RequestError/underlying``.
     public static let retryBudgetExhausted = Self("retryBudgetExhausted")
-    /// The ``CircuitBreaker`` refused the attempt; nothing was sent.
+    /// The ``CircuitBreaker`` refused the attempt. Nothing was sent.
     public static let circuitOpen = Self("circuitOpen")
     /// A failure of the transport that has no code of its own.
     public static let unknown = Self("unknown")
 }
 
 extension RequestError.Code {
-    /// The code that stands for an error of Foundation's.
+    /// The code for a `URLError`.
     init(_ error: URLError) {
         self =
             switch error.code {

@@ -1,5 +1,5 @@
 extension RequestEvent: CustomStringConvertible, CustomReflectable {
-    /// One line: the id of the request, the step, and of a wait the reason.
+    /// One line: the id of the request, the step, and for a wait the reason.
     public var description: String { "request \(id): \(step)" + (waitReason.map { " (\($0))" } ?? "") }
 
     /// No children, so that `dump` shows the same line.
@@ -7,8 +7,8 @@ extension RequestEvent: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
-    /// One line. It shows scheme, host, port and path of a URL, the status of a head, and the type of an error that is not
-    /// ours.
+    /// One line. It shows scheme, host, port and path of a URL, and the status of a head. Of an error that is not ours
+    /// it shows only the type.
     public var description: String {
         switch self {
         case .began: "began"

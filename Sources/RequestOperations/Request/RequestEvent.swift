@@ -1,40 +1,43 @@
-/// One step of a request, as ``RequestConfiguration/onEvent`` hears of it.
+/// One step of a request, as ``RequestConfiguration/onEvent`` gets it.
 ///
-/// The steps of one request come in this order, those in braces once for each attempt:
-/// `began` { `attemptBegan`, (`waitsForConnectivity`, `woke`)…, (`waits`, `woke`)…, (`waitsForSlot`, `gotSlot`)…, (`redirected`, (`waitsForSlot`, `gotSlot`))…,
-/// `head`, `attemptFailed`, `decided`, (`waits`, `woke`)… } `ended`. What does not happen is left out.
+/// The steps of one request come in this order. Steps in braces repeat for each attempt, and steps that do not happen
+/// are left out.
 ///
-/// The first attempt waits for a network if the configuration says so. An attempt waits if its host has asked another request
-/// to leave it alone, of which this one had not heard when it was decided upon (``HostRegistry``). With a limiter an
-/// attempt waits for its slot once, and a second time if it waited longer than the configuration's
-/// ``RequestConfiguration/freshness`` and was processed again; a redirect that leads to another host waits for a slot there.
-/// A retry waits a second time if its ``RetryBudget`` has no room when its wait is over.
-/// With ``RequestConfiguration/hedging`` an attempt may have `hedgeBegan` or `notHedged` before its `head`. From `hedgeBegan`
-/// on the steps of the attempts that run beside each other (`redirected`, `waitsForSlot`, `gotSlot`, `head`) come as they
-/// happen, and `attemptFailed` for each of them that fails while another may still answer, or that decides the outcome;
-/// `hedgeDecided` says which one the request goes on with.
-/// `abandoned` comes whenever a stage is left behind, once for each; nothing comes after `ended`, which may be told a
-/// moment after the result is there.
+/// `began` { `attemptBegan`, (`waitsForConnectivity`, `woke`)…, (`waits`, `woke`)…, (`waitsForSlot`, `gotSlot`)…,
+/// (`redirected`, (`waitsForSlot`, `gotSlot`))…, `head`, `attemptFailed`, `decided`, (`waits`, `woke`)… } `ended`
+///
+/// - The first attempt waits for a network if the configuration says so.
+/// - An attempt waits if its host has told another request to wait, and the decision did not know of that
+///   (``HostRegistry``).
+/// - With a limiter, an attempt waits for its slot once. It waits again if the first wait exceeded
+///   ``RequestConfiguration/freshness``. A redirect to another host waits for a slot there.
+/// - A retry waits a second time if its ``RetryBudget`` has no room when its wait is over.
+/// - With ``RequestConfiguration/hedging`` an attempt may have `hedgeBegan` or `notHedged` before its `head`. After
+///   `hedgeBegan`, the steps of the parallel attempts come as they happen (`redirected`, `waitsForSlot`, `gotSlot`,
+///   `head`). `attemptFailed` comes for each attempt that fails while another may still answer, and for one that
+///   decides the outcome. `hedgeDecided` says which attempt the request goes on with.
+/// - `abandoned` comes once for each stage that is left behind.
+/// - Nothing comes after `ended`, which may be reported a moment after the result is there.
 public struct RequestEvent: Sendable {
     /// The request.
     public let id: RequestID
     /// The step.
     public let step: Step
-    /// Why the operation waits; `nil` for all steps but `waits`.
+    /// Why the operation waits. `nil` for all steps except `waits`.
     public internal(set) var waitReason: WaitReason?
 
     /// The steps of a request.
     public enum Step: Sendable {
         /// The operation was started.
         case began
-        /// An attempt with this number began.
+        /// An attempt began. The value is its number.
         case attemptBegan(Int)
-        /// A hedge with this number was sent beside the attempt that runs; it has no `attemptBegan`.
+        /// A hedge with this number was sent beside the running attempt. It has no `attemptBegan`.
         case hedgeBegan(Int)
-        /// The attempt that runs is not helped by a hedge, though it is time.
+        /// It is time for a hedge, but the running attempt gets none.
         case notHedged(Hedging.Refusal)
-        /// Of the attempts that run beside each other the one with this number has the answer, be it a failure; the others
-        /// are cancelled.
+        /// The attempt with this number decides the outcome, even with a failure. The other parallel attempts are
+        /// cancelled.
         case hedgeDecided(Int)
         /// The attempt waits for its slot.
         case waitsForSlot
@@ -46,7 +49,7 @@ public struct RequestEvent: Sendable {
         case head(ResponseHead)
         /// An attempt failed.
         case attemptFailed(AttemptFailure)
-        /// It was decided what follows a failed attempt.
+        /// There is a decision about what follows a failed attempt.
         case decided(RetryDecision)
         /// The first attempt waits until the machine is connected to a network
         /// (``RequestConfiguration/waitsForConnectivity``).
@@ -55,9 +58,9 @@ public struct RequestEvent: Sendable {
         case waits(Duration)
         /// The wait is over.
         case woke(WakeReason)
-        /// User code that did not answer in time was left behind, and its answer, should it come, is dropped.
+        /// User code that did not return in time was left behind. If it still returns, its result is dropped.
         case abandoned(RequestError.Stage)
-        /// The operation ended: `nil` for a success.
+        /// The operation ended. `nil` means success.
         case ended((any Error)?)
     }
 }

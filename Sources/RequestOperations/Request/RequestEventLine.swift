@@ -1,5 +1,5 @@
-/// Tells the events of one request to who listens: in their order and one at a time, whichever threads they come from, and
-/// none after the end.
+/// Reports the events of one request to the listener. They come in order and one at a time, from whichever threads they
+/// are sent. None comes after the end.
 final class RequestEventLine: Sendable {
     private struct State {
         var untold: [RequestEvent] = []
@@ -7,14 +7,14 @@ final class RequestEventLine: Sendable {
         var hasEnded = false
         var hasToldLastStage = false
 
-        /// Takes an event in; whether the caller is to tell it.
+        /// Adds an event. Returns whether the caller must report it.
         mutating func add(_ event: RequestEvent) -> Bool {
             guard !hasEnded else { return false }
             if case .ended = event.step { hasEnded = true }
             return put(event)
         }
 
-        /// Takes in that the last stage was left behind, unless that is known.
+        /// Adds the event that the last stage was left behind, unless it was added before.
         mutating func addLastStage(_ event: RequestEvent) -> Bool {
             guard !hasEnded, !hasToldLastStage else { return false }
             hasToldLastStage = true
@@ -27,7 +27,7 @@ final class RequestEventLine: Sendable {
             return !isTelling
         }
 
-        /// The next event; `nil`, and nobody is telling any more, if there is none.
+        /// The next event. If there is none, returns `nil` and records that no thread is reporting any more.
         mutating func next() -> RequestEvent? {
             isTelling = !untold.isEmpty
             return untold.isEmpty ? nil : untold.removeFirst()
@@ -45,7 +45,7 @@ final class RequestEventLine: Sendable {
         if state.withLock({ $0.add(event) }) { tellAll() }
     }
 
-    /// Tells that the last stage of a request was left behind, unless somebody else has said so before.
+    /// Reports that the last stage of a request was left behind, unless that was reported before.
     func tellLastStage(_ event: RequestEvent) {
         if state.withLock({ $0.addLastStage(event) }) { tellAll() }
     }

@@ -1,4 +1,4 @@
-/// The identity of a request: one for its whole life, the same over all retries and redirects.
+/// The identity of a request. It stays the same over all retries and redirects.
 public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     /// A number that no other request of the process has.
     public let rawValue: UInt64

@@ -1,7 +1,7 @@
-/// How a request's attempts get their places in its queue, and their slots of its configuration's limiter.
+/// How a request's attempts get places in its queue, and slots of its configuration's limiter.
 ///
-/// The queue's place comes first: an attempt has one before its request is processed. It gives the place back while it
-/// waits for anything else before it is sent. Then it lines up again at the request's old place.
+/// The place in the queue comes first: an attempt has one before its request is processed. It gives the place back
+/// while it waits for anything else before it is sent. Then it lines up again at the request's old position.
 extension RequestRunner {
     /// The limiter of the configuration, unless that is the queue's.
     var ownLimiter: RequestLimiter? {
@@ -9,16 +9,18 @@ extension RequestRunner {
         return requestState.withLock { $0.turn?.limiter } === limiter ? nil : limiter
     }
 
-    /// Tells the limiters of the queue and of the configuration what a host answered, each once.
+    /// Tells the limiters of the queue and of the configuration which status a host sent. Each is told once.
     func limitersHear(of head: ResponseHead) {
         let queue = requestState.withLock { $0.turn?.limiter }
         queue?.heard(head.status, from: head.url)
         if let limiter = configuration.limiter, limiter !== queue { limiter.heard(head.status, from: head.url) }
     }
 
-    /// Takes a place of the queue, if there is a queue and the attempt has no place of it.
+    /// Takes a place in the queue, if there is a queue and the attempt has no place.
     ///
-    /// - Parameter origin: The host whose line it stands in. That of the original request by default.
+    /// - Parameters:
+    ///   - attempt: The number of the attempt.
+    ///   - origin: The host in whose line it stands. That of the original request by default.
     func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws {
         guard let line = lineInQueue(of: attempt) else { return }
         let origin = origin ?? Origin(original.url)
@@ -28,7 +30,7 @@ extension RequestRunner {
         }
     }
 
-    /// Gives the place of the queue back, which was not used.
+    /// Gives back the unused place in the queue.
     func giveUpPlaceInQueue(in attempt: Int) {
         requestState.withLock { $0.attempt(attempt)?.rights }?.giveUpPlace()
     }
@@ -48,16 +50,17 @@ extension RequestRunner {
         return rights
     }
 
-    /// Admits a task: waits until its host need not be left alone any longer, and for its slots.
+    /// Admits a task. Waits until its host need no longer be left alone, and for its slots.
     ///
-    /// While the attempt is in the line, a response may ask to leave the host alone. So the attempt checks again when it has
-    /// a slot. If it must wait, it gives the slot back, waits, and returns to its old place in the line.
+    /// While the attempt is in the line, a response may ask all requests to leave the host alone. So the attempt checks
+    /// again when it has a slot. If it must wait, it gives the slot back, waits, and returns to its old position in the
+    /// line.
     ///
     /// - Parameters:
-    ///   - task: What is to be sent, completed from the configuration.
+    ///   - task: The task to send, completed from the configuration.
     ///   - attempt: The number of the attempt.
-    /// - Returns: `nil` if that took so long that the request must be processed again. The attempt keeps its place in the
-    ///   line. This happens once for an attempt, because a transfer may take longer than the freshness.
+    /// - Returns: `nil` if the wait was so long that the request must be processed again. The attempt then keeps its
+    ///   position. This happens once for each attempt, because a transfer may take longer than the freshness.
     func admit(_ task: TransportTask, in attempt: Int) async throws -> AdmittedTask? {
         try advance { $0.note(task, in: attempt) }
         let rights = try rights(of: attempt)
@@ -85,7 +88,8 @@ extension RequestRunner {
         }
     }
 
-    /// Takes a place of the queue for the task's host, and a slot of the configuration's limiter. Returns how long that took.
+    /// Takes a place in the queue for the task's host, and a slot of the configuration's limiter. Returns how long that
+    /// took.
     private func takeSlots(for task: TransportTask, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
         let origin = Origin(task.request.url)
         let waited = try await takePlace(for: origin, rights, in: attempt)
@@ -112,10 +116,10 @@ extension RequestRunner {
             }
     }
 
-    /// Takes a place of the queue for a host. Returns how long that took.
+    /// Takes a place in the queue for a host. Returns how long that took.
     ///
-    /// A place for another host is exchanged, as for a redirect. In a suspended queue, the attempt that would be the first to
-    /// be sent gives its place back and waits.
+    /// A place for another host is exchanged, as for a redirect. In a suspended queue, a request that has sent nothing
+    /// yet gives its place back and waits.
     private func takePlace(for origin: Origin, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
         let (turn, wasSent) = requestState.withLock { ($0.turn, $0.firstSent != nil) }
         guard let turn else { return .zero }
@@ -130,18 +134,18 @@ extension RequestRunner {
         return now - began
     }
 
-    /// Exchanges the places that slots have at a host for those at another one.
+    /// Exchanges the places of slots at one host for places at another one.
     func exchange(_ slots: [RequestLimiter.Slot], for origin: Origin, in attempt: Int) async throws {
         _ = try await waitForSlot(in: attempt) { try await slots.exchangeHosts(for: origin) }
     }
 
-    /// Waits for a slot, and reports that. Returns how long it took.
+    /// Waits for a slot and reports that. Returns how long it took.
     private func waitForSlot(in attempt: Int, _ takeSlot: () async throws -> Void) async throws -> Duration {
         try advance { $0.enter(.slot, in: attempt) }
         let began = now
         emit(.waitsForSlot)
         try await takeSlot()
-        // The slot may have been given in the moment of the cancel.
+        // The slot may have been granted at the moment of the cancel.
         try advance { $0.enter(.slot, in: attempt) }
         try Task.checkCancellation()
         let waited = now - began

@@ -1,6 +1,6 @@
-/// What an attempt does when hedges may help it.
+/// An attempt with hedges.
 extension RequestRunner {
-    /// Sends a task and reads its response, and hedges if there is no answer in time.
+    /// Sends a task and reads its response. Sends hedges if there is no answer in time.
     func transfer(
         _ sent: AdmittedTask, hedging: Hedging, stages: any RequestStages
     ) async throws -> TransportResponse {
@@ -24,7 +24,7 @@ extension RequestRunner {
         }
     }
 
-    /// Prepares a hedge, and sends it if that is allowed at this moment.
+    /// Prepares a hedge, and sends it if that is allowed now.
     private func hedge(_ id: Int, beside attempt: Int, in race: HedgeRace, _ stages: any RequestStages) async {
         do {
             let request = try await run(.process) { [self] in try await stages.process(original) }
@@ -38,7 +38,7 @@ extension RequestRunner {
             let transfer = AttemptTransfer(hedge, of: self, validate: race.decisive(stages.validate, for: id))
             await race.send(id, transfer, in: hedge.attempt)
         } catch  where race.isDecided {
-            // Nobody needs it any more.
+            // The hedge is no longer needed.
         } catch {
             emit(.notHedged(error as? Hedging.Refusal ?? .failed(error)))
         }
@@ -61,7 +61,7 @@ extension RequestRunner {
         }
     }
 
-    /// Takes a slot of each limiter, if there is one of each now.
+    /// Takes a slot of each limiter, if each has one now.
     private func takeSlotsAtOnce(for origin: Origin, _ rights: AttemptRights) throws {
         let (turn, priority) = requestState.withLock { ($0.turn, $0.priority) }
         if let turn {
@@ -77,9 +77,9 @@ extension RequestRunner {
         }
     }
 
-    /// Begins a hedge, which draws on the budget. A hedge that is not sent gives back what it holds.
+    /// Begins a hedge and draws on the budget. If the hedge is not sent, everything is given back.
     ///
-    /// - Returns: `nil` if an answer has come, so that it is not needed.
+    /// - Returns: `nil` if an answer has come, so that the hedge is not needed.
     private func begin(
         _ task: TransportTask, as id: Int, holding rights: AttemptRights, beside attempt: Int, in race: HedgeRace
     ) throws(Hedging.Refusal) -> AdmittedTask? {
@@ -108,7 +108,7 @@ extension RequestRunner {
         return AdmittedTask(attempt: number, task: task, rights: rights)
     }
 
-    /// The request goes on with one of the attempts. Returns what the others hold.
+    /// Makes the request go on with one of its parallel attempts. Returns what the others hold.
     func lead(_ attempt: Int) -> [AttemptRights] {
         let moment = now
         guard let rights = requestState.withLock({ $0.lead(attempt, at: moment) }) else { return [] }
@@ -116,14 +116,14 @@ extension RequestRunner {
         return rights
     }
 
-    /// The failure of an attempt beside others, as it would be if the attempt ended with this error.
+    /// The failure of one of several parallel attempts, as it would be if the attempt ended with this error.
     func judge(_ error: any Error, of attempt: Int) -> AttemptFailure? {
         let context = failureContext
         var copy = requestState.withLock { $0 }
         return copy.failBeside(attempt, error, in: context)
     }
 
-    /// Ends an attempt as failed while others run beside it, or were decided for.
+    /// Ends an attempt as failed, while others run in parallel or have been decided for.
     func failBeside(_ error: any Error, of attempt: Int) {
         let context = failureContext
         if let failure = requestState.withLock({ $0.failBeside(attempt, error, in: context) }) { report(failure) }

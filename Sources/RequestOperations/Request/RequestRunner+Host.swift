@@ -1,12 +1,12 @@
-/// What a request tells the registry of hosts, and asks it while it runs.
+/// What a request tells the registry of hosts, and asks it, while it runs.
 extension RequestRunner {
-    /// The attempt's response was accepted and decoded.
+    /// Records that the attempt's response was accepted and decoded.
     ///
     /// - Parameter release: The release of the attempt, if it had one.
     func noteSuccess(_ release: Release?) {
         release?.settle(.succeeded)
         let (hosts, budget) = (configuration.hosts, configuration.retryBudget)
-        // Usually nobody wants to know.
+        // Usually nothing waits for a success.
         let isAwaited = release == nil && hosts.recoveries.awaitsSuccess()
         guard isAwaited || budget?.countsSuccesses == true else { return }
         let (request, isFirst, draw) = requestState.withLock {
@@ -21,10 +21,10 @@ extension RequestRunner {
         if isAwaited { hosts.recoveries.succeeded(origin) }
     }
 
-    /// A released attempt has failed.
+    /// Records that a released attempt has failed.
     ///
-    /// An attempt that was not sent says nothing about the host. What stopped it, such as a full line or an adapter, may stop
-    /// the next one too. So none takes its place.
+    /// An attempt that was not sent says nothing about the host. The cause, such as a full line or an adapter, may stop
+    /// the next one too. So no other attempt takes its place.
     func settle(_ release: Release, by error: any Error) {
         let outcome: Release.Outcome =
             switch configuration.retryPolicy.outcome(of: error) {
@@ -52,9 +52,9 @@ extension RequestRunner {
         silences.note(asked, for: Origin(head.url), keeping: policy.maximumRetryAfter)
     }
 
-    /// Whether an attempt must wait now because its host is to be left alone.
+    /// Whether an attempt must wait now, because its host must be left alone.
     ///
-    /// `retryNow()` overrides that. What was known before the last wait was part of the decision.
+    /// `retryNow()` overrides that. What was known before the last wait was already part of the decision.
     func isToLeaveAlone(_ task: TransportTask, in attempt: Int) -> Bool {
         guard let silences = configuration.silences, silences.isInUse else { return false }
         let wake = requestState.withLock { $0.attempt(attempt)?.wake }
@@ -62,7 +62,7 @@ extension RequestRunner {
         return silences.end(for: Origin(task.request.url)) > wake?.knownEnd ?? .zero
     }
 
-    /// Waits before an attempt for as long as the host asked other requests to. Returns how long that was.
+    /// Waits before an attempt for as long as the host asked other requests to wait. Returns how long that was.
     ///
     /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
     func leaveAlone(_ task: TransportTask, in attempt: Int) async throws -> Duration {
@@ -72,13 +72,13 @@ extension RequestRunner {
         let wasSent = requestState.withLock { $0.firstSent != nil }
         var waited = Duration.zero
         var reason = WakeReason.backoff
-        // Another response may ask for more time meanwhile.
+        // Meanwhile another response may ask for more time.
         while reason != .retryNow {
             let asked = silences.timeLeft(for: origin, afterSending: wasSent)
             guard asked > .zero else { break }
             let left = timeLeft(by: policy)
             let next = SilenceTable.spread(asked, within: left, using: configuration.randomSource)
-            // A request of which nothing was sent is only delayed by what another request was told.
+            // If nothing of a request was sent, a `Retry-After` of another request only delays it.
             guard asked <= policy.maximumRetryAfter || !wasSent, next < left else {
                 throw RequestError(
                     .retryAfterTooLong, stage: .wait,
@@ -103,7 +103,7 @@ extension RequestRunner {
             let observer = ReachabilityObserver(path: path, countsWhatIs: true)
             let wake = try await wait(
                 .seconds(Int64.max), or: [observer], in: attempt, as: .waitsForConnectivity, because: nil)
-            // The deadline has its own alarm. An endless wait is over only if the clock cannot sleep.
+            // The deadline has its own alarm. This endless wait ends by itself only if the clock cannot sleep.
             guard case .observer = wake.reason else { return }
         }
     }
@@ -111,8 +111,11 @@ extension RequestRunner {
     /// Waits in an attempt that was not sent yet.
     ///
     /// - Parameters:
+    ///   - delay: How long to wait.
+    ///   - observers: End the wait early.
+    ///   - attempt: The number of the attempt.
     ///   - step: How the wait is reported.
-    ///   - reason: Why it waits, in a step that says so.
+    ///   - reason: Why it waits, for a step that says so.
     private func wait(
         _ delay: Duration, or observers: [any EarlyRetryObserver] = [], in attempt: Int, as step: RequestEvent.Step,
         because reason: WaitReason?

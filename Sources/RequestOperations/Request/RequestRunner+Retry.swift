@@ -1,9 +1,8 @@
-/// What follows a failed attempt: the wait before the next one, or the error that the request ends with.
+/// What follows a failed attempt: the wait before the next one, or the request's final error.
 extension RequestRunner {
-    /// Begins the wait that a decision asks for. Asks what is known about the host first: its circuit, what it asked for by
-    /// `Retry-After`, and its budget.
+    /// Begins the wait that a decision asks for. First asks the host's circuit, `Retry-After` and budget.
     ///
-    /// - Throws: What the request ends with, if no attempt follows.
+    /// - Throws: The request's final error, if no attempt follows.
     func beginWait(_ decision: RetryDecision, after failure: AttemptFailure) throws -> RetryWait {
         try advance { !$0.isStopped }
         emit(.decided(decision))
@@ -38,13 +37,14 @@ extension RequestRunner {
             delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)
     }
 
-    /// The wait after a failed attempt is over. Draws the retry on the budget, which may require a second wait.
+    /// Called when the wait after a failed attempt is over. Draws the retry on the budget, which may require a second
+    /// wait.
     ///
-    /// Every retry is drawn here, once. A retry that the recovery of its host released needs no room. One that `retryNow()`
-    /// woke does not wait for room.
+    /// Every retry is drawn here, once. A retry that the recovery of its host released needs no room. A retry that
+    /// `retryNow()` woke does not wait for room.
     ///
     /// - Returns: The second wait. `nil` if the next attempt begins now.
-    /// - Throws: What the request ends with, if there is no room.
+    /// - Throws: The request's final error, if there is no room.
     func waitForBudget(after wake: Wake) throws -> RetryWait? {
         emit(.woke(wake.reason))
         guard case .waiting(let wait, let failure) = requestState.withLock({ $0.phase }) else {
@@ -64,10 +64,10 @@ extension RequestRunner {
 
     /// Draws a retry on the budget.
     ///
-    /// - Returns: How long the retry still has to wait for room. Zero if it goes at once.
-    /// - Throws: What the request ends with, if there is no room.
+    /// - Returns: How long the retry must still wait for room. Zero if it goes at once.
+    /// - Throws: The request's final error, if there is no room.
     private func draw(after wake: Wake, _ failure: AttemptFailure) throws -> Duration {
-        // What was drawn for an attempt that was not sent.
+        // The draw for an attempt that was not sent.
         takeBackDraw()
         guard wake.release == nil, let budget = budget(after: failure) else { return .zero }
         let (budgets, origin) = (configuration.hosts.budgets, Origin(failure.request.url))
@@ -94,9 +94,9 @@ extension RequestRunner {
         requestState.withLock { $0.takeUnusedDraw() }?.takeBack()
     }
 
-    /// Asks what is known about the host of a retry that was decided.
+    /// Asks the host's circuit, `Retry-After` and budget about a retry that was decided.
     ///
-    /// - Throws: What the request ends with, if there is no time for the wait or no room in the budget.
+    /// - Throws: The request's final error, if there is no time for the wait or no room in the budget.
     func plan(_ delay: Duration, after failure: AttemptFailure) throws -> PlannedWait {
         let (policy, hosts, origin) = (configuration.retryPolicy, configuration.hosts, Origin(failure.request.url))
         let open = policy.circuitBreaker.map { breaker in
@@ -116,7 +116,7 @@ extension RequestRunner {
         throw ending(refusal, after: failure)
     }
 
-    /// Whether the budget surely has no room for the retry after a failure.
+    /// Whether the budget certainly has no room for the retry after a failure.
     private func isExhausted(for failure: AttemptFailure, within left: Duration) -> Bool {
         guard let budget = budget(after: failure) else { return false }
         return configuration.hosts.budgets.isExhausted(
@@ -135,13 +135,13 @@ extension RequestRunner {
             reason: "there were too many retries to the host, in proportion to its requests")
     }
 
-    /// The budget that the retry after a failure draws on. A refused attempt was not sent, and a shortage on this side is not
-    /// the host's fault. Neither draws on a budget.
+    /// The budget for the retry after a failure. A refused attempt was not sent, and a shortage on this side is not the
+    /// host's fault. Neither draws on a budget.
     private func budget(after failure: AttemptFailure) -> RetryBudget? {
         failure.wasRefused || failure.codeOfOurs == .outOfLocalResources ? nil : configuration.retryBudget
     }
 
-    /// How long a failed request's host is to be left alone, as far as that is known now.
+    /// Until when a failed request's host must be left alone, as far as that is known now.
     private func knownEnd(after failure: AttemptFailure) -> Duration {
         guard let silences = configuration.silences, silences.isInUse else { return .zero }
         return silences.end(for: Origin(failure.request.url))

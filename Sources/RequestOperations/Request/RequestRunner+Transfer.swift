@@ -9,7 +9,7 @@ extension RequestRunner {
         return try await AttemptTransfer(sent, of: self) { head in try stages.validate(head) }.run()
     }
 
-    /// The attempt is about to be sent: asks the circuit, and counts the request for the budget.
+    /// Called when the attempt is about to be sent. Asks the circuit, and counts the request for the budget.
     ///
     /// - Throws: ``RequestError/Code/circuitOpen``. The attempt's rights are then given back.
     func beginSending(_ admitted: AdmittedTask) throws -> AdmittedTask {
@@ -33,7 +33,7 @@ extension RequestRunner {
         return sent
     }
 
-    /// Runs an attempt that is no request while it holds its rights, and gives them back.
+    /// Runs an attempt that is not a request. It holds its rights meanwhile, and then gives them back.
     func perform<Value>(_ admitted: AdmittedTask, _ attempt: () async throws -> Value) async throws -> Value {
         let sent = try beginSending(admitted)
         do {

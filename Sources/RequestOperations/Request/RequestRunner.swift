@@ -1,12 +1,12 @@
-/// What a request does that does not depend on the type of its value.
+/// The parts of a request that do not depend on the type of its value.
 ///
-/// The flow itself is in ``RetryingOperation`` and ``URLRequestOperation``. Its steps are here because this class is compiled
-/// once and not for each type of value, which more than halves their cost.
+/// The flow itself is in ``RetryingOperation`` and ``URLRequestOperation``. Its steps are here, because this class is
+/// compiled once, and not for each type of value. That more than halves their cost.
 final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let configuration: RequestConfiguration
     let requestState: Locked<RequestState>
-    /// Whether the attempts are no requests, but other work of a ``RetryingOperation``.
+    /// Whether the attempts are not requests, but other work of a ``RetryingOperation``.
     private let isOfOtherWork: Bool
     private let events: RequestEventLine?
 
@@ -17,7 +17,7 @@ final class RequestRunner: IdempotencyKeySource {
         events = configuration.onEvent.map(RequestEventLine.init)
     }
 
-    /// The present time. It is read outside of every lock.
+    /// The present time. It must be read outside all locks.
     var now: Duration { configuration.requestClock.now }
 
     /// The request from which each attempt is processed.
@@ -52,7 +52,7 @@ final class RequestRunner: IdempotencyKeySource {
         let left = deadline - requestState.withLock { $0.elapsed(at: moment) }
         guard left > .zero else { throw passed(deadline) }
         let alarm = configuration.requestClock.alarm(after: left) { [weak self] in
-            // Listeners of the end must not delay other deadlines.
+            // Listeners to the end must not delay other deadlines.
             DispatchQueue.global().async { [weak self] in
                 if let self { onDeadline(passed(deadline)) }
             }
@@ -66,7 +66,7 @@ final class RequestRunner: IdempotencyKeySource {
         remains.wait?.cancel()
     }
 
-    /// The operation ended without waiting for the running stage any longer.
+    /// Called when the operation ended without waiting any longer for the running stage.
     func wasAbandoned() {
         let (stage, rights) = requestState.withLock { ($0.stage, $0.attempts.map(\.rights)) }
         for rights in rights { rights.giveBack(.cancelled) }
@@ -75,7 +75,8 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Counts a stage that was left behind, and reports it once.
     ///
-    /// The second of two callers reports it too, so that the end of the request is never reported first.
+    /// Two callers may report the last stage. The second one does so too, so that the end of the request is never
+    /// reported first.
     func leaveBehind(_ stage: RequestError.Stage) {
         let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
         if isNews { AbandonedStages.countOne() }
@@ -83,7 +84,7 @@ final class RequestRunner: IdempotencyKeySource {
         events?.tellLastStage(RequestEvent(id: id, step: .abandoned(stage)))
     }
 
-    /// The operation has its result. Nothing is reported about the request afterwards.
+    /// Called when the operation has its result. Nothing is reported about the request afterwards.
     func ended(_ error: (any Error)?) {
         let moment = now
         let (remains, alarm, draw, release, rights) = requestState.withLock { state in
@@ -114,7 +115,7 @@ final class RequestRunner: IdempotencyKeySource {
         return number
     }
 
-    /// The running attempt has its value.
+    /// Called when the running attempt has its value.
     func succeeded() {
         let moment = now
         let (body, release) = requestState.withLock { $0.succeed(at: moment) }
@@ -122,15 +123,15 @@ final class RequestRunner: IdempotencyKeySource {
         noteSuccess(release)
     }
 
-    /// The running attempt has failed.
+    /// Called when the running attempt has failed.
     func fail(_ error: any Error) -> AttemptFailure {
         let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
         let context = failureContext
-        // What failed beside another attempt was reported then.
+        // The failure of a parallel attempt was reported before.
         let (isNews, failure, release, rights) = requestState.withLock { state in
             (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.attempt()?.rights)
         }
-        // An attempt that was sent has given its rights back already.
+        // An attempt that was sent has already given its rights back.
         rights?.giveBackUnused()
         if let release { settle(release, by: error) }
         if isNews { report(failure) }
@@ -150,9 +151,10 @@ final class RequestRunner: IdempotencyKeySource {
 
     // MARK: Stages
 
-    /// Runs one stage of the user's code: directly, or on the queue and within the time limit that the configuration gives it.
+    /// Runs one stage of the user's code. It runs directly, or on the queue and within the time limit that the
+    /// configuration gives it.
     ///
-    /// After a cancel no stage begins. (The Task may learn of the cancel a little later.)
+    /// After a cancel no stage begins, even if the Task learns of the cancel a little later.
     func stage<Output: Sendable>(
         _ stage: UserStage, _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
@@ -160,7 +162,7 @@ final class RequestRunner: IdempotencyKeySource {
         return try await run(stage, body)
     }
 
-    /// Runs a stage that was entered, or one of a hedge, which is no attempt yet.
+    /// Runs a stage that was entered, or a stage of a hedge, which is not an attempt yet.
     func run<Output: Sendable>(
         _ stage: UserStage, _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
@@ -186,22 +188,22 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     func idempotencyKey() -> String {
-        // Made outside of the lock, because it takes random numbers from the system.
+        // It is made outside the lock, because it takes random numbers from the system.
         if let key = requestState.withLock({ $0.original.idempotencyKey }) { return key }
         let new = IdempotencyKey.new()
         return requestState.withLock { $0.original.keep(new) }
     }
 
-    /// Notes an error that the decoder threw, and not an override of `decode`.
+    /// Records an error that the decoder threw, rather than an override of `decode`.
     func noteDecoderError(_ error: any Error) {
         requestState.withLock { state in
             if !state.attempts.isEmpty { state.attempts[0].noteDecoderError(error) }
         }
     }
 
-    /// Changes the state, unless the request or the attempt goes no further.
+    /// Changes the state, unless the request or the attempt has been stopped.
     ///
-    /// - Throws: `CancellationError`.
+    /// - Throws: `CancellationError` if it has.
     func advance(_ change: (inout RequestState) -> Bool) throws {
         if !requestState.withLock({ change(&$0) }) { throw CancellationError() }
     }
@@ -247,11 +249,13 @@ final class RequestRunner: IdempotencyKeySource {
             timedOut, stage: state.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
     }
 
-    /// The error that the request ends with.
+    /// The request's final error.
     ///
     /// - Parameters:
+    ///   - error: The error.
+    ///   - stage: The stage that failed.
     ///   - notRetried: Why no further attempt follows.
-    ///   - isOfAttempt: Whether it is the error of the attempt, and not one that a decision puts in its place.
+    ///   - isOfAttempt: Whether it is the error of the attempt, rather than one that a decision puts in its place.
     func ending(
         _ error: any Error, in stage: RequestError.Stage, notRetried: NotRetried? = nil, isOfAttempt: Bool = true
     ) -> any Error {

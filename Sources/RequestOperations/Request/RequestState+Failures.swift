@@ -1,26 +1,27 @@
-/// The failures of attempts, and the error that the request ends with.
+/// The failures of attempts, and the request's final error.
 extension RequestState {
-    /// What the failures of a request are made from, besides its state.
+    /// What a failure is made from, besides the state.
     struct FailureContext {
         var id: RequestID?
         let deadline: Duration?
         let moment: Duration
         var date = Date()
         var hosts = HostRegistry.shared
-        /// Whether the attempts are no requests, but other work.
+        /// Whether the attempts are not requests, but other work.
         var isOfOtherWork = false
     }
 
-    /// The running attempt has failed. It is to be decided what follows.
+    /// Records that the running attempt has failed. The request then waits for a decision.
     mutating func fail(_ thrown: any Error, in context: FailureContext) -> AttemptFailure {
         let (failure, failures) = endAttempt(at: 0, thrown, in: context)
         decide(counting: failures)
         return failure
     }
 
-    /// An attempt has failed while others run beside it. Nothing is decided upon that, so it does not count.
+    /// Records that an attempt has failed while others run in parallel. No decision follows, so the failure does not
+    /// count.
     ///
-    /// - Returns: `nil` if the attempt does not run any more.
+    /// - Returns: `nil` if the attempt no longer runs.
     mutating func failBeside(_ attempt: Int, _ thrown: any Error, in context: FailureContext) -> AttemptFailure? {
         guard let index = attempts.firstIndex(where: { $0.number == attempt }), log.runs(attempt) else { return nil }
         return endAttempt(at: index, thrown, in: context).0
@@ -28,13 +29,13 @@ extension RequestState {
 
     /// Ends an attempt as failed.
     ///
-    /// - Returns: What the retry decision is made from, and the failures if this one counts.
+    /// - Returns: The input of the retry decision, and the failures if this one counts.
     private mutating func endAttempt(
         at index: Int, _ thrown: any Error, in context: FailureContext
     ) -> (AttemptFailure, FailureCount) {
         let stage = attempts[index].stage
         let number = attempts[index].number
-        // Out of another stage, it is an error like any other.
+        // From another stage, it is an error like any other.
         let transfer = stage.isOfTransfer ? thrown as? TransferFailure : nil
         if let transfer {
             if let timings = transfer.timings { noteWait(in: timings) }
@@ -47,7 +48,7 @@ extension RequestState {
         let error = error(of: attempt, thrown, transfer, id: context.id)
         let elapsed = elapsed(at: context.moment)
         log.end(number, error, at: elapsed)
-        // It may have ended beside another attempt, before everything was known about the error.
+        // The record may have ended earlier, beside another attempt, before everything was known about the error.
         log[number].error = error
         var counted = failures
         counted.add(attempt, transfer, at: context.date)
@@ -74,11 +75,11 @@ extension RequestState {
         let error = transfer?.error ?? thrown
         let request = attempt.request ?? original.value
         if let ours = error as? RequestError {
-            // What it says about another request comes before what is known of this one.
+            // What the error says about another request takes precedence over what is known of this one.
             return ours.about(request, id).completed(by: attempt)
         }
         if transfer == nil, attempt.stage == .transfer, let urlError = error as? URLError {
-            // The transport threw it as it is. In a `TransferFailure` it would be an error of the user's code.
+            // The transport threw it directly. Inside a `TransferFailure` it would be an error of the user's code.
             return RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
                 .completed(by: attempt).about(request, id)
         }
@@ -91,13 +92,15 @@ extension RequestState {
         firstSent = sent + (timings.requestSent ?? timings.queue ?? .zero)
     }
 
-    /// The error that the request ends with.
+    /// The request's final error.
     ///
     /// - Parameters:
-    ///   - id: The request's.
+    ///   - error: The error.
+    ///   - stage: The stage that failed.
+    ///   - id: The id of the request.
     ///   - notRetried: Why no further attempt follows.
-    ///   - isOfAttempt: Whether it is the error of the last attempt, and not one that a decision puts in its place.
-    ///   - moment: When it ends the running attempt too. `nil` if it does not.
+    ///   - isOfAttempt: Whether it is the error of the last attempt, rather than one that a decision puts in its place.
+    ///   - moment: The time, if the running attempt ends too. `nil` if it does not.
     func finalError(
         _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
         isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil

@@ -1,13 +1,13 @@
-/// Attempts that run beside each other.
+/// Attempts that run in parallel.
 extension RequestState {
-    /// Whether the request goes on with an attempt, and neither it nor a hedge has failed or has the head of a response.
+    /// Whether the request goes on with an attempt, and neither it nor a hedge has failed or received a head.
     func awaitsAnswer(_ attempt: Int) -> Bool {
         guard case .attempting = phase, attempts.first?.number == attempt else { return false }
         return attempts.allSatisfy { log.runs($0.number) && $0.awaitsHead }
     }
 
-    /// Begins a hedge, which is about to be sent, beside an attempt. Returns its number, or `nil` if that attempt does not
-    /// await its answer any more.
+    /// Begins a hedge that is about to be sent beside an attempt. Returns its number, or `nil` if that attempt no
+    /// longer awaits its answer.
     mutating func beginHedge(
         _ task: TransportTask, holding rights: AttemptRights, drawing draw: RetryDraw? = nil, beside attempt: Int,
         at moment: Duration, on date: Date
@@ -18,7 +18,7 @@ extension RequestState {
         return number
     }
 
-    /// The request goes on with one of the attempts. The others have lost.
+    /// Makes the request go on with one of the attempts. The others have lost.
     ///
     /// - Returns: What the others hold. `nil` if there are no others.
     mutating func lead(_ attempt: Int, at moment: Duration) -> [AttemptRights]? {

@@ -1,4 +1,4 @@
-/// The state of one request: what it does now, and what has happened so far. A pure state machine.
+/// The state of one request: what it is doing, and what has happened so far. A pure state machine.
 ///
 /// ```
 /// fresh ── beginAttempt ──▶ attempting ── fail ──▶ deciding ── enterWait ──▶ waiting
@@ -14,13 +14,13 @@ struct RequestState: Sendable {
         case attempting
         case deciding
         case waiting(RetryWait, after: AttemptFailure)
-        /// The request was cancelled, its deadline passed, or it has its result. It was in this stage.
+        /// The request was cancelled, its deadline passed, or it has its result. The value is the stage that it was in.
         case stopped(in: RequestError.Stage)
-        /// The operation does not wait any longer for the stage in which it was stopped.
+        /// The operation no longer waits for the stage in which it was stopped.
         case abandoned(RequestError.Stage)
     }
 
-    /// What a retry drew on the budget.
+    /// The draw of a retry on the budget.
     private enum BudgetDraw: Sendable {
         case none
         case unused(RetryDraw)
@@ -30,15 +30,14 @@ struct RequestState: Sendable {
 
     private(set) var phase = Phase.fresh(nil)
     var original: OriginalRequest
-    /// The attempt that the request goes on with, or its last one. After it come the hedges beside it, while there is no
-    /// answer.
+    /// The attempt that the request goes on with, or its last one. While there is no answer, parallel hedges follow it.
     var attempts: [AttemptState] = []
     var log = AttemptLog()
     var failures = FailureCount()
     private var draw = BudgetDraw.none
-    /// The release of the running attempt, if the recovery of its host brought it forward.
+    /// The release of the running attempt, if the recovery of its host released it early.
     private var release: Release?
-    /// Where the attempts take their places of the queue. `nil` without a queue.
+    /// Where the attempts take their places in the queue. `nil` without a queue.
     private(set) var turn: QueueTurn?
     /// The operation's priority when the running attempt began.
     private(set) var priority = Operation.QueuePriority.normal
@@ -71,10 +70,10 @@ struct RequestState: Sendable {
         startDate = date
     }
 
-    /// The request is about to be started in a queue.
+    /// Records that a queue is about to start the request.
     ///
     /// - Parameters:
-    ///   - turn: How it stands there.
+    ///   - turn: Its position in the queue.
     ///   - place: The place of its first attempt, if it already has one.
     mutating func join(_ turn: QueueTurn, with place: RequestLimiter.Slot?) {
         self.turn = turn
@@ -88,7 +87,7 @@ struct RequestState: Sendable {
         return attempts.first?.rights.place?.isHeld == true
     }
 
-    /// Keeps the alarm of the deadline until the end. Returns `false` if that has come.
+    /// Stores the alarm of the deadline until the end. Returns `false` if the end has come.
     mutating func keep(_ alarm: Alarm) -> Bool {
         guard !isStopped else { return false }
         self.alarm = alarm
@@ -106,11 +105,11 @@ struct RequestState: Sendable {
         return alarm
     }
 
-    /// What a stopped request leaves to be done outside of the lock.
+    /// What the caller must do outside the lock after the request stopped.
     struct Remains {
         /// The wait to cancel.
         var wait: RetryWait?
-        /// A place of the queue that no attempt takes over any more.
+        /// A place in the queue that no attempt will use.
         var place: RequestLimiter.Slot?
         /// The body of the response, to be freed.
         var body = Data()
@@ -134,10 +133,10 @@ struct RequestState: Sendable {
         }
     }
 
-    /// A stage was left behind.
+    /// Records that a stage was left behind.
     ///
-    /// Of a stopped request, two can report that: the operation that stops, and the guard of a stage with a limit. Both mean
-    /// the one stage that ran.
+    /// Two callers can report that for a stopped request: the operation, and the time limit of a stage. Both mean the
+    /// one stage that ran.
     ///
     /// - Returns: Whether this is news, and whether no other stage follows.
     mutating func leaveBehind() -> (isNews: Bool, isLast: Bool) {
@@ -150,9 +149,9 @@ struct RequestState: Sendable {
         }
     }
 
-    // MARK: What it does now
+    // MARK: Present activity
 
-    /// The stage for errors and for a stage that was left behind.
+    /// The present stage, for errors and for a stage that was left behind.
     var stage: RequestError.Stage {
         switch phase {
         case .fresh: .process
@@ -172,7 +171,7 @@ struct RequestState: Sendable {
         }
     }
 
-    /// The place in ``attempts`` of one that has not ended. `nil` if the request was stopped.
+    /// The index in ``attempts`` of an attempt that runs. `nil` if it does not run, or the request was stopped.
     private func running(_ attempt: Int) -> Int? {
         guard case .attempting = phase, let index = attempts.firstIndex(where: { $0.number == attempt }) else {
             return nil
@@ -212,7 +211,7 @@ struct RequestState: Sendable {
         }
     }
 
-    /// Notes what ended a wait of an attempt.
+    /// Records what ended a wait of an attempt.
     mutating func note(_ wake: Wake, in attempt: Int) -> Bool {
         change(attempt) { state, _ in
             state.activity = .stage(.wait)
@@ -220,12 +219,12 @@ struct RequestState: Sendable {
         }
     }
 
-    /// The circuit breaker does not let the attempt pass.
+    /// Records that the circuit breaker refused the attempt.
     mutating func noteRefusal(in attempt: Int) {
         _ = change(attempt) { state, _ in state.course = .refused }
     }
 
-    /// Keeps the place of an attempt in the line of the configuration's limiter.
+    /// Stores the position of an attempt in the line of the configuration's limiter.
     mutating func keep(_ place: RequestLimiter.Place, of attempt: Int) {
         _ = change(attempt) { state, _ in state.place = place }
     }
@@ -266,15 +265,15 @@ struct RequestState: Sendable {
     ///
     /// - Parameters:
     ///   - wake: What ended the wait before.
-    ///   - moment: The time.
-    ///   - date: The date.
-    ///   - priority: The operation's.
+    ///   - moment: The time on the request's clock.
+    ///   - date: The date of the system's clock.
+    ///   - priority: The priority of the operation.
     mutating func beginAttempt(
         after wake: Wake?, at moment: Duration, on date: Date, priority: Operation.QueuePriority = .normal
     ) -> Int? {
         guard !isStopped else { return nil }
-        // A sign that came early says nothing about the length of the backoff. If it was wrong, the same delay follows. Two
-        // wrong signs in a row count, or a host with wrong signs would have no backoff.
+        // An early sign says nothing about the length of the backoff. If the sign was wrong, the same delay follows
+        // again. Two wrong signs in a row count, or a host with wrong signs would get no backoff.
         let wasEarly = log.lastUnhedged?.wokenBy?.isSign == true
         if wake?.reason.isSign == true, !wasEarly { failures.repeatBackoff() }
         let place: RequestLimiter.Slot? = if case .fresh(let place) = phase { place } else { nil }
@@ -286,7 +285,7 @@ struct RequestState: Sendable {
         return number
     }
 
-    /// The running attempt is about to be sent. Returns whether it is the first one that is.
+    /// Records that the running attempt is about to be sent. Returns whether it is the first one that is.
     mutating func beginSending(at moment: Duration) -> Bool {
         if case .unused(let drawn) = draw { draw = .spent(drawn) }
         guard firstSent == nil else { return false }
@@ -294,16 +293,16 @@ struct RequestState: Sendable {
         return true
     }
 
-    /// The attempt that the request goes on with has succeeded.
+    /// Records that the attempt that the request goes on with has succeeded.
     ///
-    /// - Returns: What the caller frees and settles outside of the lock.
+    /// - Returns: What the caller frees and settles outside the lock.
     mutating func succeed(at moment: Duration) -> (body: Data, release: Release?) {
         guard !attempts.isEmpty else { return (Data(), takeRelease()) }
         log.end(attempts[0].number, nil, at: elapsed(at: moment))
         return (attempts[0].takeBody(), takeRelease())
     }
 
-    /// Ends all attempts that run.
+    /// Ends all running attempts.
     mutating func endAttempts(_ error: (any Error)?, at moment: Duration) {
         for attempt in attempts { log.end(attempt.number, error, at: elapsed(at: moment)) }
     }
@@ -320,15 +319,15 @@ struct RequestState: Sendable {
         return true
     }
 
-    /// The attempt has failed, and it is to be decided what follows.
+    /// Records that the attempt has failed. The request then waits for a decision.
     mutating func decide(counting failures: FailureCount) {
         self.failures = failures
-        // The retry that may follow has drawn nothing yet.
+        // A retry that follows has drawn nothing yet.
         if case .spent = draw { draw = .none }
         if !isStopped { phase = .deciding }
     }
 
-    /// Whether the attempt that the request goes on with has not ended.
+    /// Whether the attempt that the request goes on with still runs.
     var isAttempting: Bool { attempts.first.map { log.runs($0.number) } ?? false }
 
     /// The response of the attempt that ended last, without its body.
@@ -340,21 +339,21 @@ struct RequestState: Sendable {
 
     // MARK: Budget
 
-    /// Notes what was drawn for the retry that follows. Returns `false` if none does, because the request has ended.
+    /// Stores the draw of the coming retry. Returns `false` if there will be no retry, because the request has ended.
     mutating func note(_ drawn: RetryDraw) -> Bool {
         guard !isStopped else { return false }
         draw = .unused(drawn)
         return true
     }
 
-    /// Gives up what was drawn for a retry that was not sent.
+    /// Takes out the draw of a retry that was not sent.
     mutating func takeUnusedDraw() -> RetryDraw? {
         guard case .unused(let drawn) = draw else { return nil }
         draw = .none
         return drawn
     }
 
-    /// What was drawn for the attempt that was sent last, be it a hedge.
+    /// The draw of the attempt that was sent last, which may be a hedge.
     var spentDraw: RetryDraw? {
         if let drawn = attempts.first?.hedgeDraw { return drawn }
         return if case .spent(let drawn) = draw { drawn } else { nil }

@@ -1,4 +1,4 @@
-/// Makes the value of a request from its response. It is one closure; several are ready-made.
+/// Makes the value of a request from its response. It is one closure, and several are ready-made.
 ///
 /// It runs once for each accepted response, on the Task of the operation, without a slot. An empty body is a success
 /// for types with an empty form (``EmptyRepresentable``). For other types it fails as ``RequestError/Code/emptyBody``,

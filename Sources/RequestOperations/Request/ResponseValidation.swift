@@ -1,4 +1,4 @@
-/// Judges the head of a response. It is one closure; several for status and content type are ready-made.
+/// Judges the head of a response. It is one closure, and several are ready-made for status and content type.
 ///
 /// It runs once for each response that is not a followed redirect, before any of its body is delivered.
 public struct ResponseValidation: Sendable {

@@ -1,19 +1,23 @@
 /// Runs the stages of user code that have a queue or a time limit.
 ///
-/// User code is never awaited in a task group, which cannot return before its slowest child: a stage with a limit runs in
-/// a Task of its own, and the first of its answer and the limit counts.
+/// We never await user code in a task group, because a group cannot return before its slowest child. A stage with a
+/// limit runs in a Task of its own, and whichever comes first counts: its result or the limit.
 struct StageRunner: Sendable {
     let clock: RequestClock
-    /// How long a stage that was told to stop is waited for.
+    /// How long we wait for a stage that was told to stop.
     var grace = Duration.milliseconds(50)
-    /// Hears of a stage that was left behind: it was told to stop, and had not returned when its grace was over.
+    /// Called when a stage was left behind: it was told to stop, and did not return in time.
     let onAbandoned: @Sendable (RequestError.Stage) -> Void
 
     /// Runs a stage.
     ///
     /// - Parameters:
-    ///   - whole: The limit that an error tells, if this is only what is left of it.
-    ///   - wait: What the limit does not count.
+    ///   - stage: The stage.
+    ///   - queue: The queue that runs it. `nil` means the calling Task.
+    ///   - limit: The time limit. `nil` means none.
+    ///   - whole: The limit that an error names, if `limit` is only what is left of it.
+    ///   - wait: Time that the limit does not count.
+    ///   - body: The stage.
     func run<Value: Sendable>(
         _ stage: RequestError.Stage, on queue: OperationQueue? = nil, limit: Duration?, of whole: Duration? = nil,
         besides wait: ConnectionWait? = nil, _ body: @escaping @Sendable () async throws -> Value
@@ -43,12 +47,12 @@ struct StageRunner: Sendable {
     }
 }
 
-/// A stage that runs in a Task of its own, against whatever stops it.
+/// A stage that runs in a Task of its own, and the limit or cancel that may stop it.
 private final class Race<Value: Sendable>: Sendable {
     private enum State {
         case ready
         case runs(Task<Void, Never>)
-        /// Told to stop; what it returns is dropped in favour of this.
+        /// The stage was told to stop. Its result is dropped, and this error replaces it.
         case stops(with: any Error)
         case over
     }
@@ -71,7 +75,7 @@ private final class Race<Value: Sendable>: Sendable {
         }
     }
 
-    /// Tells the stage to stop, and waits for it no longer than its grace.
+    /// Tells the stage to stop, and waits for it no longer than `grace`.
     func stop(with error: any Error) {
         let task: Task<Void, Never>? = state.withLock { state in
             guard case .runs(let task) = state else { return nil }
@@ -79,7 +83,7 @@ private final class Race<Value: Sendable>: Sendable {
             return task
         }
         guard let task else { return }
-        // Off the queue of the deadlines: cancelling runs the handlers of user code.
+        // Cancelling runs handlers of the user, so it must not happen on the queue of the deadlines.
         DispatchQueue.global().async { task.cancel() }
         _ = DeadlineHeap.shared.schedule(at: .now + grace) { [self] in
             DispatchQueue.global().async { self.abandon(with: error) }
@@ -111,8 +115,8 @@ private final class Race<Value: Sendable>: Sendable {
 }
 
 extension Result {
-    /// What a stage that was stopped fails with. A transfer tells how far it had come, and that outlives the limit which
-    /// stopped it: what surely was not sent can be sent again.
+    /// The error of a stage that was stopped. If a transfer was stopped by its limit, the error still says how far it
+    /// came. A request that certainly was not sent can be sent again.
     fileprivate func stopped(by error: any Error) -> any Error {
         guard error is RequestError, case .failure(let thrown) = self, var failure = thrown as? TransferFailure else {
             return error

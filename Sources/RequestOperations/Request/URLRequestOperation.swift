@@ -1,4 +1,4 @@
-/// A request that persists: an operation that sends it, and sends it again when that is worthwhile, until it has a value.
+/// An operation that sends a request, and sends it again when that makes sense, until it has a value or a final error.
 ///
 /// ```swift
 /// let operation = URLRequestOperation(URLRequest(url: url), decoder: .json(User.self))
@@ -6,37 +6,39 @@
 /// let user = try await operation.value
 /// ```
 ///
-/// The whole way of a request: perform, on an error ask for a decision, wait, again. Its six stages can be
-/// overridden; the default of each consults one value of the configuration, so configure what is data and subclass when
-/// the behaviour is yours. The stages of an attempt follow each other:
+/// You can override six stages. The default of each uses one value of the configuration. Configure what is data, and
+/// subclass to change behaviour. The stages of an attempt follow each other:
 ///
 /// | stage | override point | how often | default |
 /// |---|---|---|---|
-/// | process request | ``process(_:)`` | once for each attempt, hedges too, or twice: see there | the configuration's adapters, in order |
+/// | process request | ``process(_:)`` | once or twice an attempt, hedges included | the adapters, in order |
 /// | create task | ``makeTask(for:)`` | as often as `process` | ``TransportTask/data(_:)`` |
-/// | validate the head | ``validate(_:)-(ResponseHead)`` | once for each response that is no redirect | the configuration's validation |
-/// | validate the response | ``validate(_:)-(TransportResponse)`` | once for each whole response | accepts it |
-/// | decode | ``decode(_:)`` | once for each accepted response | the decoder given to `init` |
-/// | compute retry info | ``retryDecision(after:)`` | once for each failed attempt, and once for all that ran beside each other | the configuration's retry policy |
+/// | validate the head | ``validate(_:)-(ResponseHead)`` | once a response that is no redirect | the validation |
+/// | validate the response | ``validate(_:)-(TransportResponse)`` | once a whole response | accepts it |
+/// | decode | ``decode(_:)`` | once an accepted response | the decoder given to `init` |
+/// | decide | ``retryDecision(after:)`` | once a failed attempt, once for parallel ones | the retry policy |
 ///
-/// They run on the Task of the operation. A stage that the configuration gives a queue runs on that; one that it gives a
-/// time limit, and the transfer with its validation if there is an ``RequestConfiguration/attemptTimeLimit``, run in a Task
-/// of their own, which goes on beside what follows if it ignores being cancelled at the limit; its outcome is dropped.
-/// With ``RequestConfiguration/hedging`` each transfer, and all stages of a hedge, run in a Task of their own too, so that
-/// `process`, `makeTask` and `validate` may be called while another call of theirs runs.
+/// The stages run on the Task of the operation, with three exceptions:
 ///
-/// A stage that throws fails the attempt; a `CancellationError` ends the operation as cancelled. The result's failure is
-/// always a ``RequestError`` or a `CancellationError`. An error of another type, out of any stage of yours, is the
-/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If it says that a value cannot be decoded, the code
-/// is ``RequestError/Code/undecodable``.
-// Unchecked as its superclass is. This class adds no state.
+/// - A stage with a queue in the configuration runs on that queue.
+/// - A stage with a time limit runs in a Task of its own. So does the transfer with its validation, if there is an
+///   ``RequestConfiguration/attemptTimeLimit``. If that Task ignores the cancel at the limit, it goes on beside what
+///   follows, and its outcome is dropped.
+/// - With ``RequestConfiguration/hedging``, each transfer and all stages of a hedge run in Tasks of their own. So
+///   `process`, `makeTask` and `validate` may be called while another call of them runs.
+///
+/// A stage that throws fails the attempt. A `CancellationError` ends the operation as cancelled. The result's failure
+/// is always a ``RequestError`` or a `CancellationError`. Any other error of your stages becomes the
+/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If it says that a value cannot be decoded, the
+/// code is ``RequestError/Code/undecodable``.
+// Unchecked, as its superclass is. This class adds no state.
 open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, RequestStages, @unchecked Sendable {
     private let decoder: ResponseDecoder<Value>
 
     /// Makes an operation that sends a request and decodes its response.
     ///
     /// - Parameters:
-    ///   - request: The request; each attempt is processed from it.
+    ///   - request: The request. Each attempt is processed from it.
     ///   - decoder: Makes the value of an accepted response.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
@@ -46,13 +48,14 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         super.init(request, configuration: configuration)
     }
 
-    /// The request that the operation was made with, or the one that a retry decision put in its place.
+    /// The request that the operation was made with, or the one with which a retry decision replaced it.
     public final var request: URLRequest { runner.original }
 
-    /// The response of the attempt that ended last, without its body; `nil` while an attempt runs, and if none was answered.
+    /// The response of the attempt that ended last, without its body. `nil` while an attempt runs, and if there was no
+    /// response.
     ///
-    /// It has the head, the timings and the size of the body, also of a response that was rejected. The body is in the value, or
-    /// its beginning in the error.
+    /// It has the head, the timings and the size of the body, even if the response was rejected. The body is in the
+    /// value, or its beginning is in the error.
     public final var response: TransportResponse? { runner.requestState.withLock { $0.response } }
 
     /// The progress of the operation, in bytes of the request's and the response's body.
@@ -68,39 +71,43 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
 
     /// Makes the request that an attempt sends from the original one.
     ///
-    /// Called for each attempt, before it has a slot, so it may wait for a token or send requests itself; an operation that
-    /// depends on another takes its input here, from that one's `result`. Called again if the attempt then waited for its
-    /// slot longer than the configuration's `freshness`. Called for a ``Hedging`` attempt as for any, with the original
-    /// request and while the attempt beside it runs.
+    /// Called for each attempt, before it has a slot of a limiter. So it may wait for a token or send requests itself.
+    /// An operation that depends on another takes its input here, from the other's `result`.
+    ///
+    /// Called again if the attempt then waited for its slot longer than the configuration's `freshness`. Also called
+    /// for a ``Hedging`` attempt, with the original request, while the first attempt runs.
     open func process(_ request: URLRequest) async throws -> URLRequest {
         try await runner.adapt(request)
     }
 
-    /// Makes the task that the transport carries out: a data task by default; see ``TransportTask`` for uploads, downloads,
-    /// streams and tasks of your own. Called after each ``process(_:)``, with what that returned, before the slot.
+    /// Makes the task for the transport. A data task by default. See ``TransportTask`` for uploads, downloads, streams
+    /// and your own tasks. Called after each ``process(_:)``, with the request that it returned, before the slot.
     ///
-    /// An attempt begins at the first byte of the response, whatever an earlier one delivered before it failed: what takes
-    /// in a stream, such as a parser or a sum, is to be made here, for each task afresh.
+    /// Each attempt begins at the first byte of the response, whatever an earlier one delivered before it failed. So
+    /// make the consumer of a stream here, such as a parser or a sum, anew for each task.
     open func makeTask(for request: URLRequest) async throws -> TransportTask {
         .data(request)
     }
 
-    /// Accepts the head of a response by returning or rejects it by throwing.
+    /// Accepts the head of a response by returning, or rejects it by throwing. Uses the configuration's validation by
+    /// default.
     ///
-    /// Called once for each response that is not a followed redirect, before its body is delivered. The attempt holds its
-    /// slot meanwhile.
+    /// Called once for each response that is not a followed redirect, before its body is delivered. The attempt holds
+    /// its slot meanwhile.
     open func validate(_ head: ResponseHead) throws {
         try runner.configuration.validation.validate(head)
     }
 
-    /// Accepts a whole response by returning, or rejects it by throwing. Accepts it by default.
+    /// Accepts a whole response by returning, or rejects it by throwing. Accepts every response by default.
     ///
-    /// Called once for each response whose head was accepted, when its body has arrived and the slot has been given back, before
-    /// ``decode(_:)``. For what the head does not tell: an error in a body with status 200, a checksum, a signature. A response
-    /// that is rejected fails the attempt, and the retry policy decides what follows.
+    /// Use it for what the head does not tell: an error in a body with status 200, a checksum, a signature. Called once
+    /// for each response whose head was accepted, when its body has arrived, before ``decode(_:)``. The slot has been
+    /// given back. If it throws, the attempt fails, and the retry policy decides what follows.
     open func validate(_ response: TransportResponse) async throws {}
 
-    /// Makes the value from an accepted response. Called when the slot has been given back.
+    /// Makes the value from an accepted response. Uses the decoder given to `init` by default.
+    ///
+    /// Called once for each accepted response, when the slot has been given back.
     open func decode(_ response: TransportResponse) async throws -> Value {
         do {
             return try await decoder.decode(response)
@@ -112,7 +119,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
 
     // MARK: One attempt
 
-    /// One attempt, stage by stage. Do not call it: the operation does, when it is started.
+    /// One attempt, stage by stage. Do not call it: a started operation calls it.
     public final override func attempt(_ number: Int) async throws -> Value {
         var admitted: AdmittedTask?
         repeat {
@@ -132,7 +139,8 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         try await attempt(number)
     }
 
-    /// Whether ``process(_:)`` is known to run the adapters of the configuration and nothing else. A subclass may override it.
+    /// Whether ``process(_:)`` certainly runs only the adapters of the configuration. In a subclass it may be
+    /// overridden.
     var isProcessedByAdapters: Bool { type(of: self) == URLRequestOperation<Value>.self }
 }
 

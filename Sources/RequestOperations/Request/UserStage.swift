@@ -1,4 +1,4 @@
-/// The stages of a request that run your code, and that can be given a queue and a time limit.
+/// The stages of a request that run your code and can have a queue and a time limit.
 public enum UserStage: String, Sendable, CaseIterable {
     /// ``URLRequestOperation/process(_:)``.
     case process

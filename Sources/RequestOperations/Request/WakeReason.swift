@@ -1,12 +1,12 @@
 /// What ended a wait between two attempts.
 public enum WakeReason: Sendable, Hashable {
-    /// The backoff (or the server's `Retry-After`) was over.
+    /// The backoff or the server's `Retry-After` was over.
     case backoff
-    /// An early-retry observer returned first; with the name of its type.
+    /// An early-retry observer returned first. The value is the name of its type.
     case observer(String)
     /// ``URLRequestOperation/retryNow()`` was called.
     case retryNow
 
-    /// Whether a sign of recovery ended the wait early.
+    /// Whether an early sign of recovery ended the wait.
     var isSign: Bool { if case .observer = self { true } else { false } }
 }
