@@ -12,4 +12,9 @@ final class LinkStarter: Sendable {
         self.operationQueue = operationQueue
         self.placeHolder = placeHolder
     }
+
+    /// The starter for what the operation of the current Task runs.
+    static var ofCurrentOperation: LinkStarter {
+        LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+    }
 }

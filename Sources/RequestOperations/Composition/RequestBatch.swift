@@ -105,7 +105,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// The work of the batch. The superclass calls this; do not call or override it.
     public final override func run() async throws -> [Result<Value, any Error>] {
-        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+        let starter = LinkStarter.ofCurrentOperation
         await withTaskGroup(of: Bool.self) { group in
             var running = 0
             while !Task.isCancelled {

@@ -67,7 +67,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// The work of the chain. The superclass calls this; do not call or override it.
     public final override func run() async throws -> Value {
-        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+        let starter = LinkStarter.ofCurrentOperation
         let next = try await next(by: starter)
         await next.runAsLink(by: starter)
         return try await next.value

@@ -105,7 +105,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     /// The work of the group. The superclass calls this; do not call or override it.
     public final override func run() async throws {
         group.withLock { $0.begin() }
-        let starter = LinkStarter(for: OperationQueue.ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+        let starter = LinkStarter.ofCurrentOperation
         switch order {
         case .serial: await runSerially(by: starter)
         case .concurrent: await runConcurrently(by: starter)

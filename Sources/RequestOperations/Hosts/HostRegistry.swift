@@ -28,7 +28,7 @@
 /// A retry fails at once with ``RequestError/Code/retryAfterTooLong`` if that time is longer than its
 /// ``RetryPolicy/maximumRetryAfter``. It also fails so if the time goes beyond its deadline or elapsed limit. A request
 /// of which nothing was sent yet is only delayed. It fails with that code only if its own deadline comes first.
-/// ``URLRequestOperation/retryNow()`` ends this wait like any other. A redirect to this host does not wait: its request
+/// ``RetryingOperation/retryNow()`` ends this wait like any other. A redirect to this host does not wait: its request
 /// is already under way.
 ///
 /// ## Memory

@@ -10,32 +10,58 @@
 /// let ping = Ping(resource: URL(string: "tcp://example.com:7")!)
 /// ```
 ///
-/// The retry policy, the deciders, the early-retry observers, the limiter and the clock of the configuration apply. So
-/// do the budget, the circuit breaker and the `Retry-After` that the ``HostRegistry`` keeps for the resource's scheme,
-/// host and port.
+/// Everything in the configuration applies that does not concern a request: the policy and the deciders, early-retry
+/// observers, the limiter, the clock, the deadline and ``RequestConfiguration/attemptTimeLimit``, connectivity and events.
+/// Adapters, redirects, hedging and the transport do not. The ``HostRegistry`` keeps the budget, the circuit and the
+/// `Retry-After` of the resource's scheme, host and port.
 ///
 /// ## Errors
 ///
 /// The result's failure is always a ``RequestError`` or a `CancellationError`. An attempt that throws a
 /// `CancellationError` ends the operation as cancelled. An error of another type becomes the
 /// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. It counts as temporary unless
-/// ``RetryPolicy/isTransient`` says no. The work counts as idempotent.
-// Unchecked, as its superclass is. All state of this class is in `runner`.
+/// ``RetryPolicy/isTransient`` says no.
+// Unchecked, as its superclass is. All state of this class is in `runner`; `work` never changes.
 open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     let runner: RequestRunner
+    private let work: (@Sendable (Int) async throws -> Value)?
 
-    /// Makes an operation for work on a resource.
+    /// Makes an operation for work on a resource. Subclasses override ``attempt(_:)``.
     ///
     /// - Parameters:
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it.
+    ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
-    public init(resource: URL, configuration: RequestConfiguration = .default) {
-        runner = RequestRunner(URLRequest(url: resource), configuration: configuration, isOfOtherWork: true)
+    public init(resource: URL, isIdempotent: Bool = true, configuration: RequestConfiguration = .default) {
+        runner = RequestRunner(
+            URLRequest(url: resource), configuration: configuration, work: .other(isIdempotent: isIdempotent))
+        work = nil
+        super.init()
+    }
+
+    /// Makes an operation whose attempts run a closure.
+    ///
+    /// - Parameters:
+    ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it. Work
+    ///     without a resource, the default, shares those of all work without one.
+    ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
+    ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
+    ///   - attempt: One attempt. It gets the number of the attempt, from 1.
+    public init(
+        resource: URL? = nil, isIdempotent: Bool = true, configuration: RequestConfiguration = .default,
+        attempt: @escaping @Sendable (Int) async throws -> Value
+    ) {
+        // A request cannot be made without a URL, but may lose it. (The literal is a URL.)
+        var request = URLRequest(url: resource ?? URL(string: "work:")!)
+        request.url = resource
+        runner = RequestRunner(request, configuration: configuration, work: .other(isIdempotent: isIdempotent))
+        work = attempt
         super.init()
     }
 
     init(_ request: URLRequest, configuration: RequestConfiguration) {
         runner = RequestRunner(request, configuration: configuration)
+        work = nil
         super.init()
     }
 
@@ -56,6 +82,18 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         runner.retryNow()
     }
 
+    /// Replaces the wait before the next attempt, if the operation waits for one. Can be called from any thread.
+    ///
+    /// The former delay and its observers have no effect any more. Like ``retryNow()``, this overrides what the host asked
+    /// for. It is ignored outside such a wait, and in a wait for the ``RetryBudget``.
+    ///
+    /// - Parameters:
+    ///   - delay: The new delay, from now on. A negative delay counts as zero.
+    ///   - observers: Observers that may end the wait early. None by default.
+    public final func retry(after delay: Duration, or observers: [any EarlyRetryObserver] = []) {
+        runner.replaceWait(by: delay, or: observers)
+    }
+
     /// The queue of the configuration.
     public final override var completionQueue: DispatchQueue { runner.configuration.completionQueue }
 
@@ -69,7 +107,8 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// - Returns: The value of the operation.
     /// - Throws: An error that the retry decision judges, or a `CancellationError`, which ends the operation.
     open func attempt(_ number: Int) async throws -> Value {
-        preconditionFailure("\(type(of: self)) must override attempt(_:).")
+        guard let work else { preconditionFailure("\(type(of: self)) must override attempt(_:).") }
+        return try await work(number)
     }
 
     /// Decides what follows a failed attempt. By default, the retry policy of the configuration decides, and then its
@@ -82,8 +121,12 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     /// One attempt and what follows it.
     final override func step(after wake: Wake?) async throws -> Step<Value> {
-        if let wake {
-            if let wait = try runner.waitForBudget(after: wake) { return .waits(wait) }
+        var wake = wake
+        if let ended = wake {
+            switch try runner.goOn(after: ended) {
+            case .waits(let second): return .waits(second)
+            case .attempt(let both): wake = both
+            }
         } else {
             try begin()
         }
@@ -99,10 +142,13 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     /// Runs all steps in the calling Task. Do not call it: a started operation runs its steps itself.
     public final override func run() async throws -> Value {
-        var step = try await step(after: nil)
-        while case .waits(let wait) = step { step = try await self.step(after: wait.wake) }
-        guard case .finished(let value) = step else { throw CancellationError() }
-        return value
+        var wake: Wake?
+        while true {
+            switch try await step(after: wake) {
+            case .finished(let value): return value
+            case .waits(let wait): wake = try await wait.wake
+            }
+        }
     }
 
     private func begin() throws {
@@ -115,13 +161,13 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         let number = try runner.beginAttempt(after: wake, priority: queuePriority)
         try await runner.awaitConnectivity(in: number)
         try await runner.takePlaceInQueue(in: number)
-        let value = try await admittedAttempt(number)
+        let value = try await performAttempt(number)
         runner.succeeded()
         return value
     }
 
     /// One attempt, with a slot and a circuit permit. A request takes them later, when its task is made.
-    func admittedAttempt(_ number: Int) async throws -> Value {
+    func performAttempt(_ number: Int) async throws -> Value {
         var admitted: AdmittedTask?
         repeat { admitted = try await runner.admit(.data(runner.original), in: number) } while admitted == nil
         return try await runner.perform(admitted!) { try await self.attempt(number) }
@@ -142,11 +188,12 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     final override func willRun(by turn: QueueTurn) {
         let place = state.withLock { $0.membership.takeSlot() }
-        runner.requestState.withLock { $0.join(turn, with: place) }
+        runner.requestState.withLock { $0.join(turn, with: place) }?.release(isUnused: true)
     }
 
     final override func holdsPlace(of limiter: RequestLimiter) -> Bool {
-        runner.requestState.withLock { $0.holdsPlace(of: limiter) }
+        let (turn, held) = runner.requestState.withLock { ($0.turn, $0.placeOrRights) }
+        return turn?.limiter === limiter && (held.place ?? held.rights?.place)?.isHeld == true
     }
 
     final override func becameReady() {

@@ -1,9 +1,7 @@
 /// The progress of a queue or a batch, which counts operations. Any thread may add to it.
 // Unchecked like its superclass. This class only adds a lock, because Foundation's has none on Linux.
 final class CountingProgress: Progress, @unchecked Sendable {
-    // The lock is recursive. On Apple's platforms observers are called while it is held, and they may read what they
-    // observe.
-    private let lock = NSRecursiveLock()
+    private let lock = ProgressLock()
 
     /// Makes a progress.
     ///

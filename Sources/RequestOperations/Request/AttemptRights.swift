@@ -59,6 +59,19 @@ final class AttemptRights: Sendable {
         }
     }
 
+    /// Holds both at once.
+    ///
+    /// - Throws: `CancellationError` if the rights were given back. Both are then free again.
+    func hold(place: RequestLimiter.Slot, slot: RequestLimiter.Slot) throws {
+        let isHeld = change { held in
+            held.place = place
+            held.slot = slot
+        }
+        guard !isHeld else { return }
+        [place, slot].release(isUnused: true)
+        throw CancellationError()
+    }
+
     /// Holds a circuit permit. If the rights were given back, it gives the permit back at once.
     func hold(permit: CircuitPermit) {
         if !change({ $0.permit = permit }) { permit.settle(.cancelled) }

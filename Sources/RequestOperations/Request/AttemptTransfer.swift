@@ -29,7 +29,7 @@ final class AttemptTransfer: Sendable {
             rights.giveBack(.succeeded)
             return response
         } catch {
-            rights.giveBack(runner.configuration.retryPolicy.outcome(of: error))
+            rights.giveBack(runner.outcome(of: error))
             throw error
         }
     }
@@ -177,7 +177,7 @@ final class AttemptTransfer: Sendable {
             if let next = try runner.circuitPermit(for: Origin(task.request.url)) { rights.hold(permit: next) }
         } catch {
             // Nothing is sent to the new host.
-            rights.slots.release(isUnused: true)
+            rights.giveBackUnused()
             throw error
         }
     }

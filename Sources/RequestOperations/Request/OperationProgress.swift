@@ -3,9 +3,7 @@
 /// It never goes back. A later attempt counts once it has come further than the ones before.
 // Unchecked like its superclass. This class only adds a lock, because Foundation's has none on Linux.
 final class OperationProgress: Progress, @unchecked Sendable {
-    // The lock is recursive. On Apple's platforms observers are called while it is held, and they may read what they
-    // observe.
-    private let lock = NSRecursiveLock()
+    private let lock = ProgressLock()
 
     /// Makes the progress of an operation. Its total is unknown until an attempt reports it.
     ///
@@ -32,8 +30,9 @@ final class OperationProgress: Progress, @unchecked Sendable {
         lock.withLock {
             let completed = transfer.bytesSent + transfer.bytesReceived
             guard completed > super.completedUnitCount || super.totalUnitCount < 0 else { return }
-            if let total = transfer.total { super.totalUnitCount = max(total, completed) }
-            super.completedUnitCount = max(completed, super.completedUnitCount)
+            let furthest = max(completed, super.completedUnitCount)
+            if let total = transfer.total { super.totalUnitCount = max(total, furthest) }
+            super.completedUnitCount = furthest
         }
     }
 

@@ -92,7 +92,7 @@ public struct RequestConfiguration: Sendable {
     ///
     /// The wait comes before ``URLRequestOperation/process(_:)``, so the host does not matter, and it holds no slot. It
     /// ends within half a second after there is a network. The ends are spread, so that waiting requests do not all go
-    /// at once. ``URLRequestOperation/retryNow()`` ends it, too.
+    /// at once. ``RetryingOperation/retryNow()`` ends it, too.
     ///
     /// Only the ``deadline`` limits the wait. If it passes first, the request fails as ``RequestError/Code/timedOut``.
     /// The policy's ``RetryPolicy/elapsedLimit`` does not run yet, because nothing was sent.

@@ -23,7 +23,7 @@ extension RequestError {
         let host: String?
     }
 
-    /// The id of the request, equal to that of its operation (``URLRequestOperation/id``). `nil` if the error does not
+    /// The id of the request, equal to that of its operation (``RetryingOperation/id``). `nil` if the error does not
     /// come from an operation.
     public var requestID: RequestID? { subject?.value.id }
 

@@ -23,10 +23,11 @@ extension RequestRunner {
     ///   - origin: The host in whose line it stands. That of the original request by default.
     func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws {
         guard let line = lineInQueue(of: attempt) else { return }
+        let rights = try rights(of: attempt)
         let origin = origin ?? Origin(original.url)
         _ = try await waitForSlot(in: attempt) {
             let place = try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
-            try rights(of: attempt).hold(place: place)
+            try rights.hold(place: place)
         }
     }
 
@@ -64,7 +65,8 @@ extension RequestRunner {
     func admit(_ task: TransportTask, in attempt: Int) async throws -> AdmittedTask? {
         try advance { $0.note(task, in: attempt) }
         let rights = try rights(of: attempt)
-        let mayBeStale = requestState.withLock { $0.attempt(attempt)?.processCount == 1 }
+        // Other work than a request is not processed.
+        let mayBeStale = work == .request && requestState.withLock { $0.attempt(attempt)?.processCount == 1 }
         var waited = Duration.zero
         while true {
             if isToLeaveAlone(task, in: attempt) {
@@ -107,12 +109,9 @@ extension RequestRunner {
                 }
                 let line = JointWait.Line(limiter: limiter, place: place)
                 try await JointWait(for: origin, of: queue, and: line, mayBeRejected: former == nil).outcome()
-                let slots = (
-                    RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place),
-                    RequestLimiter.Slot(of: limiter, for: origin, at: place)
-                )
-                try rights.hold(place: slots.0)
-                try rights.hold(slot: slots.1)
+                try rights.hold(
+                    place: RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place),
+                    slot: RequestLimiter.Slot(of: limiter, for: origin, at: place))
             }
     }
 

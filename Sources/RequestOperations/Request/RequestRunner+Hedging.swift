@@ -126,6 +126,7 @@ extension RequestRunner {
     /// Ends an attempt as failed, while others run in parallel or have been decided for.
     func failBeside(_ error: any Error, of attempt: Int) {
         let context = failureContext
-        if let failure = requestState.withLock({ $0.failBeside(attempt, error, in: context) }) { report(failure) }
+        let failure = requestState.withLock { $0.failBeside(attempt, error, in: context) }
+        if let failure { report(failure, of: error) }
     }
 }

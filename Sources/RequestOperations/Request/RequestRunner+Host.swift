@@ -27,13 +27,24 @@ extension RequestRunner {
     /// the next one too. So no other attempt takes its place.
     func settle(_ release: Release, by error: any Error) {
         let outcome: Release.Outcome =
-            switch configuration.retryPolicy.outcome(of: error) {
+            switch outcome(of: error) {
             case _ where (error as? RequestError)?.code == .circuitOpen: .untold
             case .failed: .failed
             case .succeeded: .passesOn
             case .cancelled: error is TransferFailure ? .passesOn : .untold
             }
         release.settle(outcome)
+    }
+
+    /// What an attempt that ended with an error shows about its host.
+    func outcome(of error: any Error) -> CircuitState.Outcome {
+        let policy = configuration.retryPolicy
+        guard work != .request, !(error is RequestError), !error.meansCancellation else {
+            return policy.outcome(of: error)
+        }
+        // A permanent error of other work shows nothing about the host. Nor does an error after a cancel.
+        let isTransient = policy.isTransient?(error) ?? true
+        return isTransient && !Task.isCancelled ? .failed : .cancelled
     }
 
     /// Asks the circuit of a host for a permit. Returns `nil` if the policy has no breaker.

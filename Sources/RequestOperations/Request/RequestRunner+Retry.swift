@@ -37,29 +37,45 @@ extension RequestRunner {
             delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)
     }
 
+    /// Replaces the delay and the observers of the wait before the next attempt, if that is under way.
+    func replaceWait(by delay: Duration, or observers: [any EarlyRetryObserver]) {
+        guard case .waiting(let wait, let failure) = requestState.withLock({ $0.phase }), case .attempt = wait.purpose
+        else { return }
+        emit(.waits(delay), because: .backoff)
+        wait.begin(
+            delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)
+    }
+
+    /// What follows a wait.
+    enum AfterWait {
+        /// A second wait, for room in the budget.
+        case waits(RetryWait)
+        /// The next attempt. Its wake covers both waits.
+        case attempt(after: Wake)
+    }
+
     /// Called when the wait after a failed attempt is over. Draws the retry on the budget, which may require a second
     /// wait.
     ///
     /// Every retry is drawn here, once. A retry that the recovery of its host released needs no room. A retry that
     /// `retryNow()` woke does not wait for room.
     ///
-    /// - Returns: The second wait. `nil` if the next attempt begins now.
     /// - Throws: The request's final error, if there is no room.
-    func waitForBudget(after wake: Wake) throws -> RetryWait? {
+    func goOn(after wake: Wake) throws -> AfterWait {
         emit(.woke(wake.reason))
         guard case .waiting(let wait, let failure) = requestState.withLock({ $0.phase }) else {
             throw CancellationError()
         }
-        if case .budget = wait.purpose {
+        if case .budget(let first) = wait.purpose {
             if wake.release != nil { takeBackDraw() }
-            return nil
+            return .attempt(after: wake.following(first))
         }
         let room = try draw(after: wake, failure)
-        guard room > .zero else { return nil }
+        guard room > .zero else { return .attempt(after: wake) }
         let second = RetryWait(
             for: .budget(after: wake), knownEnd: knownEnd(after: failure), on: configuration.requestClock)
         try beginWait(second, room, or: wait.tabledObservers, after: failure, because: .budget)
-        return second
+        return .waits(second)
     }
 
     /// Draws a retry on the budget.

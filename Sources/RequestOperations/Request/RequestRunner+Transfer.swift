@@ -34,15 +34,17 @@ extension RequestRunner {
     }
 
     /// Runs an attempt that is not a request. It holds its rights meanwhile, and then gives them back.
-    func perform<Value>(_ admitted: AdmittedTask, _ attempt: () async throws -> Value) async throws -> Value {
+    func perform<Value: Sendable>(
+        _ admitted: AdmittedTask, _ attempt: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let sent = try beginSending(admitted)
         do {
             try advance { $0.enter(.transfer, in: sent.attempt) }
-            let value = try await attempt()
+            let value = try await stageRunner.run(.transfer, limit: configuration.attemptTimeLimit, attempt)
             sent.rights.giveBack(.succeeded)
             return value
         } catch {
-            sent.rights.giveBack(error.meansCancellation ? .cancelled : .failed)
+            sent.rights.giveBack(outcome(of: error))
             throw error
         }
     }

@@ -6,13 +6,12 @@ final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let configuration: RequestConfiguration
     let requestState: Locked<RequestState>
-    /// Whether the attempts are not requests, but other work of a ``RetryingOperation``.
-    private let isOfOtherWork: Bool
+    let work: AttemptedWork
     private let events: RequestEventLine?
 
-    init(_ request: URLRequest, configuration: RequestConfiguration, isOfOtherWork: Bool = false) {
+    init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         self.configuration = configuration
-        self.isOfOtherWork = isOfOtherWork
+        self.work = work
         requestState = Locked(RequestState(request))
         events = configuration.onEvent.map(RequestEventLine.init)
     }
@@ -24,7 +23,7 @@ final class RequestRunner: IdempotencyKeySource {
     var original: URLRequest { requestState.withLock { $0.original.value } }
 
     func retryNow() {
-        requestState.withLock { $0.wait }?.wake(.retryNow)
+        requestState.withLock { $0.wait }?.end(with: .retryNow)
     }
 
     func becameReady() {
@@ -134,19 +133,24 @@ final class RequestRunner: IdempotencyKeySource {
         // An attempt that was sent has already given its rights back.
         rights?.giveBackUnused()
         if let release { settle(release, by: error) }
-        if isNews { report(failure) }
+        if isNews { report(failure, of: error) }
         return failure
     }
 
-    func report(_ failure: AttemptFailure) {
-        if let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
+    /// Reports a failed attempt to the registry of hosts and to the listener of events.
+    ///
+    /// - Parameter error: What the attempt threw. For a head that was rejected the registry knows the `Retry-After` already,
+    ///   from the time before the slot was given back.
+    func report(_ failure: AttemptFailure, of error: any Error) {
+        let isNoted = failure.stage == .validate && error is TransferFailure
+        if !isNoted, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
         emit(.attemptFailed(failure))
     }
 
     var failureContext: RequestState.FailureContext {
         RequestState.FailureContext(
             id: id, deadline: configuration.deadline, moment: now, hosts: configuration.hosts,
-            isOfOtherWork: isOfOtherWork)
+            work: work)
     }
 
     // MARK: Stages
@@ -214,9 +218,10 @@ final class RequestRunner: IdempotencyKeySource {
     ///
     /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
     func progress(cancel: @escaping @Sendable () -> Void) -> OperationProgress {
-        if let known = requestState.withLock({ $0.progress }) { return known }
-        let new = OperationProgress(cancel: cancel)
-        return requestState.withLock { $0.keep(new) }
+        let known = requestState.withLock { $0.progress } ?? OperationProgress(cancel: cancel)
+        let (progress, isComplete) = requestState.withLock { ($0.keep(known), $0.hasSucceeded) }
+        if isComplete { progress.finish() }
+        return progress
     }
 
     /// Completes a task from the configuration, and has it report its progress if someone has asked for that.

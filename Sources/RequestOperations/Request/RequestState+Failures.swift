@@ -7,8 +7,8 @@ extension RequestState {
         let moment: Duration
         var date = Date()
         var hosts = HostRegistry.shared
-        /// Whether the attempts are not requests, but other work.
-        var isOfOtherWork = false
+        /// What the attempts are.
+        var work = AttemptedWork.request
     }
 
     /// Records that the running attempt has failed. The request then waits for a decision.
@@ -45,7 +45,7 @@ extension RequestState {
         }
         attempts[index].shortenBody()
         let attempt = attempts[index]
-        let error = error(of: attempt, thrown, transfer, id: context.id)
+        let error = error(of: attempt, thrown, transfer, in: context)
         let elapsed = elapsed(at: context.moment)
         log.end(number, error, at: elapsed)
         // The record may have ended earlier, beside another attempt, before everything was known about the error.
@@ -65,23 +65,23 @@ extension RequestState {
             // A second loss in a row says more than that a connection was old.
             skipsBackoff: transfer?.lostReusedConnection == true && !failures.lostReusedConnection,
             wasSent: sinceSending != nil, isOfDecoder: attempt.isOfDecoder(error),
-            isOfOtherWork: context.isOfOtherWork, hosts: context.hosts)
+            work: context.work, hosts: context.hosts)
         return (failure, counted)
     }
 
     private func error(
-        of attempt: AttemptState, _ thrown: any Error, _ transfer: TransferFailure?, id: RequestID?
+        of attempt: AttemptState, _ thrown: any Error, _ transfer: TransferFailure?, in context: FailureContext
     ) -> any Error {
         let error = transfer?.error ?? thrown
         let request = attempt.request ?? original.value
         if let ours = error as? RequestError {
             // What the error says about another request takes precedence over what is known of this one.
-            return ours.about(request, id).completed(by: attempt)
+            return ours.about(request, context.id).completed(by: attempt)
         }
-        if transfer == nil, attempt.stage == .transfer, let urlError = error as? URLError {
+        if transfer == nil, attempt.stage == .transfer, context.work == .request, let urlError = error as? URLError {
             // The transport threw it directly. Inside a `TransferFailure` it would be an error of the user's code.
             return RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
-                .completed(by: attempt).about(request, id)
+                .completed(by: attempt).about(request, context.id)
         }
         return error
     }

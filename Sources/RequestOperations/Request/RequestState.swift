@@ -75,16 +75,17 @@ struct RequestState: Sendable {
     /// - Parameters:
     ///   - turn: Its position in the queue.
     ///   - place: The place of its first attempt, if it already has one.
-    mutating func join(_ turn: QueueTurn, with place: RequestLimiter.Slot?) {
+    /// - Returns: A place that nothing uses. The caller releases it outside of the lock.
+    mutating func join(_ turn: QueueTurn, with place: RequestLimiter.Slot?) -> RequestLimiter.Slot? {
         self.turn = turn
-        phase = .fresh(place)
+        guard case .fresh(let former) = phase else { return place }
+        phase = .fresh(place ?? former)
+        return place == nil ? nil : former
     }
 
-    /// Whether the request holds a place of the queue with this limiter.
-    func holdsPlace(of limiter: RequestLimiter) -> Bool {
-        guard turn?.limiter === limiter else { return false }
-        if case .fresh(let place) = phase { return place?.isHeld == true }
-        return attempts.first?.rights.place?.isHeld == true
+    /// The place of the queue that the request has now, or the rights that may have it.
+    var placeOrRights: (place: RequestLimiter.Slot?, rights: AttemptRights?) {
+        if case .fresh(let place) = phase { (place, nil) } else { (nil, attempts.first?.rights) }
     }
 
     /// Stores the alarm of the deadline until the end. Returns `false` if the end has come.
@@ -194,7 +195,7 @@ struct RequestState: Sendable {
 
     /// Enters a stage of the user's code.
     mutating func enter(_ stage: UserStage) -> Bool {
-        if case .deciding = phase { return true }
+        if case .deciding = phase { return stage == .retryDecision }
         guard let attempt = attempts.first else { return false }
         return enter(stage.stage, in: attempt.number)
     }
@@ -329,6 +330,12 @@ struct RequestState: Sendable {
 
     /// Whether the attempt that the request goes on with still runs.
     var isAttempting: Bool { attempts.first.map { log.runs($0.number) } ?? false }
+
+    /// Whether the request has ended with a value.
+    var hasSucceeded: Bool {
+        guard isStopped, let attempt = attempts.first else { return false }
+        return log[attempt.number].ended != nil && log[attempt.number].error == nil
+    }
 
     /// The response of the attempt that ended last, without its body.
     var response: TransportResponse? {

@@ -135,7 +135,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     }
 
     /// A request takes its slots when its task is made.
-    final override func admittedAttempt(_ number: Int) async throws -> Value {
+    final override func performAttempt(_ number: Int) async throws -> Value {
         try await attempt(number)
     }
 

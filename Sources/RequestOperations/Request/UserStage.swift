@@ -8,7 +8,7 @@ public enum UserStage: String, Sendable, CaseIterable {
     case validate
     /// ``URLRequestOperation/decode(_:)``.
     case decode
-    /// ``URLRequestOperation/retryDecision(after:)``.
+    /// ``RetryingOperation/retryDecision(after:)``.
     case retryDecision
 
     /// The stage as errors name it.

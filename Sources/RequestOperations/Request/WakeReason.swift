@@ -4,7 +4,7 @@ public enum WakeReason: Sendable, Hashable {
     case backoff
     /// An early-retry observer returned first. The value is the name of its type.
     case observer(String)
-    /// ``URLRequestOperation/retryNow()`` was called.
+    /// ``RetryingOperation/retryNow()`` was called.
     case retryNow
 
     /// Whether an early sign of recovery ended the wait.

@@ -63,8 +63,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// The last URL of the attempt: the target of the last redirect, or else the request's own URL.
     var lastURL: URL? { values.value.redirect ?? request.url }
 
-    /// Whether the attempt was no request, but other work of a ``RetryingOperation``.
-    var isOfOtherWork: Bool { values.value.isOfOtherWork }
+    /// What was attempted.
+    var work: AttemptedWork { values.value.work }
 
     /// The registry that remembers hosts.
     var hosts: HostRegistry { values.value.hosts }
@@ -101,7 +101,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         requestMayHaveBeenProcessed: Bool, bodyIsReplayable: Bool, backoffStep: Int, elapsed: Duration,
         timeLeft: Duration?, date: Date, uncounted: Int, tooManyRequests: Int = 0, redirect: URL?, wasRefused: Bool,
         skipsBackoff: Bool = false, wasSent: Bool = true, isOfDecoder: Bool = true,
-        isOfOtherWork: Bool = false, hosts: HostRegistry = .shared
+        work: AttemptedWork = .request, hosts: HostRegistry = .shared
     ) {
         values = Box(
             Values(
@@ -111,7 +111,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
                 uncounted: uncounted, tooManyRequests: tooManyRequests, redirect: redirect, wasRefused: wasRefused,
                 skipsBackoff: skipsBackoff, wasSent: wasSent, isOfDecoder: isOfDecoder,
-                isOfOtherWork: isOfOtherWork, hosts: hosts))
+                work: work, hosts: hosts))
     }
 
     /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it,
@@ -149,7 +149,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         let wasSent: Bool
         /// Whether the decoder threw the error, rather than an override of the stage `decode`.
         let isOfDecoder: Bool
-        let isOfOtherWork: Bool
+        let work: AttemptedWork
         let hosts: HostRegistry
     }
 }

@@ -19,7 +19,7 @@
 /// A download to a file, a stream and a custom ``TransportTask`` are never hedged, because two attempts would deliver
 /// to the same place. A hedge starts when the delay has passed since the attempt was sent. It does not start if the
 /// head of any response has arrived by then, even that of a redirect. A hedge is an attempt with its own number in
-/// ``URLRequestOperation/attempts``, marked by ``Attempt/isHedge``. It passes all stages:
+/// ``RetryingOperation/attempts``, marked by ``Attempt/isHedge``. It passes all stages:
 /// ``URLRequestOperation/process(_:)`` and ``URLRequestOperation/makeTask(for:)`` are called for it while the attempt
 /// before it still runs. If one of them throws, the error is reported as ``Refusal/failed(_:)`` and affects only the
 /// hedge.

@@ -10,6 +10,8 @@ enum NotRetried: Sendable, Hashable, CustomStringConvertible {
     case notPassing
     /// The server may have acted on the request, and the request's method does not allow a repetition.
     case notRepeatable(method: String)
+    /// Other work than a request may have had an effect, and is not idempotent.
+    case notIdempotent
     /// A decider or an override of `retryDecision(after:)` said so.
     case decision
     /// There was no decision, because the stage that makes it failed.
@@ -26,6 +28,7 @@ enum NotRetried: Sendable, Hashable, CustomStringConvertible {
         case .deadline: "the deadline"
         case .notPassing: "not a passing failure"
         case .notRepeatable(let method): "\(method), no idempotency key"
+        case .notIdempotent: "the work is not idempotent"
         case .decision: "a decider or an override said so"
         case .noDecision: "no decision was made"
         case .said(let reason): reason

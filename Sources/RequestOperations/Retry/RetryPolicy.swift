@@ -161,9 +161,7 @@ public struct RetryPolicy: Sendable {
         guard left > .zero else { return .stops(endOfTime(after: failure)) }
         guard isTransient(failure) else { return .stops(.notPassing) }
         // A request that did not reach the server can be sent again with any method.
-        guard !failure.requestMayHaveBeenProcessed || isIdempotent(failure.request) else {
-            return .stops(.notRepeatable(method: failure.request.httpMethod ?? "GET"))
-        }
+        if failure.requestMayHaveBeenProcessed, let reason = reasonNotToRepeat(failure) { return .stops(reason) }
         guard failure.bodyIsReplayable || failure.wasRefused else {
             return .fails(
                 failure.error(
@@ -237,8 +235,17 @@ public struct RetryPolicy: Sendable {
 
     /// Whether a failure is temporary.
     func isTransient(_ failure: AttemptFailure) -> Bool {
-        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? failure.isOfOtherWork }
+        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? (failure.work != .request) }
         return code == .unacceptableStatus ? statuses.contains(failure.head?.status ?? 0) : codes.contains(code)
+    }
+
+    /// Why work that may have had an effect is not repeated. `nil` if it may be.
+    private func reasonNotToRepeat(_ failure: AttemptFailure) -> NotRetried? {
+        switch failure.work {
+        case .request where isIdempotent(failure.request): nil
+        case .request: .notRepeatable(method: failure.request.httpMethod ?? "GET")
+        case .other(let isIdempotent): isIdempotent ? nil : .notIdempotent
+        }
     }
 
     private func isIdempotent(_ request: URLRequest) -> Bool {

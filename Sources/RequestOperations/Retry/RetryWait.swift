@@ -24,7 +24,8 @@ final class RetryWait: Sendable {
     private let clock: RequestClock
     private let began: Duration
     private let knownEnd: Duration
-    private let participants: Locked<[Participant]>
+    /// What may end the wait. `nil` once it is over.
+    private let participants: Locked<[Participant]?>
     private let answer = Answer<Ending>()
 
     /// Makes a wait that begins now. The race begins with ``begin(_:or:after:in:random:)``.
@@ -46,7 +47,7 @@ final class RetryWait: Sendable {
         participants = Locked([])
     }
 
-    /// Begins the race. It is called once.
+    /// Begins the race. A second call replaces everything that takes part, unless the wait is over.
     ///
     /// - Parameter failure: What the observers are told. Before a first attempt it is `nil`, and then only the
     ///   observers of this package take part.
@@ -56,13 +57,18 @@ final class RetryWait: Sendable {
     ) {
         // The observers come first. A test that sees this wait on the clock can then rely on their watching.
         var all = observers.compactMap { watch($0, after: failure, in: hosts, random: random) }
-        all.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.wake(.backoff) }))
-        participants.withLock { $0 = all }
+        all.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.end(with: .backoff) }))
+        let unneeded = participants.withLock { participants in
+            guard let former = participants else { return all }
+            participants = all
+            return former
+        }
+        for participant in unneeded { participant.stop() }
     }
 
     /// Ends the wait, unless it is already over. Returns whether this call ended it.
     @discardableResult
-    func wake(_ reason: WakeReason, by release: Release? = nil) -> Bool {
+    func end(with reason: WakeReason, by release: Release? = nil) -> Bool {
         answer.resume(with: .success(Ending(reason: reason, release: release)))
     }
 
@@ -88,18 +94,17 @@ final class RetryWait: Sendable {
             } onCancel: {
                 cancel()
             }
-            let wake = Wake(
+            return Wake(
                 waited: clock.now - began, reason: ending.reason, knownEnd: knownEnd, release: ending.release)
-            return if case .budget(let first) = purpose { wake.following(first) } else { wake }
         }
     }
 
     private func stopParticipants() {
         let all = participants.withLock { participants in
-            defer { participants = [] }
+            defer { participants = nil }
             return participants
         }
-        for participant in all { participant.stop() }
+        for participant in all ?? [] { participant.stop() }
     }
 
     /// What may end the wait.
@@ -133,14 +138,14 @@ final class RetryWait: Sendable {
                             (try? await observer.wait(after: failure)) != nil
                         }
                     guard isSign, !Task.isCancelled else { return }
-                    wake(.observer(observer.name))
+                    end(with: .observer(observer.name))
                 })
         }
         return .entry(
             remove: tabled.watch(
                 after: failure, in: hosts, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero
             ) {
-                self.wake(.observer(tabled.name), by: $0)
+                self.end(with: .observer(tabled.name), by: $0)
             })
     }
 }

@@ -87,7 +87,7 @@ private final class EndsWhileItIsStopped: AsynchronousOperation<Int>, @unchecked
     override func step(after wake: Wake?) async throws -> Step<Int> {
         guard wake != nil else {
             let wait = RetryWait(on: .continuous)
-            wait.wake(.retryNow)
+            wait.end(with: .retryNow)
             return .waits(wait)
         }
         runs.open()

@@ -25,7 +25,7 @@ import Testing
             if wake != nil { return .finished(try await second(self)) }
             try await first(self)
             let wait = RetryWait(on: .continuous)
-            wait.wake(.retryNow)
+            wait.end(with: .retryNow)
             return .waits(wait)
         }
     }

@@ -44,14 +44,14 @@ import Testing
     @Test func whoeverWakesItFirstIsTheReason() async throws {
         let wait = newWait
         let waiting = await begun(wait)
-        wait.wake(.retryNow)
-        wait.wake(.backoff)
+        wait.end(with: .retryNow)
+        wait.end(with: .backoff)
         #expect(try await waiting.value == .retryNow)
     }
 
     @Test func aWakeBeforeItBeginsEndsItAtOnce() async throws {
         let wait = newWait
-        wait.wake(.retryNow)
+        wait.end(with: .retryNow)
         #expect(try await wait.run(.seconds(5), or: [], after: failure) == .retryNow)
     }
 

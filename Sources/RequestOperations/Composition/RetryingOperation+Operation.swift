@@ -1,0 +1,42 @@
+extension RetryingOperation {
+    /// Makes an operation that runs another operation for each attempt, and has its value.
+    ///
+    /// - Parameters:
+    ///   - resource: Names the host of the work for the limiter, the budget and the breaker. None by default.
+    ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
+    ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
+    ///   - makeOperation: Makes a fresh operation, which is in no queue. Called once for each attempt.
+    public convenience init(
+        resource: URL? = nil, isIdempotent: Bool = true, configuration: RequestConfiguration = .default,
+        operation makeOperation: @escaping @Sendable () throws -> AsynchronousOperation<Value>
+    ) {
+        self.init(resource: resource, isIdempotent: isIdempotent, configuration: configuration) { _ in
+            let operation = try makeOperation()
+            await operation.runAsMember(by: .ofCurrentOperation)
+            guard let result = operation.result else { throw CancellationError() }
+            return try result.get()
+        }
+    }
+}
+
+extension RetryingOperation where Value == Void {
+    /// Makes an operation that runs an operation of any class for each attempt.
+    ///
+    /// - Parameters:
+    ///   - resource: Names the host of the work for the limiter, the budget and the breaker. None by default.
+    ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
+    ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
+    ///   - makeOperation: Makes a fresh operation, which is in no queue. Called once for each attempt.
+    ///   - error: Why a finished operation failed. By default only a cancelled one has failed, and cancels this operation.
+    public convenience init<Work: Operation>(
+        resource: URL? = nil, isIdempotent: Bool = true, configuration: RequestConfiguration = .default,
+        anyOperation makeOperation: @escaping @Sendable () throws -> Work,
+        error: @escaping @Sendable (Work) -> (any Error)? = { $0.isCancelled ? CancellationError() : nil }
+    ) {
+        self.init(resource: resource, isIdempotent: isIdempotent, configuration: configuration) { _ in
+            let operation = try makeOperation()
+            await operation.runAsMember(by: .ofCurrentOperation)
+            if let error = error(operation) { throw error }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct RequestBatchTests {
+    private func members(_ count: Int, failing: Set<Int> = []) -> [AsynchronousOperation<Int>] {
+        (0..<count).map { number in
+            ClosureOperation {
+                if failing.contains(number) { throw Problem() }
+                return number
+            }
+        }
+    }
+
+    @Test func resultsAreInTheOrderOfTheMembers() async throws {
+        let doors = (0..<3).map { _ in Door() }
+        let batch = RequestBatch(
+            (0..<3).map { number in
+                ClosureOperation { () -> Int in
+                    await doors[number].pass()
+                    if number > 0 { doors[number - 1].open() }
+                    return number
+                }
+            })
+        OperationQueue().addOperation(batch)
+        doors[2].open()
+        #expect(try await batch.values == [0, 1, 2])
+    }
+
+    @Test func aBatchWithoutMembersSucceeds() async throws {
+        #expect(try await run(RequestBatch<Int>([])).isEmpty)
+    }
+
+    @Test func allResultsAreCollected() async throws {
+        let batch = RequestBatch(members(50, failing: [3, 7, 11, 19, 23, 31, 43]), policy: .collectAll)
+        OperationQueue().addOperation(batch)
+        let results = await batch.results
+        #expect(results.count == 50 && results.count { (try? $0.get()) == nil } == 7)
+        #expect(results.enumerated().allSatisfy { (try? $1.get()) == nil || (try? $1.get()) == $0 })
+        #expect(batch.result.map { (try? $0.get()) != nil } == true)
+        await #expect(throws: Problem.self) { try await batch.values }
+    }
+
+    @Test func theFirstFailureEndsTheOthers() async throws {
+        let never = (0..<49).map { _ in
+            ClosureOperation { () -> Int in
+                try await Task.sleep(for: .seconds(600))
+                return 0
+            }
+        }
+        let batch = RequestBatch(never + members(1, failing: [0]))
+        OperationQueue().addOperation(batch)
+        await #expect(throws: Problem.self) { try await batch.values }
+        let results = await batch.results
+        #expect(results.count == 50 && results.last.map { (try? $0.get()) == nil } == true)
+        #expect(never.allSatisfy(\.isCancelled))
+    }
+
+    @Test func membersThatDidNotBeginAreCancelled() async throws {
+        let members = members(10, failing: [0])
+        let batch = RequestBatch(members, maximumConcurrency: 1)
+        #expect(await failure(of: batch) is Problem)
+        #expect(members.dropFirst().allSatisfy(\.isCancelled))
+        #expect(await batch.results.count == 10)
+    }
+
+    @Test func aQuorumIsEnough() async throws {
+        let stuck = ClosureOperation { () -> Int in
+            try await Task.sleep(for: .seconds(600))
+            return 0
+        }
+        let batch = RequestBatch([stuck] + members(4, failing: [1]), policy: .quorum(3))
+        OperationQueue().addOperation(batch)
+        #expect(try await batch.values == [0, 2, 3] && stuck.isCancelled)
+    }
+
+    @Test func withoutAQuorumTheBatchFailsWithTheFirstError() async throws {
+        #expect(await failure(of: RequestBatch(members(4, failing: [0, 1]), policy: .quorum(3))) is Problem)
+    }
+
+    @Test func aQuorumThatIsTooLargeIsAnError() async throws {
+        #expect(await failure(of: RequestBatch(members(2), policy: .quorum(3))) is RequestBatchError)
+    }
+
+    @Test func noMoreRunAtOnceThanAllowed() async throws {
+        let running = Locked((now: 0, most: 0))
+        let batch = RequestBatch(
+            (0..<40).map { _ in
+                ClosureOperation {
+                    running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                    for _ in 0..<10 { await Task.yield() }
+                    running.withLock { $0.now -= 1 }
+                }
+            }, maximumConcurrency: 4)
+        _ = try await run(batch)
+        #expect(running.withLock { $0.most } <= 4)
+    }
+
+    @Test func aSequenceMakesTheNextMemberWhenItCanBegin() async throws {
+        let made = Collector<Int>()
+        let door = Door()
+        let sequence = (0..<1000).lazy.map { number in
+            made.append(number)
+            return ClosureOperation { () -> Int in
+                await door.pass()
+                return number
+            }
+        }
+        let batch = RequestBatch(each: sequence, maximumConcurrency: 8)
+        OperationQueue().addOperation(batch)
+        await made.count(8)
+        #expect(made.count == 8)
+        door.open()
+        #expect(try await batch.values == Array(0..<1000))
+        #expect(batch.progress.fractionCompleted == 1)
+    }
+
+    @Test func cancellingItCancelsItsMembers() async throws {
+        let begun = Collector<Void>()
+        let members = (0..<4).map { _ in
+            ClosureOperation {
+                begun.append(())
+                try await Task.sleep(for: .seconds(600))
+            }
+        }
+        let batch = RequestBatch(members, maximumConcurrency: 2)
+        OperationQueue().addOperation(batch)
+        await begun.count(2)
+        batch.cancel()
+        #expect(await failure(ofStarted: batch) is CancellationError)
+        await eventually { members.allSatisfy(\.isCancelled) }
+        #expect(begun.count == 2)
+    }
+
+    @Test func cancellingItBeforeTheStartCancelsItsMembers() async throws {
+        let members = members(3)
+        let batch = RequestBatch(members)
+        batch.cancel()
+        #expect(await failure(of: batch) is CancellationError)
+        #expect(members.allSatisfy(\.isCancelled))
+    }
+
+    @Test func aMemberThatIsCancelledCountsAsFailed() async throws {
+        let members = members(3)
+        members[1].cancel()
+        let batch = RequestBatch(members, policy: .collectAll)
+        OperationQueue().addOperation(batch)
+        let results = await batch.results
+        #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
+    }
+
+    @Test func inAQueueOfWidthOneItsRequestsTakeTheOnlyPlaceInTurn() async throws {
+        let queue = RequestQueue()
+        queue.maxConcurrentOperationCount = 1
+        let transport = ScriptedTransport((0..<5).map { _ in .body(Data()) })
+        let batch = RequestBatch((0..<5).map { _ in URLRequestOperation(anyRequest, configuration: .over(transport)) })
+        queue.addOperation(batch)
+        #expect(try await batch.values.count == 5)
+    }
+
+    @Test func aResponseWithoutContentIsASuccess() async throws {
+        let transport = ScriptedTransport([.status(204), .status(204)])
+        let batch = RequestBatch((0..<2).map { _ in URLRequestOperation(anyRequest, configuration: .over(transport)) })
+        OperationQueue().addOperation(batch)
+        #expect(try await batch.values == [Data(), Data()])
+    }
+
+    @Test func batchesCanBeMembers() async throws {
+        let batch = RequestBatch([RequestBatch(members(2)), RequestBatch(members(3))])
+        OperationQueue().addOperation(batch)
+        #expect(try await batch.values.map(\.count) == [2, 3])
+    }
+
+    private func failure<Value>(ofStarted operation: AsynchronousOperation<Value>) async -> (any Error)? {
+        do {
+            _ = try await operation.value
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
