@@ -48,7 +48,7 @@ import Testing
         let others = [stuck(), stuck()]
         let group = (others + [member(0, fails: true)]).concurrentGroup()
         #expect(await failure(of: group) is Problem)
-        #expect(others.allSatisfy(\.isCancelled))
+        #expect(others.allSatisfy { $0.isCancelled })
     }
 
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])
@@ -105,10 +105,10 @@ import Testing
         let members = [stuck(), stuck()]
         let group = members.concurrentGroup()
         OperationQueue().addOperation(group)
-        await eventually { members.allSatisfy(\.isExecuting) }
+        await eventually { members.allSatisfy { $0.isExecuting } }
         group.cancel()
         await #expect(throws: CancellationError.self) { try await group.value }
-        await eventually { members.allSatisfy(\.isCancelled) }
+        await eventually { members.allSatisfy { $0.isCancelled } }
     }
 
     @Test func inAQueueOfWidthOneItsRequestsTakeTheOnlyPlaceInTurn() async throws {

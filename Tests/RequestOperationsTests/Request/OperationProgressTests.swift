@@ -15,12 +15,12 @@ import Testing
     }
 
     @Test func itIsTheSameObjectEachTime() {
-        let operation = operation([])
+        let operation = operation([.body(Data())])
         #expect(operation.progress === operation.progress)
     }
 
     @Test func itIsIndeterminateBeforeALengthIsKnown() {
-        #expect(operation([]).progress.isIndeterminate)
+        #expect(operation([.body(Data())]).progress.isIndeterminate)
     }
 
     @Test func itIsCompleteAfterASuccess() async throws {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func aCancelOfItCancelsTheOperation() {
-        let operation = operation([])
+        let operation = operation([.body(Data())])
         operation.progress.cancel()
         #expect(operation.isCancelled)
     }
@@ -72,7 +72,7 @@ import Testing
         weak var freed: URLRequestOperation<Data>?
         let progress: Progress
         do {
-            let operation = operation([])
+            let operation = operation([.body(Data())])
             freed = operation
             progress = operation.progress
         }
