@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "RequestOperations", targets: ["RequestOperations"]),
         .library(name: "RequestOperationsTesting", targets: ["RequestOperationsTesting"]),
+        .library(name: "OfflineRequests", targets: ["OfflineRequests"]),
         .executable(name: "urlrequest", targets: ["urlrequest"]),
     ],
     traits: [
@@ -36,6 +37,13 @@ let package = Package(
         .target(
             name: "RequestOperationsTesting",
             dependencies: ["RequestOperations"],
+            swiftSettings: settings),
+        .target(
+            name: "OfflineRequests",
+            dependencies: [
+                "RequestOperations",
+                .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "urlrequest",
@@ -70,6 +78,16 @@ let package = Package(
         .testTarget(
             name: "RequestOperationsTestingTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        // A program that uses a queue, for the tests that kill it.
+        .executableTarget(
+            name: "OfflineProgram",
+            dependencies: ["OfflineRequests", "RequestOperations"],
+            path: "Tests/OfflineProgram",
+            swiftSettings: settings),
+        .testTarget(
+            name: "OfflineRequestsTests",
+            dependencies: ["OfflineRequests", "OfflineProgram", "RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "FaceTests",
