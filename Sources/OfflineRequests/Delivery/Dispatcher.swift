@@ -109,7 +109,8 @@ final class Dispatcher: Sendable {
         return ClaimRequest(
             limit: room, now: configuration.date(), elapsed: clock.elapsed,
             leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable, handlers: handlers.names,
-            met: met, maximumAge: configuration.bounds.age)
+            met: met, maximumAge: configuration.bounds.age,
+            isWanted: { [state] in state.withLock { $0.phase == .sending } })
     }
 
     private func begin(_ records: [StoredRecord], under lease: Lease) {

@@ -1,8 +1,8 @@
 public import Foundation
-public import RequestOperations
+import RequestOperations
 
 extension OfflineRequestQueue {
-    /// Registers a closure that makes the request of a message. Messages that wait for it are sent from now on.
+    /// Registers a closure that delivers the messages of a type. Messages that wait for it are sent from now on.
     ///
     /// ```swift
     /// queue.register(Favourite.self, name: "favourite") { message in
@@ -10,26 +10,10 @@ extension OfflineRequestQueue {
     /// }
     /// ```
     ///
-    /// Register at every start of the program. A message without a handler waits for one.
+    /// If the closure returns a `URLRequest`, the queue sends it, with the idempotency key of the message. If it
+    /// returns anything else, such as nothing, it has done the work itself, and the message is delivered.
     ///
-    /// - Parameters:
-    ///   - type: The type of the messages.
-    ///   - name: The name that is stored with each message. Never change it while messages are queued.
-    ///   - timeLimit: The longest time of one call. That of the configuration by default.
-    ///   - encode: Encodes a message. JSON by default.
-    ///   - decode: Decodes a message. JSON by default. An error makes the message a dead letter.
-    ///   - handler: Makes the request. Called once for each delivery. The request gets the idempotency key of the
-    ///     message. An error is retried with backoff unless the classifier says otherwise.
-    public func register<Message: Codable & Sendable>(
-        _ type: Message.Type, name: String, timeLimit: Duration? = nil,
-        encode: @escaping @Sendable (Message) throws -> Data = { try JSONEncoder().encode($0) },
-        decode: @escaping @Sendable (Data) throws -> Message = { try JSONDecoder().decode(Message.self, from: $0) },
-        handler: @escaping @Sendable (Message) async throws -> URLRequest
-    ) {
-        register(name, timeLimit, encode, decode, { .request(try await handler($0)) })
-    }
-
-    /// Registers a closure that does the work of a message itself. When it returns, the message is delivered.
+    /// Register at every start of the program. A message without a handler waits for one.
     ///
     /// - Parameters:
     ///   - type: The type of the messages.
@@ -37,20 +21,20 @@ extension OfflineRequestQueue {
     ///   - timeLimit: The longest time of one call. That of the configuration by default. A call that takes longer is
     ///     cancelled, left behind, and retried.
     ///   - encode: Encodes a message. JSON by default.
-    ///   - decode: Decodes a message. JSON by default. An error makes the message a dead letter.
-    ///   - handler: Does the work. Called once for each delivery, which can be more than once for a message. An error
-    ///     is retried with backoff unless the classifier says otherwise.
-    public func register<Message: Codable & Sendable>(
+    ///   - decode: Decodes a message. JSON by default. An error makes the message a dead letter, which keeps its bytes.
+    ///   - handler: Called once for each delivery, which can be more than once for a message. An error is retried with
+    ///     backoff unless the classifier says otherwise.
+    public func register<Message: Codable & Sendable, Outcome: Sendable>(
         _ type: Message.Type, name: String, timeLimit: Duration? = nil,
         encode: @escaping @Sendable (Message) throws -> Data = { try JSONEncoder().encode($0) },
         decode: @escaping @Sendable (Data) throws -> Message = { try JSONDecoder().decode(Message.self, from: $0) },
-        handler: @escaping @Sendable (Message) async throws -> Void
+        handler: @escaping @Sendable (Message) async throws -> Outcome
     ) {
         register(
             name, timeLimit, encode, decode,
             { message in
-                try await handler(message)
-                return .done
+                // An optional request counts as well: without one the work is done.
+                (try await handler(message) as? URLRequest).map { .request($0) } ?? .done
             })
     }
 

@@ -78,6 +78,8 @@ package struct ClaimRequest: Sendable {
     package var met: Set<String>
     /// The longest time that a record is kept.
     package var maximumAge: Duration?
+    /// Asked within the transaction. If it says no, nothing is claimed, since the queue was paused meanwhile.
+    package var isWanted: @Sendable () -> Bool
 }
 
 /// The answer to a claim.

@@ -81,3 +81,23 @@ extension OfflineRequestQueue {
         return nil
     }
 }
+
+extension Fixture {
+    /// Moves the clock, and goes on to move it by a fifth of a second until something has happened.
+    func advance(by duration: Duration, until isDone: @Sendable () -> Bool) async {
+        clock.advance(by: duration)
+        while !isDone() {
+            await Task.yield()
+            if !isDone() { clock.advance(by: .milliseconds(200)) }
+        }
+    }
+}
+
+extension NetworkPath {
+    /// Returns when a listener that began before has been told of the present state.
+    func settle() async {
+        let reachability = reachability
+        for await state in changes where state == reachability { break }
+        for _ in 0..<100 { await Task.yield() }
+    }
+}

@@ -6,6 +6,7 @@ extension SQLiteStore {
         let view = try await read { [owner] connection in try ClaimView(request, owner: owner, connection) }
         guard view.hasWork else { return Claim(answer: .idle, nextDue: view.nextDue) }
         return try await write { [self] connection in
+            guard request.isWanted() else { return Claim(answer: .idle, nextDue: view.nextDue) }
             var claiming = Claiming(request: request, files: files, connection: connection)
             guard let lease = try takeLease(request, connection) else {
                 return Claim(answer: .held, nextDue: view.nextDue)
