@@ -1,8 +1,8 @@
 import OfflineRequests
 import RequestOperations
 
-// Commands: `add URL COUNT LANES`, `run URL`, and `both`. The queue is in the directory of the first argument. Each
-// acknowledged id is printed at once, with what was sent. See `OfflineProcess` in the tests.
+// The arguments are a directory, a command, and the URL of a server. `add` and `both` take the first number, how many,
+// the number of lanes, and a prefix of names. Each acknowledged request is printed at once.
 
 /// Prints a line that is there even if the process is killed right after.
 @Sendable func report(_ line: String) {
@@ -51,6 +51,25 @@ case "add", "both":
     }
     report("added")
     if arguments[2] == "both" { try await queue.drain() }
+case "fill":
+    // Fills a small disk, makes room, and adds again.
+    queue.pause()
+    let ballast = URL(fileURLWithPath: arguments[1]).appendingPathComponent("ballast")
+    try Data(count: 512 << 10).write(to: ballast)
+    var count = 0
+    do {
+        while true {
+            var large = request(url, "\(count)")
+            large.httpBody = Data(count: 10 << 10)
+            try await queue.add(large)
+            count += 1
+        }
+    } catch {
+        report("refused \(OfflineQueueError.Code.diskFull ~= error) \(try await queue.counts.pending == count)")
+    }
+    try FileManager.default.removeItem(at: ballast)
+    try await queue.add(request(url, "again"))
+    report("again \(try await queue.counts.pending == count + 1)")
 case "run":
     report("running")
     try await queue.drain()
