@@ -49,6 +49,7 @@ let package = Package(
             name: "urlrequest",
             dependencies: [
                 "RequestOperations",
+                .target(name: "OfflineRequests", condition: .when(traits: ["CommandLineTool"])),
                 .target(name: "RequestOperationsTesting", condition: .when(traits: ["CommandLineTool"])),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
@@ -82,7 +83,10 @@ let package = Package(
         // A program that uses a queue, for the tests that kill it.
         .executableTarget(
             name: "OfflineProgram",
-            dependencies: ["OfflineRequests", "RequestOperations"],
+            dependencies: [
+                "OfflineRequests", "RequestOperations",
+                .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
+            ],
             path: "Tests/OfflineProgram",
             swiftSettings: settings),
         .testTarget(
@@ -91,11 +95,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FaceTests",
-            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            dependencies: ["OfflineRequests", "RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            dependencies: ["OfflineRequests", "RequestOperations", "RequestOperationsTesting"],
             // What the samples of each page take for granted; compiled together with them, not with the tests.
             exclude: ["Preambles"],
             swiftSettings: settings),

@@ -19,6 +19,15 @@ func request(_ url: URL, _ name: String) -> URLRequest {
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 4, let url = URL(string: arguments[3]) else { exit(2) }
+if arguments[2].hasPrefix("measure-") {
+    let directory = URL(fileURLWithPath: arguments[1])
+    switch arguments[2] {
+    case "measure-adds": try await Measure.adds(in: directory)
+    case "measure-populate": try await Measure.populate(Int(arguments[3]) ?? 1000, in: directory)
+    default: try await Measure.opening(in: directory)
+    }
+    exit(0)
+}
 var configuration = OfflineConfiguration()
 configuration.backoff = .constant(.milliseconds(50))
 configuration.leaseDuration = .milliseconds(1500)

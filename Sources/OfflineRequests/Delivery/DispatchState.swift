@@ -6,6 +6,8 @@ struct DispatchState: Sendable {
     enum Phase: Sendable {
         case sending
         case paused
+        /// What is being sent may finish.
+        case closing
         case closed
     }
 
@@ -21,8 +23,17 @@ struct DispatchState: Sendable {
     struct Delivery: Sendable {
         let lease: Lease
         let task: Task<Void, Never>?
-        /// Whether its operation waits before the next attempt.
-        var isWaiting = false
+        var stage = Stage.starting
+    }
+
+    /// How far a delivery has come.
+    enum Stage: Sendable {
+        /// It waits for a place, or for its host.
+        case starting
+        /// An attempt is under way, or a handler works.
+        case sending
+        /// It waits before its next attempt.
+        case waiting
     }
 
     private(set) var phase = Phase.sending
@@ -54,7 +65,7 @@ struct DispatchState: Sendable {
     /// How many deliveries can begin.
     func room(width: Int) -> Int {
         guard phase == .sending else { return 0 }
-        let waiting = deliveries.values.count(where: \.isWaiting)
+        let waiting = deliveries.values.count { $0.stage == .waiting }
         return max(min(width - (deliveries.count - waiting), width * (Self.waitingPerPlace + 1) - deliveries.count), 0)
     }
 
@@ -66,12 +77,12 @@ struct DispatchState: Sendable {
     /// Adds the task of a delivery, unless that has ended already.
     mutating func began(_ id: OfflineRecord.ID, _ task: Task<Void, Never>) {
         guard let delivery = deliveries[id] else { return }
-        deliveries[id] = Delivery(lease: delivery.lease, task: task, isWaiting: delivery.isWaiting)
+        deliveries[id] = Delivery(lease: delivery.lease, task: task, stage: delivery.stage)
     }
 
-    /// Notes whether the operation of a delivery waits.
-    mutating func setWaiting(_ isWaiting: Bool, _ id: OfflineRecord.ID) {
-        deliveries[id]?.isWaiting = isWaiting
+    /// Notes how far a delivery has come.
+    mutating func enter(_ stage: Stage, _ id: OfflineRecord.ID) {
+        deliveries[id]?.stage = stage
     }
 
     /// Notes the end of a delivery. Returns whether it was the last one.
@@ -85,8 +96,18 @@ struct DispatchState: Sendable {
 
     /// Pauses or resumes. A closed dispatcher stays closed.
     mutating func setPaused(_ isPaused: Bool) {
-        if phase != .closed { phase = isPaused ? .paused : .sending }
+        if phase == .sending || phase == .paused { phase = isPaused ? .paused : .sending }
     }
+
+    /// Begins to close. Returns the deliveries that send nothing now, which are cancelled.
+    mutating func beginClosing() -> [OfflineRecord.ID] {
+        guard phase != .closed else { return [] }
+        phase = .closing
+        return deliveries.filter { $0.value.stage != .sending }.map(\.key)
+    }
+
+    /// Whether a cancelled delivery leaves its record as it is.
+    var isEnding: Bool { phase == .closing || phase == .closed }
 
     /// Closes. Returns whether it was open before.
     mutating func close() -> Bool {

@@ -8,7 +8,10 @@ extension Dispatcher {
         let result = await attempt(record, under: lease)
         await settle(record, as: result, under: lease)
         let isLast = state.withLock { $0.ended(record.id) }
-        if isLast { waiters.announce(.quiet) }
+        if isLast {
+            activity.end()
+            waiters.announce(.quiet)
+        }
         search()
     }
 
@@ -54,7 +57,9 @@ extension Dispatcher {
 
     private func maySend(_ id: OfflineRecord.ID, _ lease: Lease) async throws -> Bool {
         let may = try await store.maySend(id, under: lease)
-        state.withLock { $0.setWaiting(false, id) }
+        // One that was cancelled to close sends nothing.
+        try Task.checkCancellation()
+        state.withLock { $0.enter(.sending, id) }
         return may
     }
 
@@ -85,7 +90,7 @@ extension Dispatcher {
                 try await store.note(progress, of: id, under: lease)
                 events.send(.waits(id, until: progress.due, failure: progress.failure))
                 // Its place is free until its next attempt.
-                state.withLock { $0.setWaiting(true, id) }
+                state.withLock { $0.enter(.waiting, id) }
                 search()
             }, date: configuration.date)
     }
@@ -104,7 +109,7 @@ extension Dispatcher {
 
     /// Writes the end of a delivery down. It tries until it can, since the record would be sent again otherwise.
     private func settle(_ record: StoredRecord, as result: Result, under lease: Lease) async {
-        while state.withLock({ $0.phase != .closed || !Task.isCancelled }) {
+        while !(Task.isCancelled && state.withLock { $0.isEnding }) {
             do {
                 let isThere = try await store.settle(
                     record.id, as: result.settlement, under: lease, at: configuration.date())
@@ -117,7 +122,7 @@ extension Dispatcher {
             } catch {
                 report(error)
             }
-            do { try await Task { try await clock.sleep(for: Self.pauseAfterFailure) }.value } catch { return }
+            do { try await clock.sleep(for: Self.pauseAfterFailure) } catch { return }
         }
     }
 

@@ -15,6 +15,8 @@ final class Dispatcher: Sendable {
     let recoveries = RecoveryWatches()
     private let alarm = Locked<Task<Void, Never>?>(nil)
     private let pathWatch = Locked<Task<Void, Never>?>(nil)
+    private let ticking = Locked<Task<Void, Never>?>(nil)
+    let activity = BackgroundActivity()
 
     /// How often a process looks whether the sender has died, or another one has added something.
     private static let tick = Duration.milliseconds(200)
@@ -115,6 +117,7 @@ final class Dispatcher: Sendable {
 
     private func begin(_ records: [StoredRecord], under lease: Lease) {
         state.withLock { $0.claim(records.map(\.id), under: lease) }
+        activity.begin { [weak self] in self?.yieldLease() }
         for record in records {
             let task = Task { await deliver(record, under: lease) }
             // It may have ended already.
@@ -148,7 +151,7 @@ final class Dispatcher: Sendable {
     /// Shows that this process lives, and notices what others do, as long as there is a reason for it.
     func startTicking() {
         guard state.withLock({ $0.startTicking() }) else { return }
-        Task { [weak self, clock] in
+        let task = Task { [weak self, clock] in
             var lastBeat = clock.elapsed
             while let self, self.state.withLock({ $0.keepsTicking(for: self.waiters.needsPolling) }) {
                 do { try await clock.sleep(for: Self.tick) } catch { return }
@@ -160,6 +163,7 @@ final class Dispatcher: Sendable {
                 self.search()
             }
         }
+        ticking.withLock { $0 = task }
     }
 
     private func beat() async {
@@ -236,18 +240,30 @@ final class Dispatcher: Sendable {
         for task in tasks { task.cancel() }
     }
 
+    /// Gives the lease back and cancels what is in flight, since the system is about to suspend the process.
+    private func yieldLease() {
+        let (lease, ids) = state.withLock { ($0.lease, Array($0.deliveries.keys)) }
+        guard let lease else { return }
+        Task {
+            do { try await store.release(lease) } catch { report(error) }
+            cancel(ids)
+            activity.end()
+            setAlarm(after: Self.pauseAfterFailure)
+        }
+    }
+
     /// Ends all deliveries and gives the lease back.
     ///
     /// - Parameter isPatient: Whether deliveries under way may finish first.
     func close(isPatient: Bool) async {
         if isPatient {
-            state.withLock { $0.setPaused(true) }
+            cancel(state.withLock { $0.beginClosing() })
             await waiters.wait(for: .quiet) { [self] in
                 if state.withLock({ $0.deliveries.isEmpty }) { waiters.announce(.quiet) }
             }
         }
         guard state.withLock({ $0.close() }) else { return }
-        for task in [alarm, pathWatch].compactMap({ $0.withLock { $0 } }) { task.cancel() }
+        for task in [alarm, pathWatch, ticking].compactMap({ $0.withLock { $0 } }) { task.cancel() }
         recoveries.close()
         let (lease, tasks) = state.withLock { ($0.lease, $0.deliveries.values.compactMap(\.task)) }
         for task in tasks { task.cancel() }

@@ -25,6 +25,8 @@ public struct OfflineConfiguration: Sendable {
     public var classifier = OutcomeClassifier.standard
     /// The longest time that a handler of messages may take. 60 s by default; `nil` means no limit.
     public var handlerTimeLimit: Duration? = .seconds(60)
+    /// Whether the queue begins paused (``OfflineRequestQueue/pause()``). `false` by default.
+    public var startsPaused = false
     /// How much the queue holds at most. No bounds by default.
     public var bounds = OfflineBounds()
     /// Says whether constraints of your own are met. Empty by default: such a constraint is then not met.

@@ -66,6 +66,7 @@ public final class OfflineRequestQueue: Sendable {
         self.path = path
         dispatcher = Dispatcher(store: store, configuration: configuration, events: events, waiters: Waiters())
         events.open()
+        if configuration.startsPaused { pause() }
         dispatcher.start()
     }
 

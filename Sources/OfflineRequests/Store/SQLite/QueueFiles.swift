@@ -48,6 +48,18 @@ struct QueueFiles: Sendable {
         try FileProtection.apply(to: directory)
     }
 
+    /// Makes the file of the database if there is none, for this user only. SQLite's other files get its permissions.
+    ///
+    /// A file that exists is not touched: to close it would free the locks that SQLite has on it in this process.
+    func makeDatabasePrivate() throws {
+        let descriptor = open(database.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+        } else if errno != EEXIST {
+            throw FileError(path: database.path, code: errno)
+        }
+    }
+
     /// The number that identifies the file of the database; `nil` if there is no file.
     var databaseIdentity: UInt64? {
         var status = stat()

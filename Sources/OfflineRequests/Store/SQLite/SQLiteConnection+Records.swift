@@ -4,17 +4,19 @@ import Foundation
 extension SQLiteConnection {
     /// Removes a record, keeps its outcome, and lets the next one of its lane come first.
     ///
-    /// - Returns: Whether there was a record.
+    /// - Returns: The file of its body, if it has one, which is removed after the commit.
     @discardableResult
-    func end(_ id: OfflineRecord.ID, as outcome: OfflineOutcome, at now: Date) throws -> Bool {
-        let lane = try first("SELECT lane FROM records WHERE id = ?", .integer(id.rawValue)) { $0.text(0) ?? "" }
-        guard let lane else { return false }
+    func end(_ id: OfflineRecord.ID, as outcome: OfflineOutcome, at now: Date) throws -> String? {
+        let row = try first("SELECT lane, file FROM records WHERE id = ?", .integer(id.rawValue)) {
+            (lane: $0.text(0) ?? "", file: $0.text(1))
+        }
+        guard let row else { return nil }
         try run("DELETE FROM records WHERE id = ?", .integer(id.rawValue))
         try run(
             "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?)", .integer(id.rawValue),
             .real(now.timeIntervalSince1970), .text(try RecordRow.encode(outcome)))
-        try promote(lane)
-        return true
+        try promote(row.lane)
+        return row.file
     }
 
     /// Makes a record a dead letter, and lets the next one of its lane come first.

@@ -45,6 +45,10 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     /// Runs a closure in a transaction that writes, and returns when the change is on disk.
     func write<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        try BackgroundActivity.during { try writeNow(body) }
+    }
+
+    private func writeNow<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         gate.lock(.shared)
         defer { gate.unlock() }
         do { return try attempt(body) } catch let error where error.meansDamage {
@@ -72,13 +76,21 @@ final class SQLiteDatabase: @unchecked Sendable {
         do { try connection.execute("ROLLBACK") } catch { close() }
     }
 
-    /// Checks the whole database. The writer recovers it if it is damaged.
+    /// Checks the whole database, and recovers it if it is damaged. Nobody can write meanwhile.
+    func repair() throws {
+        try write { try Self.check($0) }
+    }
+
+    /// Checks the whole database. Others can write meanwhile.
+    ///
+    /// - Throws: An error that means damage if there is a fault.
     func check() throws {
-        try write { connection in
-            if let fault = try Self.fault(in: connection) {
-                throw SQLiteError(code: SQLiteError.corrupt, message: fault, systemError: 0)
-            }
-        }
+        try read { try Self.check($0) }
+    }
+
+    private static func check(_ connection: SQLiteConnection) throws {
+        guard let fault = try fault(in: connection) else { return }
+        throw SQLiteError(code: SQLiteError.corrupt, message: fault, systemError: 0)
     }
 
     /// Moves what is in the log into the database, as far as no reader prevents that.
@@ -130,6 +142,11 @@ final class SQLiteDatabase: @unchecked Sendable {
     }
 
     private func openAgain() throws -> SQLiteConnection {
+        // Two processes that make the tables at the same time would refuse each other.
+        let isNew = files.databaseSize == 0
+        if isNew { gate.lock(.exclusive) }
+        defer { if isNew { gate.lock(.shared) } }
+        try files.makeDatabasePrivate()
         let connection = try SQLiteConnection(files.database.path)
         do {
             try connection.execute(Schema.settings)
@@ -153,9 +170,7 @@ final class SQLiteDatabase: @unchecked Sendable {
         }
         do {
             let connection = try openAgain()
-            if files.databaseSize <= Self.checkedSize, let fault = try Self.fault(in: connection) {
-                throw SQLiteError(code: SQLiteError.corrupt, message: fault, systemError: 0)
-            }
+            if files.databaseSize <= Self.checkedSize { try Self.check(connection) }
             try compareWithMark(connection, log)
             return connection
         } catch let error where error.meansDamage {

@@ -7,17 +7,19 @@ extension SQLiteStore {
         do { parts = try RecordRow.parts(of: record) } catch {
             throw OfflineQueueError(.unencodable, underlying: error)
         }
-        return try await write { [files] connection in
+        let (result, unused) = try await write { [files] connection in
             var adding = Adding(record: record, parts: parts, bounds: bounds, files: files, connection: connection)
-            return try adding.run()
+            return (try adding.run(), adding.unusedFiles)
         }
+        for file in unused { try removeBody(file) }
+        return result
     }
 
     package func mergeable(withKey key: String) async throws -> StoredRecord? {
         try await read { [files] connection in
             try connection.first(
                 """
-                SELECT \(RecordRow.columnsWithBody) FROM records WHERE key = ? AND state < 2
+                SELECT \(RecordRow.columnsWithBody) FROM records WHERE key = ? AND state < 3 AND state < 2
                 ORDER BY id DESC LIMIT 1
                 """, .text(key)
             ) { RecordRow.read($0, hasBody: true, bodies: files.bodies).record }
@@ -33,6 +35,8 @@ private struct Adding {
     let files: QueueFiles
     let connection: SQLiteConnection
     private var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
+    /// Files of bodies that no record has any more.
+    private(set) var unusedFiles: [String] = []
 
     init(
         record: NewRecord, parts: RecordRow.Parts, bounds: OfflineBounds, files: QueueFiles,
@@ -58,11 +62,7 @@ private struct Adding {
         }
         // The outcome of a replaced record names the new one, so the old ones are removed after the insertion. They
         // make room, all the same.
-        let room = try connection.first(
-            "SELECT count(*), ifnull(sum(bytes), 0) FROM records WHERE key = ? AND state < 2",
-            .optional(replaced.isEmpty ? nil : record.uniqueKey)
-        ) { (Int($0.integer(0)), $0.integer(1)) }
-        try makeRoom(freed: room ?? (0, 0))
+        try makeRoom(freed: replaced.isEmpty ? (0, 0) : try size(ofReplaced: record.uniqueKey))
         let id = try insert()
         for old in replaced { try end(old, as: .replaced(by: id)) }
         return .added(id, ended: ended)
@@ -73,6 +73,14 @@ private struct Adding {
             "SELECT id FROM records WHERE key = ? AND state < 3 AND state < ? ORDER BY id", .text(key),
             .integer(state)
         ) { OfflineRecord.ID(rawValue: $0.integer(0)) }
+    }
+
+    private func size(ofReplaced key: String?) throws -> (count: Int, bytes: Int64) {
+        let size = try connection.first(
+            "SELECT count(*), ifnull(sum(bytes), 0) FROM records WHERE key = ? AND state < 3 AND state < 2",
+            .optional(key)
+        ) { (Int($0.integer(0)), $0.integer(1)) }
+        return size ?? (0, 0)
     }
 
     private func insert() throws -> OfflineRecord.ID {
@@ -96,13 +104,14 @@ private struct Adding {
     }
 
     /// Gives a record a new content. What was tried before does not count for it.
-    private func update(_ id: OfflineRecord.ID, ifKeyIs idempotencyKey: String) throws -> AddResult {
+    private mutating func update(_ id: OfflineRecord.ID, ifKeyIs idempotencyKey: String) throws -> AddResult {
         let old = try connection.first(
             """
             SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ? AND state < 2
             """, .integer(id.rawValue)
         ) { RecordRow.read($0, hasBody: true, bodies: files.bodies).record }
         guard let old, old.content.idempotencyKey == idempotencyKey else { return .conflict }
+        if case .file(let file) = old.body { unusedFiles.append(file.lastPathComponent) }
         var merged = parts
         (merged.lane, merged.tag, merged.key) = (old.lane, old.tag, old.uniqueKey)
         merged.priority = Int64(old.priority)
@@ -156,7 +165,7 @@ private struct Adding {
     }
 
     private mutating func end(_ id: OfflineRecord.ID, as outcome: OfflineOutcome) throws {
-        try connection.end(id, as: outcome, at: record.added)
+        if let file = try connection.end(id, as: outcome, at: record.added) { unusedFiles.append(file) }
         ended.append((id, outcome))
     }
 }

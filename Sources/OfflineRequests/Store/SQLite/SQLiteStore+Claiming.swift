@@ -5,16 +5,18 @@ extension SQLiteStore {
     package func claim(_ request: ClaimRequest) async throws -> Claim {
         let view = try await read { [owner] connection in try ClaimView(request, owner: owner, connection) }
         guard view.hasWork else { return Claim(answer: .idle, nextDue: view.nextDue) }
-        return try await write { [self] connection in
-            guard request.isWanted() else { return Claim(answer: .idle, nextDue: view.nextDue) }
+        let (claim, unused) = try await write { [self] connection -> (Claim, [String]) in
+            guard request.isWanted() else { return (Claim(answer: .idle, nextDue: view.nextDue), []) }
             var claiming = Claiming(request: request, files: files, connection: connection)
             guard let lease = try takeLease(request, connection) else {
-                return Claim(answer: .held, nextDue: view.nextDue)
+                return (Claim(answer: .held, nextDue: view.nextDue), [])
             }
             let claim = try claiming.run(under: lease)
             if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
-            return claim
+            return (claim, claiming.unusedFiles)
         }
+        for file in unused { try removeBody(file) }
+        return claim
     }
 
     /// The lease of this store, taken if it is free; `nil` if another owner has it.
@@ -96,6 +98,8 @@ private struct Claiming {
     let connection: SQLiteConnection
     private var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
     private var claimed: [StoredRecord] = []
+    /// Files of bodies that no record has any more.
+    private(set) var unusedFiles: [String] = []
 
     /// The most records of each kind that one transaction changes.
     private static let batch = 256
@@ -136,7 +140,9 @@ private struct Claiming {
             (id: OfflineRecord.ID(rawValue: $0.integer(0)), isOld: $0.real(1) < oldest, state: $0.integer(2))
         }
         for record in old where record.isOld && record.state != 2 {
-            try connection.end(record.id, as: .dropped(.age), at: request.now)
+            if let file = try connection.end(record.id, as: .dropped(.age), at: request.now) {
+                unusedFiles.append(file)
+            }
             ended.append((record.id, .dropped(.age)))
         }
     }

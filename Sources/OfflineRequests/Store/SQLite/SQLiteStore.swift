@@ -48,15 +48,21 @@ package final class SQLiteStore: OfflineStore {
         let orphans = try await store.writer.write { connection in try BodyFiles.orphans(in: files, connection) }
         for file in orphans { try BodyFiles.remove(file) }
         if files.databaseSize > SQLiteDatabase.checkedSize {
-            let checker = try SQLiteDatabase(files: files, date: date, onRecovery: onRecovery)
-            Task.detached(priority: .background) { try Self.check(checker) }
+            let checker = try SQLiteDatabase(files: files, isReader: true, date: date)
+            // The check reads the whole file, so it is no work for a thread of Swift's Tasks.
+            DispatchQueue.global(qos: .background).async { store.check(by: checker) }
         }
         return store
     }
 
-    private static func check(_ database: SQLiteDatabase) throws {
-        defer { database.close() }
-        try database.check()
+    /// Checks a large database beside the work.
+    private func check(by checker: SQLiteDatabase) {
+        defer { checker.close() }
+        do { try checker.check() } catch let error where error.meansDamage {
+            Task { try await writer.perform { try $0.repair() } }
+        } catch {
+            // The file could not be read now. The work meets the same error, and tells of it.
+        }
     }
 
     /// Makes a change. A reader that found damage comes here too, since only the writer recovers.
@@ -70,7 +76,7 @@ package final class SQLiteStore: OfflineStore {
         _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
         do { return try await reader.read(body) } catch let error where error.meansDamage {
-            try await writer.perform { try $0.check() }
+            try await writer.perform { try $0.repair() }
             return try await reader.read(body)
         } catch {
             throw OfflineQueueError(wrapping: error)
