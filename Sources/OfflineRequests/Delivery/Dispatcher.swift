@@ -60,7 +60,7 @@ final class Dispatcher: Sendable {
 
     /// Looks for records that can be sent, now or after the search that runs.
     func search() {
-        guard state.withLock({ $0.wantsSearch() }) else { return }
+        guard state.withLock({ $0.phase == .sending && $0.wantsSearch() }) else { return }
         Task {
             repeat { await searchOnce() } while state.withLock { $0.searchEnded() }
         }

@@ -131,10 +131,11 @@ extension OfflineRequestQueue {
 
     /// A body in the form in which it is stored.
     private func ownedBody(_ body: StoredBody) async throws -> OwnedBody {
+        // One that stays in memory needs no other thread.
+        if let inline = OwnedBody(inline: body, limit: configuration.inlineBodyLimit) { return inline }
         let folder = try QueueFiles(name: name, directory: directory).bodies
-        let limit = configuration.inlineBodyLimit
         do {
-            return try await BlockingWork.run { try OwnedBody(body, inlineLimit: limit, folder: folder) }
+            return try await BlockingWork.run { try OwnedBody(body, folder: folder) }
         } catch {
             throw OfflineQueueError(wrapping: error)
         }

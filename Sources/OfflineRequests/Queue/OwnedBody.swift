@@ -6,11 +6,19 @@ struct OwnedBody: Sendable {
     /// In bytes.
     let size: Int64
 
-    /// Copies a file, and writes long data to one. It blocks the thread.
-    init(_ body: StoredBody, inlineLimit: Int, folder: URL) throws {
+    /// Keeps a body in memory; `nil` if it is too long or in a file.
+    init?(inline body: StoredBody, limit: Int) {
         switch body {
         case .none: (stored, size) = (.none, 0)
-        case .data(let data) where data.count <= inlineLimit: (stored, size) = (body, Int64(data.count))
+        case .data(let data) where data.count <= limit: (stored, size) = (body, Int64(data.count))
+        case .data, .file: return nil
+        }
+    }
+
+    /// Copies a file, or writes long data to one. It blocks the thread.
+    init(_ body: StoredBody, folder: URL) throws {
+        switch body {
+        case .none: (stored, size) = (.none, 0)
         case .data(let data): (stored, size) = (.file(try BodyFiles.write(data, into: folder)), Int64(data.count))
         case .file(let file):
             let copy = try BodyFiles.copy(file, into: folder)

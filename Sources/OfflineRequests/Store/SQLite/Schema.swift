@@ -58,7 +58,7 @@ enum Schema {
         PRAGMA secure_delete = ON;
         PRAGMA cell_size_check = ON;
         PRAGMA trusted_schema = OFF;
-        PRAGMA journal_size_limit = 4194304;
+        PRAGMA journal_size_limit = 16777216;
         """
 
     /// Brings a database to the present version, in one transaction.
