@@ -47,9 +47,7 @@
         ) async {
             do {
                 guard let request = try make() else { return }
-                print(try await add(request, to: queue))
-                // A reader of the ids must see each as soon as its record is on disk.
-                fflush(stdout)
+                try printLine(try await add(request, to: queue))
             } catch let error as UnusableInput {
                 Console().print("urlrequest: \(origin): \(error.reason)\n")
                 status = ExitStatus.unusable

@@ -9,7 +9,7 @@
             commandName: "retry", abstract: "Makes dead letters pending again.",
             discussion: "Exit status: 0 if all ids were dead letters, else 1.")
 
-        @Argument(help: "The ids.")
+        @Argument(help: "The ids.", transform: QueueValue.id)
         var ids: [OfflineRecord.ID] = []
 
         @OptionGroup var queue: QueueArguments
@@ -41,7 +41,7 @@
             commandName: "remove", abstract: "Removes requests, which are then not sent.",
             discussion: "Prints how many were removed. Exit status: 0 if all ids were there, else 1.")
 
-        @Argument(help: "The ids.")
+        @Argument(help: "The ids.", transform: QueueValue.id)
         var ids: [OfflineRecord.ID] = []
 
         @OptionGroup var queue: QueueArguments
@@ -59,10 +59,10 @@
 
         func run() async throws {
             try await queue.use { queue in
-                guard !ids.isEmpty else { return print(try await queue.removeAll(records.filter())) }
+                guard !ids.isEmpty else { return try printLine(try await queue.removeAll(records.filter())) }
                 var count = 0
                 for id in ids { count += try await queue.remove(id) ? 1 : 0 }
-                print(count)
+                try printLine(count)
                 if count < ids.count { throw ExitCode(ExitStatus.failure) }
             }
         }

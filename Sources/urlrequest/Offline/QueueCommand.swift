@@ -75,22 +75,28 @@
         }
     }
 
-    extension RecordFilter.Kind: ExpressibleByArgument {
-        /// Reads the name of a state, such as `waiting`.
-        public init?(argument: String) {
-            guard let kind = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
-            self = kind
+    /// Reads the values of options. Each function throws ``UnusableInput`` for a value that it cannot use.
+    enum QueueValue {
+        /// The name of a state, such as `waiting`.
+        static func state(_ text: String) throws -> RecordFilter.Kind {
+            guard let kind = RecordFilter.Kind.allCases.first(where: { "\($0)" == text }) else {
+                throw UnusableInput("a state is pending, waiting, inFlight or dead")
+            }
+            return kind
         }
 
-        /// The names of all states.
-        public static var allValueStrings: [String] { allCases.map { "\($0)" } }
-    }
-
-    extension OfflineRecord.ID: ExpressibleByArgument {
-        /// Reads an id as it is printed.
-        public init?(argument: String) {
-            guard let number = Int64(argument) else { return nil }
-            self.init(rawValue: number)
+        /// An id as it is printed.
+        static func id(_ text: String) throws -> OfflineRecord.ID {
+            guard let number = Int64(text) else { throw UnusableInput("an id is a number, as add prints it") }
+            return OfflineRecord.ID(rawValue: number)
         }
     }
+
+    /// Prints a line on standard output. It can be read as soon as this returns.
+    func printLine(_ line: some CustomStringConvertible) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
+    }
+
+    /// Ends the process. A command has a function of the same name as that of the system.
+    func leave(_ status: Int32) -> Never { exit(status) }
 #endif

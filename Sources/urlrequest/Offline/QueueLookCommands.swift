@@ -13,7 +13,9 @@
         @OptionGroup var queue: QueueArguments
         @OptionGroup var records: RecordArguments
 
-        @Option(name: .customLong("state"), help: "Only records of this state; can be given several times.")
+        @Option(
+            name: .customLong("state"), help: "Only records of this state; can be given several times.",
+            transform: QueueValue.state)
         var states: [RecordFilter.Kind] = []
 
         @Option(
@@ -22,11 +24,11 @@
         var limit: Int?
 
         func run() async throws {
+            let kinds = states.isEmpty ? Set(RecordFilter.Kind.allCases) : Set(states)
             try await queue.use { queue in
                 var left = limit ?? .max
-                try await queue.enumerate(records.filter(states.isEmpty ? Set(RecordFilter.Kind.allCases) : Set(states))) {
-                    record, stop in
-                    print(record.line)
+                try await queue.enumerate(records.filter(kinds)) { record, stop in
+                    try printLine(record.line)
                     left -= 1
                     stop = left == 0
                 }
@@ -39,7 +41,7 @@
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Prints one request of a queue, or what has become of it.")
 
-        @Argument(help: "The id, as add has printed it.")
+        @Argument(help: "The id, as add has printed it.", transform: QueueValue.id)
         var id: OfflineRecord.ID
 
         @OptionGroup var queue: QueueArguments
@@ -53,9 +55,9 @@
                     guard let bytes = try await queue.body(of: id) else { throw ExitCode(ExitStatus.failure) }
                     try FileHandle.standardOutput.write(contentsOf: bytes)
                 } else if let record = try await queue.record(id) {
-                    print(record.details)
+                    try printLine(record.details)
                 } else {
-                    print(try await queue.outcome(of: id).line)
+                    try printLine(try await queue.outcome(of: id).line)
                 }
             }
         }
@@ -71,7 +73,7 @@
         func run() async throws {
             try await queue.use { queue in
                 let counts = try await queue.counts
-                print(
+                try printLine(
                     """
                     {"pending":\(counts.pending),"waiting":\(counts.waiting),"inFlight":\(counts.inFlight),\
                     "dead":\(counts.dead),"bytes":\(counts.bytes)}

@@ -31,7 +31,7 @@
             let printing = Self.printOutcomes(of: queue.events)
             let stopped = AsyncStream<Int32>.makeStream()
             let watch = SignalWatch(
-                first: { stopped.continuation.yield($0) }, again: { exit(ExitStatus.signal($0)) })
+                first: { stopped.continuation.yield($0) }, again: { leave(ExitStatus.signal($0)) })
             let drain = drain
             let draining = Task {
                 if drain { try await queue.drain() } else { for await _ in queue.events {} }
@@ -43,13 +43,13 @@
                 signal = number
                 break
             }
-            let isEmpty = try signal == nil && await queue.counts.dead == 0
+            let dead = try await queue.counts.dead
             draining.cancel()
             await queue.close(finishing: true)
             await printing.value
             watch.end()
             if let signal { throw ExitCode(ExitStatus.signal(signal)) }
-            throw ExitCode(isEmpty ? ExitStatus.success : ExitStatus.failure)
+            throw ExitCode(dead == 0 ? ExitStatus.success : ExitStatus.failure)
         }
 
         private static func printOutcomes(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
@@ -57,8 +57,8 @@
                 for await event in events {
                     switch event {
                     case .ended(let id, let outcome):
-                        print("\(id) \(outcome.line)")
-                        fflush(stdout)
+                        // Without a reader the requests are delivered all the same.
+                        do { try printLine("\(id) \(outcome.line)") } catch {}
                     case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
                     case .storeFailed(let error): Console().print("urlrequest: \(error)\n")
                     case .leaseLost: Console().print("urlrequest: another process sends now\n")
