@@ -30,7 +30,8 @@ if arguments[2].hasPrefix("measure-") {
 }
 var configuration = OfflineConfiguration()
 configuration.backoff = .constant(.milliseconds(50))
-configuration.leaseDuration = .milliseconds(1500)
+// Long enough that a test which stops the process soon does not meet it in a commit of its beat.
+configuration.leaseDuration = .seconds(6)
 let queue = try await OfflineRequestQueue.open(
     name: "program", directory: URL(fileURLWithPath: arguments[1]), configuration: configuration)
 

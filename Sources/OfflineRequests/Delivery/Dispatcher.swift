@@ -112,7 +112,8 @@ final class Dispatcher: Sendable {
             limit: room, now: configuration.date(), elapsed: clock.elapsed,
             leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable, handlers: handlers.names,
             met: met, maximumAge: configuration.bounds.age,
-            isWanted: { [state] in state.withLock { $0.phase == .sending } })
+            isWanted: { [state] in state.withLock { $0.phase == .sending } },
+            isBusy: state.withLock { !$0.deliveries.isEmpty })
     }
 
     private func begin(_ records: [StoredRecord], under lease: Lease) {

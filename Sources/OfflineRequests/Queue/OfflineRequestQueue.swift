@@ -111,8 +111,9 @@ public final class OfflineRequestQueue: Sendable {
     /// - Parameter isPatient: Whether deliveries under way may finish. Otherwise they are cancelled, and sent again
     ///   with the same key when the queue is opened the next time. `true` by default.
     public func close(finishing isPatient: Bool = true) async {
+        // A later call of `open` does not wait for this queue.
+        if let path { OpenQueues.shared.remove(path) }
         await dispatcher.close(isPatient: isPatient)
         dispatcher.events.close()
-        if let path { OpenQueues.shared.remove(path) }
     }
 }

@@ -25,7 +25,7 @@ final class OpenQueues: Sendable {
         }
     }
 
-    /// Forgets a queue that is being closed. Returns after that, so a later call opens it anew.
+    /// Forgets a queue that is being closed. A later call opens it anew.
     func remove(_ path: String) {
         queues.withLock { $0[path] = nil }
     }

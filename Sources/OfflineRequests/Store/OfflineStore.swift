@@ -80,6 +80,8 @@ package struct ClaimRequest: Sendable {
     package var maximumAge: Duration?
     /// Asked within the transaction. If it says no, nothing is claimed, since the queue was paused meanwhile.
     package var isWanted: @Sendable () -> Bool
+    /// Whether deliveries are under way here. If not, what is marked as in flight here is pending again.
+    package var isBusy: Bool
 }
 
 /// The answer to a claim.

@@ -79,8 +79,8 @@ import Testing
         let start = ContinuousClock.now
         let successor = try OfflineProcess(fixture.directory, ["run", server.url.absoluteString])
         #expect(await successor.status == 0)
-        // The lease lasts 1.5 s in the program.
-        #expect(ContinuousClock.now - start < .seconds(20))
+        // The system has freed the lock, so nobody waits for the lease.
+        #expect(ContinuousClock.now - start < .seconds(6))
         let acknowledged = await sender.lines.filter { $0.hasPrefix("acknowledged") }.count
         #expect(server.effects.count >= acknowledged)
     }

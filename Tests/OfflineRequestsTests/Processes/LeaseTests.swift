@@ -82,7 +82,7 @@ import Testing
         (first.store as? SQLiteStore)?.ownerLock.unlock()
         var request = ClaimRequest(
             limit: 1, now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15), isOnline: true, handlers: [],
-            met: ["reachable"], maximumAge: nil, isWanted: { true })
+            met: ["reachable"], maximumAge: nil, isWanted: { true }, isBusy: false)
         // The wait that the first owner has noted holds for the second one.
         guard case .idle = try await store.claim(request).answer else { return #expect(Bool(false), "It is claimed.") }
         request.now += 4
@@ -97,6 +97,27 @@ import Testing
         #expect(try await store.settle(id, as: .delivered(status: 200), under: lease, at: Fixture.epoch))
         await second.close()
         await first.close(finishing: false)
+    }
+
+    @Test func whatAFailedClaimLeftInFlightIsClaimedAgain() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.openStranger()
+        queue.pause()
+        let id = try await queue.add(post("a"))
+        var request = ClaimRequest(
+            limit: 1, now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15), isOnline: true, handlers: [],
+            met: ["reachable"], maximumAge: nil, isWanted: { true }, isBusy: false)
+        for _ in 0..<2 {
+            guard case .claimed(_, let records) = try await queue.store.claim(request).answer else {
+                return #expect(Bool(false), "It is not claimed.")
+            }
+            #expect(records.map(\.id) == [id])
+        }
+        request.isBusy = true
+        guard case .idle = try await queue.store.claim(request).answer else {
+            return #expect(Bool(false), "What is in flight was claimed.")
+        }
+        await queue.close()
     }
 
     @Test func anOutcomeUnderAnOldLeaseIsRefused() async throws {

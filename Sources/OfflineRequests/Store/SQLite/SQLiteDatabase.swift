@@ -117,11 +117,18 @@ final class SQLiteDatabase: @unchecked Sendable {
                 } ?? 0
             let lastID = try Self.lastID(in: connection)
             try connection.execute("COMMIT")
-            try mark.write(CommitMark.Reading(commits: commits, lastID: lastID))
+            writeMark(CommitMark.Reading(commits: commits, lastID: lastID))
             return result
         } catch {
             if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
             throw error
+        }
+    }
+
+    private func writeMark(_ reading: CommitMark.Reading) {
+        do { try mark.write(reading) } catch {
+            // The change is on disk, so it has not failed. A mark that is behind does no harm, and the next commit
+            // writes it again.
         }
     }
 

@@ -11,7 +11,7 @@ extension SQLiteStore {
             var adding = Adding(record: record, parts: parts, bounds: bounds, files: files, connection: connection)
             return (try adding.run(), adding.unusedFiles)
         }
-        for file in unused { try removeBody(file) }
+        for file in unused { removeBody(file) }
         return result
     }
 

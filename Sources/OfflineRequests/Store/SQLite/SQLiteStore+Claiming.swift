@@ -15,7 +15,7 @@ extension SQLiteStore {
             if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
             return (claim, claiming.unusedFiles)
         }
-        for file in unused { try removeBody(file) }
+        for file in unused { removeBody(file) }
         return claim
     }
 
@@ -27,6 +27,8 @@ extension SQLiteStore {
         guard let row else { throw OfflineQueueError(.storeFailed) }
         if row.owner == owner {
             try connection.run("UPDATE lease SET beat = beat + 1")
+            // A claim that failed after its commit would leave such records.
+            if !request.isBusy { try connection.run(SQLiteStore.takeBack) }
             return Lease(fence: row.fence)
         }
         // A lock that can be had shows that the owner is dead, or that there is none.
@@ -71,6 +73,7 @@ private struct ClaimView {
             .text(owner), row: { $0.integer(0) })
         hasWork =
             try isRivalled != nil
+            || !request.isBusy && exists("state = 2")
             || exists("head = 1 AND state = 0 AND network = 0")
             || request.isOnline && exists("head = 1 AND state = 0 AND network = 1")
             || exists("head = 1 AND state = 1 AND due <= ?", now)

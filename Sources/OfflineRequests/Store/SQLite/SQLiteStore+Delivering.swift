@@ -55,7 +55,7 @@ extension SQLiteStore {
             return .some(nil)
         }
         guard let file else { return false }
-        if let file { try removeBody(file) }
+        if let file { removeBody(file) }
         return true
     }
 
@@ -127,8 +127,10 @@ extension SQLiteStore {
         return connection.changes
     }
 
-    /// Removes the file of a body whose record is gone. If that fails, the next opening removes it.
-    func removeBody(_ name: String) throws {
-        try BodyFiles.remove(files.bodies.appendingPathComponent(name))
+    /// Removes the file of a body whose record is gone.
+    func removeBody(_ name: String) {
+        do { try BodyFiles.remove(files.bodies.appendingPathComponent(name)) } catch {
+            // The change of the record has not failed. The next opening removes files that no record has.
+        }
     }
 }

@@ -44,7 +44,7 @@ extension SQLiteStore {
             if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
             return found
         }
-        for case let file? in removed.map(\.file) { try removeBody(file) }
+        for case let file? in removed.map(\.file) { removeBody(file) }
         return removed.map(\.id)
     }
 
