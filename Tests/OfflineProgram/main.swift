@@ -30,8 +30,7 @@ if arguments[2].hasPrefix("measure-") {
 }
 var configuration = OfflineConfiguration()
 configuration.backoff = .constant(.milliseconds(50))
-// Long enough that a test which stops the process soon does not meet it in a commit of its beat.
-configuration.leaseDuration = .seconds(6)
+configuration.leaseDuration = .seconds(4)
 let queue = try await OfflineRequestQueue.open(
     name: "program", directory: URL(fileURLWithPath: arguments[1]), configuration: configuration)
 

@@ -61,6 +61,34 @@ final class SQLiteDatabase: @unchecked Sendable {
         }
     }
 
+    /// Makes a change that a loss of power may undo. It holds the lock of the database for a moment only.
+    ///
+    /// A process that is stopped with that lock stops all others, and a flush to the disk takes most of a commit. The
+    /// flush of the next commit covers this change too. It is not counted, since the count must not be ahead of the
+    /// disk.
+    func writeWithoutFlush<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        gate.lock(.shared)
+        defer { gate.unlock() }
+        let connection = try opened()
+        // Without a flush the log must not be moved into the database either.
+        try connection.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0")
+        defer { restoreFlush(connection) }
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            let result = try body(connection)
+            try connection.execute("COMMIT")
+            return result
+        } catch {
+            if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func restoreFlush(_ connection: SQLiteConnection) {
+        // A connection that would not flush must not be used. The next transaction opens another.
+        do { try connection.execute("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000") } catch { close() }
+    }
+
     /// Runs a closure in a transaction that only reads.
     func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         gate.lock(.shared)

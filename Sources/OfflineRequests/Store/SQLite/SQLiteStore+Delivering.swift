@@ -63,16 +63,18 @@ extension SQLiteStore {
     static let outcomeRetention: TimeInterval = 30 * 86_400
 
     package func beat(_ lease: Lease) async throws -> Set<OfflineRecord.ID> {
-        try await write { [self] connection in
-            try check(lease, connection)
-            // The lock may have been another owner's when the lease was taken.
-            _ = ownerLock.tryLock(.exclusive)
-            try connection.run("UPDATE lease SET beat = beat + 1")
-            return Set(
-                try connection.rows(
+        let ids = try await writer.perform { [self] database in
+            try database.writeWithoutFlush { connection in
+                try check(lease, connection)
+                // The lock may have been another owner's when the lease was taken.
+                _ = ownerLock.tryLock(.exclusive)
+                try connection.run("UPDATE lease SET beat = beat + 1")
+                return try connection.rows(
                     "SELECT id FROM records WHERE state = 2 AND fence = ?", .integer(lease.fence)
-                ) { OfflineRecord.ID(rawValue: $0.integer(0)) })
+                ) { OfflineRecord.ID(rawValue: $0.integer(0)) }
+            }
         }
+        return Set(ids)
     }
 
     package func release(_ lease: Lease) async throws {
