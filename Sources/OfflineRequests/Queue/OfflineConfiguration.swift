@@ -4,7 +4,7 @@ public import RequestOperations
 /// How a queue delivers: a value that the queue copies when it is opened.
 public struct OfflineConfiguration: Sendable {
     /// How requests are made: transport, adapters, validation, time limits.
-    /// ``RequestOperations/RequestConfiguration/default`` by default.
+    /// `RequestConfiguration.default` by default.
     ///
     /// The queue keeps the count and the time of retries itself: ``backoff``, ``maximumAttempts`` and
     /// ``classifier`` take the place of the retry policy's own limits. Its budget and circuit breaker count.
