@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "RequestOperations", targets: ["RequestOperations"]),
         .library(name: "RequestOperationsTesting", targets: ["RequestOperationsTesting"]),
+        .library(name: "OfflineRequests", targets: ["OfflineRequests"]),
         .executable(name: "urlrequest", targets: ["urlrequest"]),
     ],
     traits: [
@@ -37,10 +38,18 @@ let package = Package(
             name: "RequestOperationsTesting",
             dependencies: ["RequestOperations"],
             swiftSettings: settings),
+        .target(
+            name: "OfflineRequests",
+            dependencies: [
+                "RequestOperations",
+                .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "urlrequest",
             dependencies: [
                 "RequestOperations",
+                .target(name: "OfflineRequests", condition: .when(traits: ["CommandLineTool"])),
                 .target(name: "RequestOperationsTesting", condition: .when(traits: ["CommandLineTool"])),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
@@ -71,13 +80,26 @@ let package = Package(
             name: "RequestOperationsTestingTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
+        // A program that uses a queue, for the tests that kill it.
+        .executableTarget(
+            name: "OfflineProgram",
+            dependencies: [
+                "OfflineRequests", "RequestOperations",
+                .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
+            ],
+            path: "Tests/OfflineProgram",
+            swiftSettings: settings),
+        .testTarget(
+            name: "OfflineRequestsTests",
+            dependencies: ["OfflineRequests", "OfflineProgram", "RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "FaceTests",
-            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            dependencies: ["OfflineRequests", "RequestOperations", "RequestOperationsTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            dependencies: ["OfflineRequests", "RequestOperations", "RequestOperationsTesting"],
             // What the samples of each page take for granted; compiled together with them, not with the tests.
             exclude: ["Preambles"],
             swiftSettings: settings),

@@ -29,6 +29,13 @@ enum OptionValue {
         return value
     }
 
+    /// A date and time of ISO 8601 with a zone, such as `2026-05-01T08:00:00Z`.
+    static func date(_ text: String) throws -> Date {
+        do { return try Date(text, strategy: .iso8601) } catch {
+            throw UnusableInput("it is a date and time such as 2026-05-01T08:00:00Z")
+        }
+    }
+
     /// A method.
     static func method(_ text: String) throws -> String {
         guard RequestPreflight.isToken(text) else { throw UnusableInput("a method is a token (RFC 9110)") }

@@ -11,6 +11,9 @@ struct InputRequest: Sendable {
     /// The body to send.
     let body: RequestBody
 
+    /// How a durable queue takes it.
+    var queueing = Queueing()
+
     /// How many of the ``OpenPlaces`` the request takes: one, and one more for each 8 KiB that the request itself
     /// needs.
     let places: Int

@@ -12,11 +12,14 @@ struct JSONLine {
     private(set) var url: URL?
     private(set) var fields: [HeaderField] = []
     private(set) var body: Body?
+    /// What a line for a durable queue says besides.
+    private(set) var queueing = Queueing()
 
     /// Reads a line, which must be valid UTF-8.
     ///
+    /// - Parameter isForQueue: Whether the keys `lane`, `key`, `notBefore` and `expires` are known. `false` by default.
     /// - Throws: ``UnusableInput`` with the column of the error.
-    init(_ text: ArraySlice<UInt8>) throws {
+    init(_ text: ArraySlice<UInt8>, isForQueue: Bool = false) throws {
         var keys: Set<String> = []
         var scanner = JSONScanner(text)
         try scanner.object { key, scanner in
@@ -29,6 +32,10 @@ struct JSONLine {
             case "url": url = try Self.readURL(&scanner)
             case "headers": fields = try Self.readFields(&scanner)
             case "body": body = try Self.readBody(&scanner)
+            case "lane" where isForQueue: queueing.lane = try Self.readString(key, &scanner)
+            case "key" where isForQueue: queueing.key = try Self.readString(key, &scanner)
+            case "notBefore" where isForQueue: queueing.notBefore = try Self.readDate(key, &scanner)
+            case "expires" where isForQueue: queueing.expires = try Self.readDate(key, &scanner)
             default: throw UnusableInput("the key \(quoted(key)) is not known", column: column)
             }
         }
@@ -88,6 +95,20 @@ struct JSONLine {
         let value = try scanner.string()
         do { return try HeaderField(name: name, value: value) } catch let error as UnusableInput {
             throw error.beginning(at: column)
+        }
+    }
+
+    private static func readString(_ key: String, _ scanner: inout JSONScanner) throws -> String? {
+        if try scanner.skipNull() { return nil }
+        guard scanner.kind == .string else { throw UnusableInput("\(key) is not a string", column: scanner.column) }
+        return try scanner.string()
+    }
+
+    private static func readDate(_ key: String, _ scanner: inout JSONScanner) throws -> Date? {
+        let column = scanner.column
+        guard let text = try readString(key, &scanner) else { return nil }
+        do { return try OptionValue.date(text) } catch let error as UnusableInput {
+            throw UnusableInput("\(key): \(error.reason)", column: column)
         }
     }
 

@@ -11,6 +11,9 @@ struct RequestTemplate: Sendable {
     /// The body of a request that has none of its own.
     var body = RequestBody.none
 
+    /// Whether lines may say how a durable queue takes them.
+    var isForQueue = false
+
     /// Makes a request from a line, which is a URL or a JSON object.
     ///
     /// - Returns: The request, or `nil` for an empty line or a comment.
@@ -36,9 +39,11 @@ struct RequestTemplate: Sendable {
 
     /// Makes a request from `{"method", "url", "headers", "body"}`.
     private func request(fromJSON text: ArraySlice<UInt8>, id: Int) throws -> InputRequest {
-        let line = try JSONLine(text)
+        let line = try JSONLine(text, isForQueue: isForQueue)
         guard let url = line.url else { throw UnusableInput("the key url is missing") }
-        return try make(id: id, url: url, method: line.method, fields: line.fields, body: line.body)
+        var request = try make(id: id, url: url, method: line.method, fields: line.fields, body: line.body)
+        request.queueing = line.queueing
+        return request
     }
 
     private static func notUTF8(_ bytes: ArraySlice<UInt8>) -> UnusableInput {

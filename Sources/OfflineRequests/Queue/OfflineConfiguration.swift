@@ -1,0 +1,50 @@
+public import Foundation
+public import RequestOperations
+
+/// How a queue delivers: a value that the queue copies when it is opened.
+public struct OfflineConfiguration: Sendable {
+    /// How requests are made: transport, adapters, validation, time limits.
+    /// `RequestConfiguration.default` by default.
+    ///
+    /// The queue keeps the count and the time of retries itself: ``backoff``, ``maximumAttempts`` and
+    /// ``classifier`` take the place of the retry policy's own limits. Its budget and circuit breaker count.
+    public var request: RequestConfiguration = .default
+    /// How many attempts run at the same time. 16 by default.
+    public var width = 16
+    /// The delays after failed attempts, counted over restarts. 1 s, doubled up to one hour, with full jitter by
+    /// default.
+    public var backoff = Backoff.exponential(initial: .seconds(1), factor: 2, maximum: .seconds(3600), jitter: .full)
+    /// How many attempts of a record the server or a handler may refuse before it becomes a dead letter. 100 by
+    /// default.
+    ///
+    /// Attempts that did not reach the server do not count. `nil` means no limit.
+    public var maximumAttempts: Int? = 100
+    /// The longest `Retry-After` that is honoured. A longer one counts as this. 24 hours by default.
+    public var maximumRetryAfter: Duration = .seconds(86_400)
+    /// Says what a failed attempt means. ``OutcomeClassifier/standard`` by default.
+    public var classifier = OutcomeClassifier.standard
+    /// The longest time that a handler of messages may take. 60 s by default; `nil` means no limit.
+    public var handlerTimeLimit: Duration? = .seconds(60)
+    /// Whether the queue begins paused (``OfflineRequestQueue/pause()``). `false` by default.
+    public var startsPaused = false
+    /// How much the queue holds at most. No bounds by default.
+    public var bounds = OfflineBounds()
+    /// Says whether constraints of your own are met. Empty by default: such a constraint is then not met.
+    ///
+    /// Each closure is called before records are sent, if one of the queue's records may need it. Call
+    /// ``OfflineRequestQueue/constraintsChanged()`` when an answer changes.
+    public var conditions: [OfflineConstraint: @Sendable () async -> Bool] = [:]
+    /// Bodies in memory that are longer go to a file that the queue owns. In bytes; 256 KiB by default.
+    public var inlineBodyLimit = 256 << 10
+    /// How long a sending process may show no sign of life before another one takes over. 15 s by default.
+    ///
+    /// A process that has ended is replaced at once. This limit is for one that was stopped.
+    public var leaseDuration: Duration = .seconds(15)
+    /// The time of the calendar. That of the system by default.
+    ///
+    /// Times that must survive a restart are kept by it. Waits run on the clock of ``request``.
+    public var date: @Sendable () -> Date = { Date() }
+
+    /// Makes a configuration with the defaults given at each property.
+    public init() {}
+}

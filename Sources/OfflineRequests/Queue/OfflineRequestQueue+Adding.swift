@@ -1,0 +1,143 @@
+public import Foundation
+public import RequestOperations
+
+extension OfflineRequestQueue {
+    /// Adds a request. When this returns, the request is on disk and will be sent, whatever becomes of the process.
+    ///
+    /// Adds that run at the same time share one commit. The method, the URL, the fields, the body and an own time-out
+    /// are stored. A long body goes to a file (``OfflineConfiguration/inlineBodyLimit``).
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body must not be a stream.
+    ///   - options: How it is queued.
+    ///   - unique: A key for requests that stand for the same thing. `nil` by default.
+    /// - Returns: The id of the record. With a unique key it may be that of an older record.
+    /// - Throws: ``OfflineQueueError``, or the error of a merge. Then nothing was added.
+    @discardableResult
+    public func add(
+        _ request: URLRequest, options: OfflineOptions = OfflineOptions(), unique: UniqueKey<URLRequest>? = nil
+    ) async throws -> OfflineRecord.ID {
+        guard request.httpBodyStream == nil else { throw OfflineQueueError(.unusableRequest) }
+        let draft = try Draft(request, options)
+        let codec = ContentCodec<URLRequest> {
+            try Draft($0, options)
+        } decode: {
+            try $0.wholeRequest()
+        }
+        return try await add(draft, request, options, unique, codec)
+    }
+
+    /// Adds a request whose body is a copy of a file. The copy belongs to the queue.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without a body.
+    ///   - bodyFile: The file. It can be changed or removed when this returns. It never passes through memory as a
+    ///     whole.
+    ///   - options: How the request is queued.
+    /// - Returns: The id of the record.
+    /// - Throws: ``OfflineQueueError``. Then nothing was added.
+    @discardableResult
+    public func add(
+        _ request: URLRequest, bodyFile: URL, options: OfflineOptions = OfflineOptions()
+    ) async throws -> OfflineRecord.ID {
+        var draft = try Draft(request, options)
+        draft.body = .file(bodyFile)
+        return try await insert(draft, options, key: nil, rule: .append).id
+    }
+
+    /// Adds a message. When this returns, the message is on disk.
+    ///
+    /// - Parameters:
+    ///   - message: The message. A handler for its type must have been registered.
+    ///   - options: How it is queued.
+    ///   - unique: A key for messages that stand for the same thing. `nil` by default.
+    /// - Returns: The id of the record. With a unique key it may be that of an older record.
+    /// - Throws: ``OfflineQueueError``, or the error of a merge. Then nothing was added.
+    @discardableResult
+    public func add<Message: Codable & Sendable>(
+        _ message: Message, options: OfflineOptions = OfflineOptions(), unique: UniqueKey<Message>? = nil
+    ) async throws -> OfflineRecord.ID {
+        guard let handler = dispatcher.handlers.handler(for: Message.self) else {
+            throw OfflineQueueError(.unregistered)
+        }
+        let encode: @Sendable (Message) throws -> Draft = { message in
+            do { return Draft(message: handler.name, payload: try handler.encode(message), options) } catch {
+                throw OfflineQueueError(.unencodable, underlying: error)
+            }
+        }
+        let codec = ContentCodec<Message>(encode: encode) { record in
+            guard record.content.message == handler.name,
+                let message = try handler.decode(try record.body.payload()) as? Message
+            else { throw OfflineQueueError(.unregistered) }
+            return message
+        }
+        return try await add(try encode(message), message, options, unique, codec)
+    }
+
+    private func add<Content: Sendable>(
+        _ draft: Draft, _ content: Content, _ options: OfflineOptions, _ unique: UniqueKey<Content>?,
+        _ codec: ContentCodec<Content>
+    ) async throws -> OfflineRecord.ID {
+        guard let unique else { return try await insert(draft, options, key: nil, rule: .append).id }
+        switch unique.policy {
+        case .append: return try await insert(draft, options, key: unique.name, rule: .append).id
+        case .keep: return try await insert(draft, options, key: unique.name, rule: .keep).id
+        case .replace: return try await insert(draft, options, key: unique.name, rule: .replace).id
+        case .merge(let merge):
+            // Your closure does not run in a transaction. If the old record changes meanwhile, we begin anew.
+            while true {
+                let old = try await store.mergeable(withKey: unique.name)
+                var (merged, rule) = (draft, UniqueRule.expectNone)
+                if let old {
+                    merged = try codec.encode(try merge(try codec.decode(old), content))
+                    rule = .update(old.id, idempotencyKey: old.content.idempotencyKey)
+                }
+                let result = try await insert(merged, options, key: unique.name, rule: rule)
+                if !result.isConflict { return result.id }
+            }
+        }
+    }
+
+    /// Stores a draft, and tells what came of it.
+    private func insert(
+        _ draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule
+    ) async throws -> (id: OfflineRecord.ID, isConflict: Bool) {
+        let body = try await ownedBody(draft.body)
+        let record = NewRecord(
+            content: draft.content, body: body.stored, bodySize: body.size, lane: options.lane ?? "",
+            tag: options.tag, uniqueKey: key, rule: rule, priority: options.priority, added: configuration.date(),
+            notBefore: options.notBefore, expires: options.expires)
+        let result: AddResult
+        do { result = try await store.add(record, bounds: configuration.bounds) } catch {
+            try body.discard()
+            throw error
+        }
+        switch result {
+        case .added(let id, let ended):
+            for (id, outcome) in ended { dispatcher.announce(id, outcome) }
+            dispatcher.events.send(.added(id))
+            if !draft.omitted.isEmpty { dispatcher.events.send(.credentialsOmitted(id, fields: draft.omitted)) }
+            dispatcher.search()
+            return (id, false)
+        case .kept(let id):
+            if rule == .keep { try body.discard() }
+            dispatcher.search()
+            return (id, false)
+        case .conflict:
+            try body.discard()
+            return (OfflineRecord.ID(rawValue: 0), true)
+        }
+    }
+
+    /// A body in the form in which it is stored.
+    private func ownedBody(_ body: StoredBody) async throws -> OwnedBody {
+        // One that stays in memory needs no other thread.
+        if let inline = OwnedBody(inline: body, limit: configuration.inlineBodyLimit) { return inline }
+        let folder = try QueueFiles(name: name, directory: directory).bodies
+        do {
+            return try await BlockingWork.run { try OwnedBody(body, folder: folder) }
+        } catch {
+            throw OfflineQueueError(wrapping: error)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+public import Foundation
+import RequestOperations
+
+extension OfflineRequestQueue {
+    // MARK: Looking
+
+    /// A page of records in the order of adding.
+    ///
+    /// - Parameters:
+    ///   - filter: Which records. All by default.
+    ///   - id: The page begins after this record. `nil`, at the beginning, by default.
+    ///   - limit: The most records of the page. 100 by default.
+    /// - Throws: ``OfflineQueueError``.
+    public func records(
+        _ filter: RecordFilter = .all, after id: OfflineRecord.ID? = nil, limit: Int = 100
+    ) async throws -> [OfflineRecord] {
+        try await store.records(filter, after: id, limit: max(limit, 0)).map(\.snapshot)
+    }
+
+    /// Calls a closure with each record, in the order of adding, until it says stop.
+    ///
+    /// The records are read in pages, so it may meet records that are added meanwhile.
+    ///
+    /// - Parameters:
+    ///   - filter: Which records. All by default.
+    ///   - body: Called once for each record. Set `stop` to `true` to end.
+    /// - Throws: ``OfflineQueueError``, or the error of the closure.
+    public func enumerate(
+        _ filter: RecordFilter = .all, _ body: (_ record: OfflineRecord, _ stop: inout Bool) async throws -> Void
+    ) async throws {
+        var last: OfflineRecord.ID?
+        var stop = false
+        while true {
+            let page = try await records(filter, after: last)
+            for record in page {
+                try await body(record, &stop)
+                if stop { return }
+            }
+            guard let id = page.last?.id else { return }
+            last = id
+        }
+    }
+
+    /// One record; `nil` if it has an outcome or never existed. A dead letter is still a record.
+    ///
+    /// - Throws: ``OfflineQueueError``.
+    public func record(_ id: OfflineRecord.ID) async throws -> OfflineRecord? {
+        try await store.record(id)?.snapshot
+    }
+
+    /// The body of a request, or the payload of a message, as it is stored; `nil` if there is none.
+    ///
+    /// - Throws: ``OfflineQueueError``, or an error of the file system.
+    public func body(of id: OfflineRecord.ID) async throws -> Data? {
+        guard let record = try await store.record(id), record.body != .none else { return nil }
+        return try record.body.payload()
+    }
+
+    /// How many records there are. The cost does not depend on their number.
+    ///
+    /// - Throws: ``OfflineQueueError``.
+    public var counts: OfflineCounts {
+        get async throws { try await store.counts() }
+    }
+
+    // MARK: Removing and retrying
+
+    /// Removes a record. It is not sent afterwards. One in flight is cancelled.
+    ///
+    /// - Returns: Whether there was such a record.
+    /// - Throws: ``OfflineQueueError``.
+    @discardableResult
+    public func remove(_ id: OfflineRecord.ID) async throws -> Bool {
+        let removed = try await store.remove(.all, only: id, limit: 1, at: configuration.date())
+        finish(removed)
+        return !removed.isEmpty
+    }
+
+    /// Removes all records that match a filter. They are not sent afterwards. Those in flight are cancelled.
+    ///
+    /// ```swift
+    /// try await queue.removeAll(RecordFilter(lane: "uploads"))
+    /// ```
+    ///
+    /// - Returns: How many records were removed.
+    /// - Throws: ``OfflineQueueError``. Some records may have been removed before.
+    @discardableResult
+    public func removeAll(_ filter: RecordFilter = .all) async throws -> Int {
+        var count = 0
+        while true {
+            let removed = try await store.remove(filter, only: nil, limit: 1000, at: configuration.date())
+            guard !removed.isEmpty else { return count }
+            finish(removed)
+            count += removed.count
+        }
+    }
+
+    private func finish(_ removed: [OfflineRecord.ID]) {
+        dispatcher.cancel(removed)
+        for id in removed { dispatcher.announce(id, .removed) }
+        dispatcher.search()
+    }
+
+    /// Makes a dead letter pending again, at its old place in its lane. Its attempts are counted anew.
+    ///
+    /// An expiry that has passed is dropped.
+    ///
+    /// - Returns: Whether there was such a dead letter.
+    /// - Throws: ``OfflineQueueError``.
+    @discardableResult
+    public func retry(_ id: OfflineRecord.ID) async throws -> Bool {
+        let isRevived = try await store.revive(id, at: configuration.date())
+        dispatcher.search()
+        return isRevived
+    }
+
+    // MARK: Waiting
+
+    /// What becomes of a record. Waits until that is known, also after a restart and if another process delivers it.
+    ///
+    /// Outcomes are kept for 30 days at least.
+    ///
+    /// - Throws: ``OfflineQueueError/Code/unknownRecord`` if there is neither the record nor an outcome,
+    ///   ``OfflineQueueError/Code/closed`` if the queue is closed meanwhile, or `CancellationError`.
+    public func outcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome {
+        while true {
+            if let outcome = try await knownOutcome(of: id) { return outcome }
+            try Task.checkCancellation()
+            await dispatcher.waiters.wait(for: .outcome(id)) { [dispatcher] in
+                // It may have ended since we looked. The ticking looks again.
+                dispatcher.startTicking()
+                dispatcher.lookAtOutcomes()
+            }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// - Returns: `nil` if the record has no outcome yet.
+    private func knownOutcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome? {
+        if let record = try await store.record(id) {
+            if case .dead(let reason) = record.state { return .dead(reason) }
+            return nil
+        }
+        guard let outcome = try await store.outcome(of: id) else { throw OfflineQueueError(.unknownRecord) }
+        return outcome
+    }
+
+    /// Waits until no record without an outcome is left. Dead letters do not count.
+    ///
+    /// - Throws: ``OfflineQueueError/Code/closed`` if the queue is closed meanwhile, or `CancellationError`.
+    public func drain() async throws {
+        while try await store.counts().undelivered > 0 {
+            try Task.checkCancellation()
+            await dispatcher.waiters.wait(for: .drained) { [dispatcher] in
+                dispatcher.startTicking()
+                dispatcher.lookAtOutcomes()
+            }
+            try Task.checkCancellation()
+        }
+    }
+}

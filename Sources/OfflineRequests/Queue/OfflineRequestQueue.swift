@@ -1,0 +1,119 @@
+public import Foundation
+import RequestOperations
+
+/// A queue of requests that outlives the process: it sends each one when the network allows, and loses none.
+///
+/// ```swift
+/// let queue = try await OfflineRequestQueue.open(name: "outbox")
+/// let id = try await queue.add(request)  // the request is on disk
+/// ```
+///
+/// Delivery is *at least once*. Each record has an idempotency key, which is stored and sent with each delivery. A
+/// server that honours `Idempotency-Key` acts on each record exactly once.
+///
+/// The queue stays open, and sends, until ``close(finishing:)`` or the end of the process. Several processes may open
+/// one queue. One of them sends at a time. All functions can be called from any thread.
+public final class OfflineRequestQueue: Sendable {
+    /// The name that the queue was opened with.
+    public let name: String
+    /// The directory of its files.
+    public let directory: URL
+
+    let dispatcher: Dispatcher
+    private let path: String?
+
+    /// Opens a queue, and makes its files if there are none.
+    ///
+    /// Within a process, the same name and directory give the same queue until it is closed. The configuration of the
+    /// first call counts. A damaged database is set aside and what can be read is queued again. The first events of
+    /// ``events`` tell of it.
+    ///
+    /// - Parameters:
+    ///   - name: The name. Any characters are allowed. `"default"` by default.
+    ///   - directory: The directory of the files. By default `OfflineRequests` in Application Support, or in the data
+    ///     directory of the XDG Base Directory Specification on Linux. It must be on a local disk.
+    ///   - configuration: How the queue delivers.
+    /// - Throws: ``OfflineQueueError``, or an error of the file system.
+    public static func open(
+        name: String = "default", directory: URL? = nil, configuration: OfflineConfiguration = OfflineConfiguration()
+    ) async throws -> OfflineRequestQueue {
+        let directory = directory ?? DefaultDirectory.url()
+        // Links and `..` must not make two queues of one.
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let path = directory.resolvingSymlinksInPath().standardizedFileURL.appendingPathComponent(name).path
+        return try await OpenQueues.shared.queue(at: path) {
+            let events = EventHub()
+            let store = try await SQLiteStore.open(name: name, directory: directory, date: configuration.date) {
+                events.send(.recovered($0))
+            }
+            return OfflineRequestQueue(
+                name: name, directory: directory, path: path, store: store, events: events,
+                configuration: configuration)
+        }
+    }
+
+    /// Makes a queue over a store, and begins to send.
+    ///
+    /// - Parameters:
+    ///   - path: What the queue is known by in this process; `nil` if it is not shared.
+    ///   - events: Where the store tells of recoveries.
+    init(
+        name: String, directory: URL, path: String?, store: any OfflineStore, events: EventHub,
+        configuration: OfflineConfiguration
+    ) {
+        self.name = name
+        self.directory = directory
+        self.path = path
+        dispatcher = Dispatcher(store: store, configuration: configuration, events: events, waiters: Waiters())
+        events.open()
+        if configuration.startsPaused { pause() }
+        dispatcher.start()
+    }
+
+    var store: any OfflineStore { dispatcher.store }
+    var configuration: OfflineConfiguration { dispatcher.configuration }
+
+    /// The steps of the queue from now on. Each call makes a stream of its own, which ends when the queue is closed.
+    ///
+    /// A stream begins with what happened while the queue was opened. One that nobody reads keeps the last 10,000
+    /// events. Steps of other processes are not told.
+    public var events: AsyncStream<OfflineEvent> { dispatcher.events.stream() }
+
+    /// Begins no further deliveries in this process. Those under way go on.
+    public func pause() {
+        dispatcher.state.withLock { $0.setPaused(true) }
+    }
+
+    /// Begins deliveries again after ``pause()``.
+    public func resume() {
+        dispatcher.state.withLock { $0.setPaused(false) }
+        dispatcher.search()
+    }
+
+    /// Whether ``pause()`` was called last.
+    public var isPaused: Bool { dispatcher.state.withLock { $0.phase == .paused } }
+
+    /// Looks again at the constraints of records that wait for one.
+    public func constraintsChanged() async {
+        await dispatcher.wake(.constraint)
+        dispatcher.search()
+    }
+
+    /// Moves what is in SQLite's log into the database. Nothing depends on it.
+    ///
+    /// What `add` has returned for is on disk already. Call it before you copy the files, for example.
+    ///
+    /// - Throws: ``OfflineQueueError``.
+    public func synchronize() async throws { try await store.checkpoint() }
+
+    /// Closes the queue. Records stay on disk. Later calls throw ``OfflineQueueError/Code/closed``.
+    ///
+    /// - Parameter isPatient: Whether deliveries under way may finish. Otherwise they are cancelled, and sent again
+    ///   with the same key when the queue is opened the next time. `true` by default.
+    public func close(finishing isPatient: Bool = true) async {
+        // A later call of `open` does not wait for this queue.
+        if let path { OpenQueues.shared.remove(path) }
+        await dispatcher.close(isPatient: isPatient)
+        dispatcher.events.close()
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import RequestOperations
+
+/// Those who wait for the outcome of a record, or until nothing is left.
+final class Waiters: Sendable {
+    /// What is waited for.
+    enum Event: Hashable, Sendable {
+        case outcome(OfflineRecord.ID)
+        /// No record without an outcome is left.
+        case drained
+        /// Nothing is in flight in this process.
+        case quiet
+    }
+
+    private struct State {
+        var waiting: [Event: [Int: CheckedContinuation<Void, Never>]] = [:]
+        /// Waits that were cancelled before they began.
+        var cancelled: Set<Int> = []
+        var lastID = 0
+    }
+
+    private let state = Locked(State())
+
+    /// Whether anybody waits for something that another process may bring about.
+    var needsPolling: Bool { state.withLock { $0.waiting.keys.contains { $0 != .quiet } } }
+
+    /// The records whose outcome is awaited.
+    var awaited: [OfflineRecord.ID] {
+        state.withLock { state in
+            state.waiting.keys.compactMap { if case .outcome(let id) = $0 { id } else { nil } }
+        }
+    }
+
+    /// Waits for an event that may have happened already. Returns also when the Task is cancelled.
+    ///
+    /// - Parameter begin: Called when the wait has begun, so that a later event is not missed.
+    func wait(for event: Event, begin: @escaping @Sendable () -> Void) async {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard state.cancelled.remove(id) == nil else { return false }
+                    state.waiting[event, default: [:]][id] = continuation
+                    return true
+                }
+                if waits { begin() } else { continuation.resume() }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                let continuation = state.waiting[event]?.removeValue(forKey: id)
+                if state.waiting[event]?.isEmpty == true { state.waiting[event] = nil }
+                if continuation == nil { state.cancelled.insert(id) }
+                return continuation
+            }
+            continuation?.resume()
+        }
+        _ = state.withLock { $0.cancelled.remove(id) }
+    }
+
+    /// Ends all waits for an event.
+    func announce(_ event: Event) {
+        let waiting = state.withLock { $0.waiting.removeValue(forKey: event) }
+        for continuation in (waiting ?? [:]).values { continuation.resume() }
+    }
+
+    /// Ends all waits.
+    func announceAll() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            return state.waiting.values.flatMap(\.values)
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

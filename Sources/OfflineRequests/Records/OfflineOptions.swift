@@ -1,0 +1,53 @@
+public import Foundation
+
+/// How a record is queued and delivered.
+public struct OfflineOptions: Sendable {
+    /// The lane. `nil`, the lane that all records without one share, by default.
+    ///
+    /// The records of a lane are delivered one after the other, in the order of adding. The next one begins when the
+    /// outcome of the one before is known. Lanes do not wait for each other. A record that waits for its earliest time
+    /// holds its lane up, too.
+    public var lane: String?
+    /// A tag, for filters. `nil` by default.
+    public var tag: String?
+    /// The priority. Of several lanes, the one whose first record has the highest priority goes first. 0 by default.
+    public var priority: Int = 0
+    /// The earliest time of the first delivery. `nil`, at once, by default.
+    public var notBefore: Date?
+    /// When the record becomes a dead letter if it was not delivered. `nil`, never, by default.
+    public var expires: Date?
+    /// What must hold before each delivery begins. ``OfflineConstraint/reachable`` by default.
+    public var constraints: Set<OfflineConstraint> = [.reachable]
+    /// Whether credentials in the fields and the URL of a request are stored. `false` by default.
+    ///
+    /// They are then left out, and ``OfflineEvent/credentialsOmitted(_:fields:)`` says so. Let an adapter of
+    /// ``OfflineConfiguration/request`` add them when the request is sent.
+    public var storesCredentials = false
+    /// Encoded information that is kept with the record. `nil` by default.
+    public var userInfo: Data?
+
+    /// Makes options with the defaults given at each property.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - tag: The tag.
+    ///   - priority: The priority.
+    ///   - notBefore: The earliest time.
+    ///   - expires: When the record expires.
+    public init(
+        lane: String? = nil, tag: String? = nil, priority: Int = 0, notBefore: Date? = nil, expires: Date? = nil
+    ) {
+        self.lane = lane
+        self.tag = tag
+        self.priority = priority
+        self.notBefore = notBefore
+        self.expires = expires
+    }
+
+    /// Encodes information that is kept with the record (``OfflineRecord/userInfo(as:)``).
+    ///
+    /// - Throws: The error of the encoder.
+    public mutating func setUserInfo(_ value: some Encodable) throws {
+        userInfo = try JSONEncoder().encode(value)
+    }
+}

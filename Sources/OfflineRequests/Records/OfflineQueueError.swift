@@ -1,0 +1,55 @@
+/// Why a queue refused something.
+public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong: an open set, so that a new code breaks nobody's `switch`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, fit for a log.
+        public let description: String
+
+        private init(_ name: String) { description = name }
+
+        /// The name of the queue is empty or too long.
+        public static let invalidName = Self("invalidName")
+        /// The queue was closed.
+        public static let closed = Self("closed")
+        /// A bound of the queue is reached, and its policy is to reject.
+        public static let full = Self("full")
+        /// The disk has no room. Nothing was added. Add it again when there is room.
+        public static let diskFull = Self("diskFull")
+        /// Another process kept its lock on the database for too long.
+        public static let busy = Self("busy")
+        /// The request has no URL, or a body that comes from a stream.
+        public static let unusableRequest = Self("unusableRequest")
+        /// No handler is registered for the type of the message.
+        public static let unregistered = Self("unregistered")
+        /// The message could not be encoded.
+        public static let unencodable = Self("unencodable")
+        /// There is no record with the id, nor an outcome.
+        public static let unknownRecord = Self("unknownRecord")
+        /// A newer version of this package has made the database.
+        public static let newerSchema = Self("newerSchema")
+        /// Another process sends now, so this one may not.
+        public static let leaseLost = Self("leaseLost")
+        /// The database could not be read or written.
+        public static let storeFailed = Self("storeFailed")
+
+        /// Matches an error that is an ``OfflineQueueError`` of this code.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? OfflineQueueError)?.code == code
+        }
+    }
+
+    /// What went wrong.
+    public let code: Code
+    /// The cause, where there is one.
+    public let underlying: (any Error)?
+
+    init(_ code: Code, underlying: (any Error)? = nil) {
+        self.code = code
+        self.underlying = underlying
+    }
+
+    /// The code and the cause in one line.
+    public var description: String {
+        underlying.map { "\(code): \($0)" } ?? "\(code)"
+    }
+}

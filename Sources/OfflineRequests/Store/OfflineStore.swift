@@ -1,0 +1,136 @@
+package import Foundation
+
+/// Where a queue keeps its records. All SQL is behind this protocol.
+///
+/// Each function is one transaction. When it returns, its changes are durable. Several processes may use one store. A
+/// store knows no clock: times are passed in.
+package protocol OfflineStore: Sendable {
+    /// Adds a record, unless its uniqueness or a bound prevents that.
+    func add(_ record: NewRecord, bounds: OfflineBounds) async throws -> AddResult
+    /// The newest record with a unique key that is neither in flight nor dead, with its body.
+    func mergeable(withKey key: String) async throws -> StoredRecord?
+
+    /// Takes the lease if it is free or dead, marks records as in flight, and returns them with their bodies.
+    ///
+    /// Records whose time is over become dead letters here.
+    func claim(_ request: ClaimRequest) async throws -> Claim
+    /// Whether a record is still in flight under a lease. Asked before each attempt is sent.
+    func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool
+    /// Records a failed attempt of a record that stays in flight.
+    ///
+    /// - Throws: ``OfflineQueueError/Code/leaseLost``.
+    func note(_ progress: Progress, of id: OfflineRecord.ID, under lease: Lease) async throws
+    /// Records what a delivery has come to. Returns `false` if the record was removed meanwhile.
+    ///
+    /// - Throws: ``OfflineQueueError/Code/leaseLost``.
+    func settle(
+        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, at now: Date
+    ) async throws -> Bool
+    /// Shows that the sender lives. Returns the records that are in flight under the lease.
+    ///
+    /// - Throws: ``OfflineQueueError/Code/leaseLost``.
+    func beat(_ lease: Lease) async throws -> Set<OfflineRecord.ID>
+    /// Gives the lease back. What is in flight under it becomes pending.
+    func release(_ lease: Lease) async throws
+    /// Ends waits early. Returns how many records can be sent now.
+    func wake(_ sleepers: Sleepers) async throws -> Int
+
+    /// A page of records in the order of their ids, without bodies.
+    func records(_ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int) async throws -> [StoredRecord]
+    /// One record, with its body.
+    func record(_ id: OfflineRecord.ID) async throws -> StoredRecord?
+    /// Removes at most `limit` records and returns them. One in flight is removed too.
+    func remove(
+        _ filter: RecordFilter, only id: OfflineRecord.ID?, limit: Int, at now: Date
+    ) async throws -> [OfflineRecord.ID]
+    /// Makes a dead letter pending again. Returns `false` if there is no such dead letter.
+    func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
+    /// How many records there are.
+    func counts() async throws -> OfflineCounts
+    /// The recorded outcome of a record that is no longer there.
+    func outcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome?
+    /// Moves what is in a log to its final place.
+    func checkpoint() async throws
+    /// Ends all use of the store.
+    func close() async
+}
+
+/// The right to send, with the number that fences off earlier owners.
+package struct Lease: Sendable, Hashable {
+    package let fence: Int64
+}
+
+/// What a claim needs to know.
+package struct ClaimRequest: Sendable {
+    /// The most records to return.
+    package var limit: Int
+    /// The time of the calendar.
+    package var now: Date
+    /// A time that only rises, for the age of another owner's last beat.
+    package var elapsed: Duration
+    /// How long another owner may be silent.
+    package var leaseDuration: Duration
+    /// Whether requests that need a network can be sent.
+    package var isOnline: Bool
+    /// The messages that have a handler.
+    package var handlers: Set<String>
+    /// The constraints that are met.
+    package var met: Set<String>
+    /// The longest time that a record is kept.
+    package var maximumAge: Duration?
+    /// Asked within the transaction. If it says no, nothing is claimed, since the queue was paused meanwhile.
+    package var isWanted: @Sendable () -> Bool
+    /// Whether deliveries are under way here. If not, what is marked as in flight here is pending again.
+    package var isBusy: Bool
+}
+
+/// The answer to a claim.
+package struct Claim: Sendable {
+    /// What can be done now.
+    package enum Answer: Sendable {
+        /// These records are in flight.
+        case claimed(Lease, [StoredRecord])
+        /// There is nothing to send.
+        case idle
+        /// Another owner sends.
+        case held
+    }
+
+    package var answer: Answer
+    /// When the next record is due.
+    package var nextDue: Date?
+    /// Records that were given an outcome.
+    package var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
+}
+
+/// What a failed attempt changes in a record.
+package struct Progress: Sendable, Hashable {
+    /// All failed attempts.
+    package var attempts: Int
+    /// Those that the server or a handler answered.
+    package var refusals: Int
+    /// The failure in one line.
+    package var failure: String
+    /// When the next attempt may begin.
+    package var due: Date
+    package var reason: OfflineRecord.WaitReason
+}
+
+/// What a delivery has come to.
+package enum Settlement: Sendable, Hashable {
+    case delivered(status: Int?)
+    case waits(Progress)
+    case dead(DeadLetterReason)
+}
+
+/// Records whose wait ends early.
+package enum Sleepers: Sendable, Hashable {
+    /// Those whose attempt did not reach a server.
+    case network
+    /// At most a number of those whose server failed, by the origin of their URL.
+    case origin(String, limit: Int)
+    /// Those without a handler, now that there is one.
+    case message(String)
+    /// Those with an unmet constraint.
+    case constraint
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// A lock of a file (flock(2)). The system frees it when its process ends, however that happens.
+///
+/// Two locks of one file exclude each other even within a process.
+final class FileLock: Sendable {
+    /// How a lock is shared.
+    enum Kind: Sendable {
+        case shared
+        case exclusive
+    }
+
+    private let descriptor: Int32
+
+    /// Opens the file of the lock, and makes it if there is none. Nothing is locked yet.
+    init(_ path: String) throws {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Takes the lock if it is free. Returns whether it was.
+    func tryLock(_ kind: Kind) -> Bool {
+        flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0
+    }
+
+    /// Takes the lock. It blocks the thread until the lock is free.
+    func lock(_ kind: Kind) {
+        while flock(descriptor, kind == .shared ? LOCK_SH : LOCK_EX) != 0, errno == EINTR {}
+    }
+
+    /// Frees the lock.
+    func unlock() {
+        flock(descriptor, LOCK_UN)
+    }
+}
+
+/// A system call on a file failed.
+struct FileError: Error, CustomStringConvertible {
+    let path: String
+    /// The `errno` of the call.
+    let code: Int32
+
+    var meansFullDisk: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+
+    var description: String { "\(path): \(String(cString: strerror(code)))" }
+}

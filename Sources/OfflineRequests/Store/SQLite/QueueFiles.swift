@@ -1,0 +1,74 @@
+import Foundation
+
+/// The files of one queue in its directory.
+struct QueueFiles: Sendable {
+    let directory: URL
+    /// The name of the queue as the beginning of file names.
+    let stem: String
+
+    /// Makes the names. It makes no file.
+    ///
+    /// - Parameter name: The name of the queue. Characters other than letters, digits, `-` and `_` are escaped.
+    /// - Throws: ``OfflineQueueError/invalidName``.
+    init(name: String, directory: URL) throws {
+        self.directory = directory
+        // Every string can be encoded: it is valid Unicode.
+        stem = name.addingPercentEncoding(withAllowedCharacters: Self.plain) ?? ""
+        // The longest suffix must fit into the 255 bytes of a file name.
+        guard !stem.isEmpty, stem.utf8.count <= 200 else { throw OfflineQueueError(.invalidName) }
+    }
+
+    private static let plain = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+    var database: URL { file(".sqlite") }
+    var log: URL { file(".sqlite-wal") }
+    var sharedMemory: URL { file(".sqlite-shm") }
+    /// The lock that each transaction shares, and that a recovery has for itself.
+    var gate: URL { file(".gate") }
+    /// The lock that says that the sender lives.
+    var owner: URL { file(".owner") }
+    var mark: URL { file(".mark") }
+    /// A database that is made of a damaged one.
+    var recovering: URL { file(".recovering.sqlite") }
+    /// The folder of the bodies that are too long for the database.
+    var bodies: URL { file(".bodies") }
+
+    /// The place for a damaged database.
+    func damaged(at date: Date, number: Int) -> URL {
+        file(".damaged-\(Int(date.timeIntervalSince1970))-\(number).sqlite")
+    }
+
+    private func file(_ suffix: String) -> URL { directory.appendingPathComponent(stem + suffix) }
+
+    /// Makes the directory and the folder of the bodies.
+    func makeFolders() throws {
+        try FileManager.default.createDirectory(
+            at: bodies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileProtection.apply(to: directory)
+    }
+
+    /// Makes the file of the database if there is none, for this user only. SQLite's other files get its permissions.
+    ///
+    /// A file that exists is not touched: to close it would free the locks that SQLite has on it in this process.
+    func makeDatabasePrivate() throws {
+        let descriptor = open(database.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+        } else if errno != EEXIST {
+            throw FileError(path: database.path, code: errno)
+        }
+    }
+
+    /// The number that identifies the file of the database; `nil` if there is no file.
+    var databaseIdentity: UInt64? {
+        var status = stat()
+        return stat(database.path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    /// The size of the database in bytes; 0 if there is no file.
+    var databaseSize: Int64 {
+        var status = stat()
+        return stat(database.path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+}

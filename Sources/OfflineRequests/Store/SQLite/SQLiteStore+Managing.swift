@@ -1,0 +1,118 @@
+package import Foundation
+
+extension SQLiteStore {
+    package func records(
+        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int
+    ) async throws -> [StoredRecord] {
+        try await read { [files] connection in
+            let (condition, values) = Self.condition(filter)
+            var records: [StoredRecord] = []
+            try connection.forEach(
+                """
+                SELECT \(RecordRow.columns) FROM records WHERE id > ? AND \(condition) ORDER BY id LIMIT \(limit)
+                """, [.integer(id?.rawValue ?? .min)] + values
+            ) {
+                records.append(RecordRow.read($0, hasBody: false, bodies: files.bodies).record)
+                return true
+            }
+            return records
+        }
+    }
+
+    package func record(_ id: OfflineRecord.ID) async throws -> StoredRecord? {
+        try await read { [files] connection in
+            try connection.first(
+                "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ?", .integer(id.rawValue)
+            ) { RecordRow.read($0, hasBody: true, bodies: files.bodies).record }
+        }
+    }
+
+    package func remove(
+        _ filter: RecordFilter, only id: OfflineRecord.ID?, limit: Int, at now: Date
+    ) async throws -> [OfflineRecord.ID] {
+        let removed = try await write { [self] connection in
+            let (condition, values) = Self.condition(filter)
+            var found: [(id: OfflineRecord.ID, file: String?)] = []
+            try connection.forEach(
+                "SELECT id, file FROM records WHERE \(id == nil ? "" : "id = ? AND ")\(condition) LIMIT \(limit)",
+                (id.map { [.integer($0.rawValue)] } ?? []) + values
+            ) {
+                found.append((OfflineRecord.ID(rawValue: $0.integer(0)), $0.text(1)))
+                return true
+            }
+            for record in found { try connection.end(record.id, as: .removed, at: now) }
+            if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
+            return found
+        }
+        for case let file? in removed.map(\.file) { removeBody(file) }
+        return removed.map(\.id)
+    }
+
+    package func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool {
+        try await write { connection in
+            let row = try connection.first(
+                "SELECT lane, expires FROM records WHERE id = ? AND state = 3", .integer(id.rawValue)
+            ) { (lane: $0.text(0) ?? "", expires: $0.optionalReal(1)) }
+            guard let row else { return false }
+            // It gets its old place in the lane, but does not stop what is in flight.
+            let first = try connection.first(
+                "SELECT id, state FROM records WHERE lane = ? AND head = 1 AND state < 3", .text(row.lane)
+            ) { (id: $0.integer(0), isInFlight: $0.integer(1) == 2) }
+            let comesFirst = first.map { $0.id > id.rawValue && !$0.isInFlight } ?? true
+            if comesFirst, let first {
+                try connection.run("UPDATE records SET head = 0 WHERE id = ?", .integer(first.id))
+            }
+            try connection.run(
+                """
+                UPDATE records SET state = 0, head = ?, reason = 0, due = 0, attempts = 0, refusals = 0, ending = NULL,
+                  expires = CASE WHEN expires <= ? THEN NULL ELSE expires END WHERE id = ?
+                """, .integer(comesFirst ? 1 : 0), .real(now.timeIntervalSince1970), .integer(id.rawValue))
+            return true
+        }
+    }
+
+    package func counts() async throws -> OfflineCounts {
+        try await read { connection in
+            var counts = OfflineCounts()
+            try connection.forEach("SELECT state, count, bytes FROM totals WHERE state >= 0", []) { row in
+                let count = Int(row.integer(1))
+                switch row.integer(0) {
+                case 0: counts.pending = count
+                case 1: counts.waiting = count
+                case 2: counts.inFlight = count
+                default: counts.dead = count
+                }
+                counts.bytes += row.integer(2)
+                return true
+            }
+            return counts
+        }
+    }
+
+    package func outcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome? {
+        try await read { connection in
+            let text = try connection.first("SELECT outcome FROM outcomes WHERE id = ?", .integer(id.rawValue)) {
+                $0.text(0)
+            }
+            return text?.flatMap(RecordRow.decode)
+        }
+    }
+
+    /// The SQL of a filter and its values.
+    private static func condition(_ filter: RecordFilter) -> (String, [SQLiteValue]) {
+        let states = filter.kinds.map(\.rawValue).sorted()
+        // A range lets SQLite use the partial indexes.
+        var parts = [states.count == 4 ? "1" : "state IN (\(states.map(String.init).joined(separator: ", ")))"]
+        var values: [SQLiteValue] = []
+        if states.allSatisfy({ $0 < 3 }) { parts.append("state < 3") }
+        if let lane = filter.lane {
+            parts.append("lane = ?")
+            values.append(.text(lane))
+        }
+        if let tag = filter.tag {
+            parts.append("tag = ?")
+            values.append(.text(tag))
+        }
+        return (parts.joined(separator: " AND "), values)
+    }
+}

@@ -1,0 +1,102 @@
+#if CommandLineTool
+    import ArgumentParser
+    import OfflineRequests
+    import RequestOperations
+
+    /// The command `urlrequest queue`.
+    struct QueueCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "queue",
+            abstract: "Keeps requests on disk until they are delivered.",
+            discussion: """
+                A queue outlives its processes. Any number of them may add to it; one at a time sends. Each request is \
+                delivered at least once, with an Idempotency-Key that stays the same, so a server that honours the key \
+                acts on it once.
+                """,
+            subcommands: [
+                QueueAddCommand.self, QueueListCommand.self, QueueShowCommand.self, QueueRunCommand.self,
+                QueueRetryCommand.self, QueueRemoveCommand.self, QueueStatsCommand.self,
+            ])
+    }
+
+    /// The arguments that say which queue is meant.
+    struct QueueArguments: ParsableArguments {
+        @Option(name: .customLong("queue"), help: "The name of the queue.")
+        var name: String
+
+        @Option(
+            help: """
+                The directory of the files of queues. (default: OfflineRequests in $XDG_DATA_HOME or ~/.local/share, or \
+                in Application Support)
+                """)
+        var directory: String?
+
+        /// Opens the queue. It is paused, so that a command that only looks sends nothing.
+        func open(_ edit: (inout OfflineConfiguration) -> Void = { _ in }) async throws -> OfflineRequestQueue {
+            var configuration = OfflineConfiguration()
+            configuration.startsPaused = true
+            edit(&configuration)
+            do {
+                return try await OfflineRequestQueue.open(
+                    name: name, directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
+                    configuration: configuration)
+            } catch {
+                Console().print("urlrequest: the queue \(name) cannot be opened: \(error)\n")
+                throw ExitCode(ExitStatus.unusable)
+            }
+        }
+
+        /// Opens the queue, does something with it, and closes it. An error of the queue is printed.
+        func use(_ body: (OfflineRequestQueue) async throws -> Void) async throws {
+            let queue = try await open()
+            do { try await body(queue) } catch let error as OfflineQueueError {
+                await queue.close()
+                Console().print("urlrequest: \(error)\n")
+                throw ExitCode(ExitStatus.failure)
+            } catch {
+                await queue.close()
+                throw error
+            }
+            await queue.close()
+        }
+    }
+
+    /// The arguments that say which records are meant.
+    struct RecordArguments: ParsableArguments {
+        @Option(help: "Only records of this lane. An empty name means those without a lane.")
+        var lane: String?
+
+        @Option(help: "Only records with this tag.")
+        var tag: String?
+
+        /// The filter.
+        func filter(_ kinds: Set<RecordFilter.Kind> = Set(RecordFilter.Kind.allCases)) -> RecordFilter {
+            RecordFilter(kinds, lane: lane, tag: tag)
+        }
+    }
+
+    /// Reads the values of options. Each function throws ``UnusableInput`` for a value that it cannot use.
+    enum QueueValue {
+        /// The name of a state, such as `waiting`.
+        static func state(_ text: String) throws -> RecordFilter.Kind {
+            guard let kind = RecordFilter.Kind.allCases.first(where: { "\($0)" == text }) else {
+                throw UnusableInput("a state is pending, waiting, inFlight or dead")
+            }
+            return kind
+        }
+
+        /// An id as it is printed.
+        static func id(_ text: String) throws -> OfflineRecord.ID {
+            guard let number = Int64(text) else { throw UnusableInput("an id is a number, as add prints it") }
+            return OfflineRecord.ID(rawValue: number)
+        }
+    }
+
+    /// Prints a line on standard output. It can be read as soon as this returns.
+    func printLine(_ line: some CustomStringConvertible) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
+    }
+
+    /// Ends the process. A command has a function of the same name as that of the system.
+    func leave(_ status: Int32) -> Never { exit(status) }
+#endif

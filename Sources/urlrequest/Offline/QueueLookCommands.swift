@@ -1,0 +1,126 @@
+#if CommandLineTool
+    import ArgumentParser
+    import OfflineRequests
+    import RequestOperations
+
+    /// The command `urlrequest queue list`.
+    struct QueueListCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "Prints the requests of a queue, one a line.",
+            discussion: "A line has the id, the state, the failed attempts, the lane (- for none), and the request.")
+
+        @OptionGroup var queue: QueueArguments
+        @OptionGroup var records: RecordArguments
+
+        @Option(
+            name: .customLong("state"), help: "Only records of this state; can be given several times.",
+            transform: QueueValue.state)
+        var states: [RecordFilter.Kind] = []
+
+        @Option(
+            help: "The largest number of lines. (default: all)",
+            transform: { try OptionValue.count($0, in: 1...Int.max) })
+        var limit: Int?
+
+        func run() async throws {
+            let kinds = states.isEmpty ? Set(RecordFilter.Kind.allCases) : Set(states)
+            try await queue.use { queue in
+                var left = limit ?? .max
+                try await queue.enumerate(records.filter(kinds)) { record, stop in
+                    try printLine(record.line)
+                    left -= 1
+                    stop = left == 0
+                }
+            }
+        }
+    }
+
+    /// The command `urlrequest queue show`.
+    struct QueueShowCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Prints one request of a queue, or what has become of it.")
+
+        @Argument(help: "The id, as add has printed it.", transform: QueueValue.id)
+        var id: OfflineRecord.ID
+
+        @OptionGroup var queue: QueueArguments
+
+        @Flag(help: "Prints only the body, as it is stored.")
+        var body = false
+
+        func run() async throws {
+            try await queue.use { queue in
+                if body {
+                    guard let bytes = try await queue.body(of: id) else { throw ExitCode(ExitStatus.failure) }
+                    try FileHandle.standardOutput.write(contentsOf: bytes)
+                } else if let record = try await queue.record(id) {
+                    try printLine(record.details)
+                } else {
+                    try printLine(try await queue.outcome(of: id).line)
+                }
+            }
+        }
+    }
+
+    /// The command `urlrequest queue stats`.
+    struct QueueStatsCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "stats", abstract: "Prints how many requests a queue holds, as JSON.")
+
+        @OptionGroup var queue: QueueArguments
+
+        func run() async throws {
+            try await queue.use { queue in
+                let counts = try await queue.counts
+                try printLine(
+                    """
+                    {"pending":\(counts.pending),"waiting":\(counts.waiting),"inFlight":\(counts.inFlight),\
+                    "dead":\(counts.dead),"bytes":\(counts.bytes)}
+                    """)
+            }
+        }
+    }
+
+    extension OfflineRecord {
+        /// The state in one or a few words.
+        private var stateText: String {
+            switch state {
+            case .pending: "pending"
+            case .waiting(let until?, _): "waiting until \(until.formatted(.iso8601))"
+            case .waiting(nil, let reason): "waiting for a \(reason)"
+            case .inFlight: "in flight"
+            case .dead(let reason): "dead (\(reason))"
+            }
+        }
+
+        private var subject: String {
+            switch content {
+            case .message(let name): "message \(name)"
+            case .request(let request): "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "")"
+            }
+        }
+
+        /// One line.
+        fileprivate var line: String { "\(id) \(stateText) \(attempts) \(lane ?? "-") \(subject)" }
+
+        /// Several lines.
+        fileprivate var details: String {
+            var lines = [
+                "id: \(id)", "state: \(stateText)", "request: \(subject)", "added: \(added.formatted(.iso8601))",
+                "idempotency key: \(idempotencyKey)", "attempts: \(attempts)", "body: \(bodySize) bytes",
+            ]
+            if let lane { lines.append("lane: \(lane)") }
+            if let tag { lines.append("tag: \(tag)") }
+            if let uniqueKey { lines.append("key: \(uniqueKey)") }
+            if let expires { lines.append("expires: \(expires.formatted(.iso8601))") }
+            if let lastFailure { lines.append("last failure: \(lastFailure)") }
+            if case .request(let request) = content {
+                for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+                    lines.append("\(name): \(value)")
+                }
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+#endif

@@ -1,0 +1,84 @@
+#if CommandLineTool
+    import ArgumentParser
+    import OfflineRequests
+    import RequestOperations
+
+    /// The command `urlrequest queue run`.
+    struct QueueRunCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run",
+            abstract: "Delivers the requests of a queue, and prints a line for each outcome.",
+            discussion: """
+                Without --drain it stays and waits for further requests. SIGTERM and Ctrl-C let it finish what is in \
+                flight; a second signal ends it at once. Nothing is lost by that, nor by SIGKILL.
+
+                Exit status: 0 the queue is empty; 1 it is empty but for dead letters; 143 after SIGTERM, 130 after \
+                Ctrl-C.
+                """)
+
+        @OptionGroup var queue: QueueArguments
+
+        @Flag(help: "Exits when no request is left but dead letters.")
+        var drain = false
+
+        @Option(
+            help: "The largest number of attempts in flight. (default: 16)",
+            transform: { try OptionValue.count($0, in: 1...100_000) })
+        var concurrency = 16
+
+        func run() async throws {
+            let queue = try await queue.open { $0.width = concurrency }
+            let printing = Self.printOutcomes(of: queue.events)
+            let stopped = AsyncStream<Int32>.makeStream()
+            let watch = SignalWatch(
+                first: { stopped.continuation.yield($0) }, again: { leave(ExitStatus.signal($0)) })
+            let drain = drain
+            let draining = Task {
+                if drain { try await queue.drain() } else { for await _ in queue.events {} }
+                stopped.continuation.finish()
+            }
+            queue.resume()
+            var signal: Int32?
+            for await number in stopped.stream {
+                signal = number
+                break
+            }
+            let dead = try await queue.counts.dead
+            draining.cancel()
+            await queue.close(finishing: true)
+            await printing.value
+            watch.end()
+            if let signal { throw ExitCode(ExitStatus.signal(signal)) }
+            throw ExitCode(dead == 0 ? ExitStatus.success : ExitStatus.failure)
+        }
+
+        private static func printOutcomes(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
+            Task {
+                for await event in events {
+                    switch event {
+                    case .ended(let id, let outcome):
+                        // Without a reader the requests are delivered all the same.
+                        do { try printLine("\(id) \(outcome.line)") } catch {}
+                    case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
+                    case .storeFailed(let error): Console().print("urlrequest: \(error)\n")
+                    case .leaseLost: Console().print("urlrequest: another process sends now\n")
+                    default: break
+                    }
+                }
+            }
+        }
+    }
+
+    extension OfflineOutcome {
+        /// One line for people.
+        var line: String {
+            switch self {
+            case .delivered(let status): status.map { "delivered \($0)" } ?? "delivered"
+            case .dead(let reason): "dead \(reason)"
+            case .removed: "removed"
+            case .replaced(let id): "replaced by \(id)"
+            case .dropped(let reason): "dropped \(reason.rawValue)"
+            }
+        }
+    }
+#endif

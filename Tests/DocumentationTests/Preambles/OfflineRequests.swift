@@ -1,0 +1,4 @@
+import OfflineRequests
+import RequestOperations
+
+private let request = URLRequest(url: URL(fileURLWithPath: "/"))

@@ -1,0 +1,25 @@
+#if os(Linux)
+    import RequestOperationsTesting
+    import Testing
+
+    @testable import OfflineRequests
+
+    @Suite struct FullDiskTests {
+        /// Whether this process may mount a small file system that nobody else sees: user_namespaces(7).
+        private static func mayMount() async throws -> Bool {
+            let child = try ChildProcess("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"])
+            return await child.status == 0
+        }
+
+        @Test func aFullDiskRefusesAnAddAndTheQueueWorksAgainWhenThereIsRoom() async throws {
+            guard try await Self.mayMount() else { return }
+            let fixture = try Fixture()
+            let mount = "mount -t tmpfs -o size=2m none \"$0\" && exec \"$@\""
+            let process = try OfflineProcess(
+                fixture.directory, ["fill", "http://127.0.0.1:1"],
+                prefix: ["unshare", "-rm", "sh", "-c", mount, fixture.directory.path])
+            #expect(await process.status == 0)
+            #expect(await process.lines.prefix(2) == ["refused true true", "again true"])
+        }
+    }
+#endif

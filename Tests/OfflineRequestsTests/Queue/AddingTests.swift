@@ -1,0 +1,165 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct AddingTests {
+    @Test func anAddedRequestIsDelivered() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        let id = try await queue.add(post("a", body: "hello"))
+        #expect(try await queue.outcome(of: id) == .delivered(status: 204))
+        let task = try #require(fixture.transport.tasks.first)
+        #expect(task.request.httpMethod == "POST" && fixture.sent == ["a"])
+        guard case .data(let body) = task.body else { return #expect(Bool(false), "no body") }
+        #expect(body == Data("hello".utf8))
+        await queue.close()
+    }
+
+    @Test func aRequestIsOnDiskWhenAddReturns() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        let id = try await queue.add(post("a"))
+        let stranger = try await fixture.openStranger()
+        stranger.pause()
+        #expect(try await stranger.record(id)?.state == .pending)
+        await stranger.close()
+        await queue.close()
+    }
+
+    @Test func concurrentAddsShareCommits() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 { group.addTask { _ = try await queue.add(post("\(number)")) } }
+            try await group.waitForAll()
+        }
+        let mark = try #require(try CommitMark(fixture.files().mark.path).reading)
+        #expect(try await queue.counts.pending == 200)
+        #expect(mark.commits < 150 && mark.lastID == 200)
+        await queue.close()
+    }
+
+    @Test func eachDeliveryHasTheStoredIdempotencyKey() async throws {
+        let fixture = try Fixture([.status(503), .status(204)])
+        let queue = try await fixture.open { $0.backoff = .constant(.zero) }
+        queue.pause()
+        let id = try await queue.add(post("a"))
+        let key = try #require(try await queue.record(id)?.idempotencyKey)
+        queue.resume()
+        _ = try await queue.outcome(of: id)
+        let keys = fixture.transport.requests.map { $0.value(forHTTPHeaderField: "Idempotency-Key") }
+        #expect(keys == [key, key])
+        await queue.close()
+    }
+
+    @Test func anIdempotencyKeyOfTheRequestIsKept() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        var request = post("a")
+        request.setValue("\"mine\"", forHTTPHeaderField: "Idempotency-Key")
+        _ = try await queue.outcome(of: try await queue.add(request))
+        #expect(fixture.transport.requests.first?.value(forHTTPHeaderField: "Idempotency-Key") == "\"mine\"")
+        await queue.close()
+    }
+
+    @Test func credentialsAreNotStoredAndAnEventSaysSo() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        let events = queue.events
+        var request = URLRequest(url: try #require(URL(string: "https://user:pass-word@a.example/a")))
+        request.setValue("Bearer abc-secret", forHTTPHeaderField: "Authorization")
+        request.setValue("1", forHTTPHeaderField: "X-Other")
+        let id = try await queue.add(request)
+        let files = try FileManager.default.contentsOfDirectory(at: fixture.directory, includingPropertiesForKeys: nil)
+        for file in files where !file.hasDirectoryPath {
+            let bytes = try Data(contentsOf: file)
+            #expect(bytes.range(of: Data("abc-secret".utf8)) == nil && bytes.range(of: Data("pass-word".utf8)) == nil)
+        }
+        for await event in events {
+            guard case .credentialsOmitted(id, let fields) = event else { continue }
+            #expect(fields == ["Authorization", "URL"])
+            break
+        }
+        await queue.close()
+    }
+
+    @Test func credentialsAreStoredIfTheOptionsAllowIt() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        var request = post("a")
+        request.setValue("Bearer abc", forHTTPHeaderField: "Authorization")
+        var options = OfflineOptions()
+        options.storesCredentials = true
+        _ = try await queue.outcome(of: try await queue.add(request, options: options))
+        #expect(fixture.transport.requests.first?.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
+        await queue.close()
+    }
+
+    @Test func anAdapterAddsCredentialsWhenTheRequestIsSent() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { $0.request.adapters = [.bearerToken { "fresh" }] }
+        _ = try await queue.outcome(of: try await queue.add(post("a")))
+        #expect(fixture.transport.requests.first?.value(forHTTPHeaderField: "Authorization") == "Bearer fresh")
+        await queue.close()
+    }
+
+    @Test func aLongBodyGoesToAFileThatIsRemovedAfterDelivery() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { $0.inlineBodyLimit = 10 }
+        queue.pause()
+        let bodies = try fixture.files().bodies
+        let id = try await queue.add(post("a", body: "longer than ten bytes"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bodies.path).count == 1)
+        #expect(try await queue.body(of: id) == Data("longer than ten bytes".utf8))
+        queue.resume()
+        _ = try await queue.outcome(of: id)
+        guard case .file = fixture.transport.tasks.first?.body else { return #expect(Bool(false), "no file") }
+        await queue.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bodies.path).isEmpty)
+    }
+
+    @Test func aBodyFileIsCopied() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        let file = fixture.directory.appendingPathComponent("mine")
+        try Data("content".utf8).write(to: file)
+        let id = try await queue.add(post("a"), bodyFile: file)
+        try FileManager.default.removeItem(at: file)
+        #expect(try await queue.body(of: id) == Data("content".utf8))
+        await queue.close()
+    }
+
+    @Test func aStreamedBodyIsRefused() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        var request = post("a")
+        request.httpBodyStream = InputStream(data: Data("x".utf8))
+        await #expect(throws: OfflineQueueError.self) { try await queue.add(request) }
+        await queue.close()
+    }
+
+    @Test func userInfoIsReadBack() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        var options = OfflineOptions(tag: "t", priority: 3)
+        try options.setUserInfo(["a": 1])
+        let id = try await queue.add(post("a"), options: options)
+        let record = try #require(try await queue.record(id))
+        #expect(try record.userInfo(as: [String: Int].self) == ["a": 1])
+        #expect(record.tag == "t" && record.priority == 3 && record.lane == nil)
+        await queue.close()
+    }
+
+    @Test func addingToAClosedQueueFails() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        await queue.close()
+        await #expect { try await queue.add(post("a")) } throws: { OfflineQueueError.Code.closed ~= $0 }
+    }
+}

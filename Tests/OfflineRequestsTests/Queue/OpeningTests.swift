@@ -1,0 +1,104 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct OpeningTests {
+    @Test func theSameNameIsTheSameQueue() async throws {
+        let fixture = try Fixture()
+        async let first = fixture.open()
+        async let second = fixture.open()
+        let (one, two) = try await (first, second)
+        #expect(one === two)
+        let other = try await fixture.open("other")
+        #expect(one !== other)
+        await one.close()
+        await other.close()
+    }
+
+    @Test func aClosedQueueIsOpenedAnew() async throws {
+        let fixture = try Fixture()
+        let first = try await fixture.open()
+        await first.close()
+        let second = try await fixture.open()
+        #expect(first !== second)
+        await second.close()
+    }
+
+    @Test func aNameMayHaveAnyCharacters() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open("../a/b ü")
+        queue.pause()
+        _ = try await queue.add(post("a"))
+        await queue.close()
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).contains {
+                $0.hasSuffix(".sqlite")
+            })
+    }
+
+    @Test func anEmptyNameIsRefused() async throws {
+        let fixture = try Fixture()
+        await #expect { try await fixture.open("") } throws: { OfflineQueueError.Code.invalidName ~= $0 }
+    }
+
+    @Test func recordsAreThereAfterAReopening() async throws {
+        let fixture = try Fixture()
+        let first = try await fixture.open()
+        first.pause()
+        let id = try await first.add(post("a"), options: OfflineOptions(lane: "l"))
+        await first.close()
+        let second = try await fixture.open()
+        #expect(try await second.outcome(of: id) == .delivered(status: 204))
+        await second.close()
+    }
+
+    @Test func anOutcomeIsThereAfterAReopening() async throws {
+        let fixture = try Fixture()
+        let first = try await fixture.open()
+        let id = try await first.add(post("a"))
+        _ = try await first.outcome(of: id)
+        await first.close()
+        let second = try await fixture.open()
+        #expect(try await second.outcome(of: id) == .delivered(status: 204))
+        await second.close()
+    }
+
+    @Test func anUnknownRecordHasNoOutcome() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        await #expect { try await queue.outcome(of: OfflineRecord.ID(rawValue: 99)) } throws: {
+            OfflineQueueError.Code.unknownRecord ~= $0
+        }
+        await queue.close()
+    }
+
+    @Test func aNewerSchemaIsRefused() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        await queue.close()
+        let connection = try SQLiteConnection(fixture.files().database.path)
+        try connection.execute("PRAGMA user_version = 99")
+        connection.close()
+        await #expect { try await fixture.open() } throws: { OfflineQueueError.Code.newerSchema ~= $0 }
+    }
+
+    @Test func migrationsRunInOrderAndOnce() throws {
+        let fixture = try Fixture()
+        let connection = try SQLiteConnection(fixture.directory.appendingPathComponent("m").path)
+        try Schema.migrate(connection, through: ["CREATE TABLE t (a)"])
+        try Schema.migrate(
+            connection, through: ["CREATE TABLE t (a)", "ALTER TABLE t ADD b; INSERT INTO t VALUES (1, 2)"])
+        try Schema.migrate(
+            connection, through: ["CREATE TABLE t (a)", "ALTER TABLE t ADD b; INSERT INTO t VALUES (1, 2)"])
+        #expect(try connection.rows("SELECT a + b FROM t") { $0.integer(0) } == [3])
+    }
+
+    @Test func theDefaultDirectoryIsTheDataDirectory() {
+        #if os(Linux)
+            #expect(
+                DefaultDirectory.url(environment: ["XDG_DATA_HOME": "/x", "HOME": "/h"]).path == "/x/OfflineRequests")
+            #expect(DefaultDirectory.url(environment: ["HOME": "/h"]).path == "/h/.local/share/OfflineRequests")
+        #endif
+    }
+}

@@ -1,0 +1,115 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import OfflineRequests
+
+private struct Favourite: Codable, Sendable, Equatable {
+    var id: Int
+    var isOn: Bool
+}
+
+@Suite struct UniqueKeyTests {
+    @Test func keepLeavesTheOldRecord() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        let first = try await queue.add(post("old"), unique: UniqueKey("k", .keep))
+        let second = try await queue.add(post("new"), unique: UniqueKey("k", .keep))
+        #expect(first == second)
+        queue.resume()
+        try await queue.drain()
+        #expect(fixture.sent == ["old"])
+        await queue.close()
+    }
+
+    @Test func replaceLeavesTheNewRecord() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        let first = try await queue.add(post("old"), unique: UniqueKey("k", .replace))
+        let second = try await queue.add(post("new"), unique: UniqueKey("k", .replace))
+        #expect(try await queue.outcome(of: first) == .replaced(by: second))
+        queue.resume()
+        try await queue.drain()
+        #expect(fixture.sent == ["new"])
+        await queue.close()
+    }
+
+    @Test func replaceDoesNotTouchWhatIsInFlight() async throws {
+        let fixture = try Fixture([.stall, .status(204)])
+        let queue = try await fixture.open()
+        let first = try await queue.add(post("old"), unique: UniqueKey("k", .replace))
+        await fixture.transport.requests(atLeast: 1)
+        try await queue.add(post("new"), unique: UniqueKey("k", .replace))
+        #expect(try await queue.record(first)?.state == .inFlight)
+        #expect(try await queue.counts.undelivered == 2)
+        await queue.close(finishing: false)
+    }
+
+    @Test func appendAddsBeside() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        for name in ["a", "b"] { try await queue.add(post(name), unique: UniqueKey("k", .append)) }
+        queue.resume()
+        try await queue.drain()
+        #expect(fixture.sent == ["a", "b"])
+        await queue.close()
+    }
+
+    @Test func mergeMakesOneOfBoth() async throws {
+        let fixture = try Fixture()
+        let handled = Locked<[Favourite]>([])
+        let queue = try await fixture.open()
+        queue.register(Favourite.self, name: "favourite") { message in handled.withLock { $0.append(message) } }
+        queue.pause()
+        let key = UniqueKey<Favourite>("7", .merge { old, new in Favourite(id: old.id, isOn: new.isOn) })
+        let first = try await queue.add(Favourite(id: 7, isOn: true), unique: key)
+        let keyBefore = try await queue.record(first)?.idempotencyKey
+        let second = try await queue.add(Favourite(id: 8, isOn: false), unique: key)
+        #expect(first == second)
+        #expect(try await queue.record(first)?.idempotencyKey != keyBefore)
+        queue.resume()
+        try await queue.drain()
+        #expect(handled.withLock { $0 } == [Favourite(id: 7, isOn: false)])
+        await queue.close()
+    }
+
+    @Test func concurrentMergesLoseNothing() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    try await queue.add(
+                        post("a", body: "\(number) "),
+                        unique: UniqueKey(
+                            "k",
+                            .merge { old, new in
+                                var merged = old
+                                merged.httpBody = (old.httpBody ?? Data()) + (new.httpBody ?? Data())
+                                return merged
+                            }))
+                }
+            }
+            try await group.waitForAll()
+        }
+        let records = try await queue.records()
+        #expect(records.count == 1)
+        let body = String(decoding: try #require(try await queue.body(of: records[0].id)), as: UTF8.self)
+        #expect(Set(body.split(separator: " ")).count == 40)
+        await queue.close()
+    }
+
+    @Test func favouriteThenUnfavouriteLeavesTheLast() async throws {
+        let fixture = try Fixture([.status(204)], .unreachable)
+        let queue = try await fixture.open()
+        queue.register(Favourite.self, name: "favourite") { message in post(message.isOn ? "on" : "off") }
+        for isOn in [true, false] { try await queue.add(Favourite(id: 7, isOn: isOn), unique: UniqueKey("7")) }
+        fixture.path.update(.reachable(.wifi))
+        try await queue.drain()
+        #expect(fixture.sent == ["off"])
+        await queue.close()
+    }
+}

@@ -1,0 +1,103 @@
+import RequestOperationsTesting
+
+@testable import OfflineRequests
+
+/// A directory, a manual clock, a network and a script of answers for the queues of one test.
+final class Fixture: Sendable {
+    let directory: URL
+    let clock = ManualClock()
+    let path: NetworkPath
+    let transport: ScriptedTransport
+    /// The time of the calendar when the clock is at zero.
+    static let epoch = Date(timeIntervalSince1970: 1_800_000_000)
+
+    init(_ answers: [ScriptedTransport.Answer] = [.status(204)], _ reachability: Reachability = .reachable(.wifi))
+        throws
+    {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "OfflineRequests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        path = NetworkPath(reachability)
+        transport = ScriptedTransport(answers)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system, which empties the folder of temporary files.
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// A configuration without jitter on the manual clock.
+    var configuration: OfflineConfiguration {
+        var configuration = OfflineConfiguration()
+        configuration.request.transport = transport
+        configuration.request.clock = clock
+        configuration.request.networkPath = path
+        configuration.backoff = .exponential(initial: .seconds(10), factor: 2, maximum: .seconds(3600), jitter: .none)
+        configuration.date = { [clock] in Self.epoch + clock.now.offset / .seconds(1) }
+        return configuration
+    }
+
+    func open(
+        _ name: String = "test", _ edit: (inout OfflineConfiguration) -> Void = { _ in }
+    ) async throws -> OfflineRequestQueue {
+        var configuration = configuration
+        edit(&configuration)
+        return try await OfflineRequestQueue.open(name: name, directory: directory, configuration: configuration)
+    }
+
+    /// A second queue over the same files, as another process would have it.
+    func openStranger(
+        _ name: String = "test", _ edit: (inout OfflineConfiguration) -> Void = { _ in }
+    ) async throws -> OfflineRequestQueue {
+        var configuration = configuration
+        edit(&configuration)
+        let events = EventHub()
+        let store = try await SQLiteStore.open(name: name, directory: directory, date: configuration.date) {
+            events.send(.recovered($0))
+        }
+        return OfflineRequestQueue(
+            name: name, directory: directory, path: nil, store: store, events: events, configuration: configuration)
+    }
+
+    /// The files of a queue.
+    func files(_ name: String = "test") throws -> QueueFiles { try QueueFiles(name: name, directory: directory) }
+
+    /// The last parts of the paths of the requests that were sent.
+    var sent: [String] { transport.requests.compactMap { $0.url?.lastPathComponent } }
+}
+
+/// A POST to a path of a host that does not exist.
+func post(_ path: String, body: String? = nil, host: String = "a.example") -> URLRequest {
+    var request = URLRequest(url: URL(string: "https://\(host)/\(path)")!)
+    request.httpMethod = "POST"
+    request.httpBody = body.map { Data($0.utf8) }
+    return request
+}
+
+extension OfflineRequestQueue {
+    /// The next event that a closure accepts.
+    func event<Value: Sendable>(_ match: @escaping @Sendable (OfflineEvent) -> Value?) async -> Value? {
+        for await event in events { if let value = match(event) { return value } }
+        return nil
+    }
+}
+
+extension Fixture {
+    /// Moves the clock, and goes on to move it by a fifth of a second until something has happened.
+    func advance(by duration: Duration, until isDone: @Sendable () -> Bool) async {
+        clock.advance(by: duration)
+        while !isDone() {
+            await Task.yield()
+            if !isDone() { clock.advance(by: .milliseconds(200)) }
+        }
+    }
+}
+
+extension NetworkPath {
+    /// Returns when a listener that began before has been told of the present state.
+    func settle() async {
+        let reachability = reachability
+        for await state in changes where state == reachability { break }
+        for _ in 0..<100 { await Task.yield() }
+    }
+}
