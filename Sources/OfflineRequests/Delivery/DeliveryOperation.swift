@@ -5,7 +5,7 @@ import RequestOperations
 ///
 /// Short waits stay in the operation, where a recovery of the host or the network ends them. Longer ones end the
 /// operation, and the record waits in the store.
-// Unchecked as its superclass is: what changes is in `progress`.
+// Unchecked as its superclass is: what changes is in `delivery`.
 final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     /// What the operation asks of the queue. Each closure throws ``OfflineQueueError/Code/leaseLost`` if this process
     /// may not send any more.
@@ -30,7 +30,7 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     private let message: String?
     private let rules: DeliveryRules
     private let hooks: Hooks
-    private let progress: Locked<State>
+    private let delivery: Locked<State>
 
     /// The longest wait that stays in the operation.
     private static let longestWait = Duration.seconds(5)
@@ -50,15 +50,15 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         message = record.content.message
         self.rules = rules
         self.hooks = hooks
-        progress = Locked(State(attempts: record.attempts, refusals: record.refusals))
+        delivery = Locked(State(attempts: record.attempts, refusals: record.refusals))
         super.init(request, decoder: ResponseDecoder { $0.head.status }, configuration: configuration)
     }
 
     /// What the delivery has come to, if the rules have ended it.
-    var settlement: Settlement? { progress.withLock { $0.settlement } }
+    var settlement: Settlement? { delivery.withLock { $0.settlement } }
 
     /// The failure that ended the delivery, if the rules have judged one.
-    var lastFailure: AttemptFailure? { progress.withLock { $0.lastFailure } }
+    var lastFailure: AttemptFailure? { delivery.withLock { $0.lastFailure } }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         // The answer is of no use, however long it is.
@@ -80,15 +80,15 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         let now = hooks.date()
         let settlement = rules.settlement(
-            after: seen(failure, progress.withLock { $0 }), at: now, using: configuration.randomSource)
+            after: seen(failure, delivery.withLock { $0 }), at: now, using: configuration.randomSource)
         guard case .waits(let step) = settlement, step.due.timeIntervalSince(now) <= Self.longestWait / .seconds(1),
             failure.bodyIsReplayable
         else {
-            progress.withLock { ($0.settlement, $0.lastFailure) = (settlement, failure) }
+            delivery.withLock { ($0.settlement, $0.lastFailure) = (settlement, failure) }
             return .stop
         }
         do { try await hooks.note(step) } catch { return .fail(CancellationError()) }
-        progress.withLock { ($0.attempts, $0.refusals) = (step.attempts, step.refusals) }
+        delivery.withLock { ($0.attempts, $0.refusals) = (step.attempts, step.refusals) }
         let delay = Duration.seconds(max(step.due.timeIntervalSince(now), 0))
         // What the server asked for is not shortened.
         guard step.reason != .retryAfter else { return .retry(after: delay) }
@@ -99,7 +99,7 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     /// A failure that the operation itself ended with, such as a time limit, as the rules see it.
     func settlement(after error: any Error) -> Settlement {
         let now = hooks.date()
-        let state = progress.withLock { $0 }
+        let state = delivery.withLock { $0 }
         let head = (error as? RequestError)?.head
         let failure = DeliveryRules.Failure(
             error: error, status: head?.status, retryAfter: nil, message: message, expires: expires,

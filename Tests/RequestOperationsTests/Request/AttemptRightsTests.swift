@@ -18,12 +18,17 @@ import Testing
         #expect(limiter.inFlightCount == 2 && rights.slots.count == 2)
     }
 
-    @Test func everythingIsGivenBackOnce() throws {
-        try rights.hold(place: slot())
-        try rights.hold(slot: slot())
-        rights.giveBack(.succeeded)
+    @Test func everythingIsGivenBack() throws {
+        try rights.hold(place: slot(), slot: slot())
         rights.giveBack(.succeeded)
         #expect(limiter.inFlightCount == 0 && rights.slots.isEmpty)
+    }
+
+    @Test func onlyTheFirstOutcomeCounts() throws {
+        rights.hold(permit: try breaker.admit(anyRequest.url))
+        rights.giveBack(.succeeded)
+        rights.giveBack(.failed)
+        #expect(breaker.state(of: try #require(anyRequest.url)) == .closed)
     }
 
     @Test func thePlaceIsGivenUpAlone() throws {
@@ -40,11 +45,12 @@ import Testing
         #expect(limiter.inFlightCount == 1 && rights.place != nil)
     }
 
-    @Test func aSlotThatComesAfterTheEndIsFreeAgain() throws {
+    @Test func whatComesAfterTheEndIsFreeAgain() throws {
         rights.giveBackUnused()
-        let late = try slot()
-        #expect(throws: CancellationError.self) { try rights.hold(slot: late) }
-        #expect(throws: CancellationError.self) { try rights.hold(place: late) }
+        let late = try (0..<4).map { _ in try slot() }
+        #expect(throws: CancellationError.self) { try rights.hold(slot: late[0]) }
+        #expect(throws: CancellationError.self) { try rights.hold(place: late[1]) }
+        #expect(throws: CancellationError.self) { try rights.hold(place: late[2], slot: late[3]) }
         #expect(limiter.inFlightCount == 0)
     }
 
@@ -57,7 +63,7 @@ import Testing
     @Test func aPermitThatComesAfterTheEndReportsNothing() throws {
         rights.giveBack(.failed)
         rights.hold(permit: try breaker.admit(anyRequest.url))
-        #expect(breaker.state(of: try #require(anyRequest.url)) == .closed)
+        #expect(breaker.state(of: try #require(anyRequest.url)) == .closed && rights.permit == nil)
     }
 
     @Test func aPermitIsTakenForAnotherHostOnly() throws {

@@ -52,6 +52,23 @@ import Testing
         #expect(progress.completedUnitCount == 9)
     }
 
+    @Test func itIsNeverMoreThanWhole() {
+        let progress = OperationProgress {}
+        // A large upload that a 303 redirects to a small download.
+        progress.report(TransferProgress(bytesSent: 1_000_000, bytesToSend: 1_000_000))
+        progress.report(report(10, of: 1000))
+        #expect(progress.completedUnitCount <= progress.totalUnitCount)
+        progress.report(report(1000, of: 1000))
+        #expect(progress.fractionCompleted <= 1)
+    }
+
+    @Test func itIsCompleteIfItIsFirstAskedForAfterTheSuccess() async throws {
+        let operation = operation([.body(Data("four".utf8))])
+        _ = try await run(operation)
+        await end(of: operation)
+        #expect(operation.progress.fractionCompleted == 1)
+    }
+
     @Test func aCancelOfItCancelsTheOperation() {
         let operation = operation([.body(Data())])
         operation.progress.cancel()

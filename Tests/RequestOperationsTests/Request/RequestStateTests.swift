@@ -241,4 +241,57 @@ import Testing
         let running = state.finalError(Problem(), stage: .wait)
         #expect(running.attempts.map { $0.ended != nil } == [true, false])
     }
+
+    // MARK: Places
+
+    private func turnAndPlace() throws -> (QueueTurn, RequestLimiter.Slot) {
+        let limiter = RequestLimiter(total: 1)
+        let place = try #require(limiter.slotAtOnce(for: Origin(anyRequest.url)))
+        return (QueueTurn(limiter: limiter, place: limiter.newPlace()), place)
+    }
+
+    @Test func theFirstAttemptTakesOverThePlaceOfTheQueue() throws {
+        var state = RequestState(anyRequest)
+        let (turn, place) = try turnAndPlace()
+        #expect(state.join(turn, with: place) == nil && state.placeOrRights.place === place)
+        begin(&state)
+        #expect(state.attempt()?.rights.place === place && state.placeOrRights.place == nil)
+    }
+
+    @Test func thePlaceOfAStoppedRequestIsNotUsed() throws {
+        var state = RequestState(anyRequest)
+        let (turn, place) = try turnAndPlace()
+        state.stop()
+        #expect(state.join(turn, with: place) === place && state.isStopped)
+    }
+
+    @Test func aSecondPlaceTakesThatOfTheFirst() throws {
+        var state = RequestState(anyRequest)
+        let (turn, place) = try turnAndPlace()
+        let (other, second) = try turnAndPlace()
+        _ = state.join(turn, with: place)
+        #expect(state.join(other, with: second) === place)
+        #expect(state.join(other, with: nil) == nil && state.placeOrRights.place === second)
+    }
+
+    @Test func aRequestThatIsStoppedBeforeItsFirstAttemptGivesItsPlaceUp() throws {
+        var state = RequestState(anyRequest)
+        let (turn, place) = try turnAndPlace()
+        _ = state.join(turn, with: place)
+        #expect(state.stop().place === place && state.stop().place == nil)
+    }
+
+    @Test func aStopEndsTheWaitForAHost() {
+        var state = inAttempt()
+        let wait = RetryWait(on: .continuous)
+        _ = state.enter(wait, in: 1)
+        #expect(state.wait === wait && state.stage == .wait)
+        #expect(state.stop().wait === wait && state.stage == .wait)
+    }
+
+    @Test func whileARetryIsDecidedNoOtherStageBegins() {
+        var state = inAttempt()
+        fail(&state)
+        #expect(state.enter(UserStage.retryDecision) && !state.enter(UserStage.decode))
+    }
 }

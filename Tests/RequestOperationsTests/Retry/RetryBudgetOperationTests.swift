@@ -188,7 +188,14 @@ import Testing
         patient.retryPolicy.backoff = .constant(.seconds(250))
         patient.retryPolicy.earlyRetryObservers = [Awaited(sign: sign)]
         let waits = Collector<WaitReason?>()
-        patient.onEvent = { event in if case .waits = event.step { waits.append(event.waitReason) } }
+        let woke = Collector<WakeReason>()
+        patient.onEvent = { event in
+            switch event.step {
+            case .waits: waits.append(event.waitReason)
+            case .woke(let reason): woke.append(reason)
+            default: break
+            }
+        }
         let queue = OperationQueue()
         for _ in 0..<50 { queue.addOperation(URLRequestOperation(request, configuration: patient)) }
         await clock.sleepers(50)
@@ -203,6 +210,8 @@ import Testing
         #expect(sent.count == 10)
         clock.advance(by: .milliseconds(1))
         await sent.count(11)
+        // The sign woke all of them. The wait for room ended by itself.
+        #expect(woke.elements == Array(repeating: .observer("Awaited"), count: 50) + [.backoff])
         queue.cancelAllOperations()
     }
 
