@@ -16,7 +16,7 @@
 /// | validate the head | ``validate(_:)-(ResponseHead)`` | once a response that is no redirect | the validation |
 /// | validate the response | ``validate(_:)-(TransportResponse)`` | once a whole response | accepts it |
 /// | decode | ``decode(_:)`` | once an accepted response | the decoder given to `init` |
-/// | decide | ``retryDecision(after:)`` | once a failed attempt, once for parallel ones | the retry policy |
+/// | decide | ``RetryingOperation/retryDecision(after:)`` | once a failed attempt | the retry policy |
 ///
 /// The stages run on the Task of the operation, with three exceptions:
 ///
