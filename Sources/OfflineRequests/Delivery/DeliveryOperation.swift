@@ -75,8 +75,6 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         return task
     }
 
-    override func decode(_ response: TransportResponse) async throws -> Int? { response.head.status }
-
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         let now = hooks.date()
         let settlement = rules.settlement(

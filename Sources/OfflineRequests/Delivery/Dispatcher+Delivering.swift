@@ -69,8 +69,8 @@ extension Dispatcher {
         var request = request
         request.httpBody = nil
         request.httpBodyStream = nil
-        if request.value(forHTTPHeaderField: IdempotencyField.name) == nil {
-            request.setValue(record.content.idempotencyKey, forHTTPHeaderField: IdempotencyField.name)
+        if request.value(forHTTPHeaderField: IdempotencyKey.field) == nil {
+            request.setValue(record.content.idempotencyKey, forHTTPHeaderField: IdempotencyKey.field)
         }
         let operation = DeliveryOperation(
             request, body: body, record: record, rules: rules, hooks: hooks(record.id, lease),
@@ -140,14 +140,6 @@ extension Dispatcher {
             }
         }
     }
-}
-
-/// The field of the idempotency key (draft-ietf-httpapi-idempotency-key-header).
-enum IdempotencyField {
-    static let name = "Idempotency-Key"
-
-    /// A new key: a random UUID as a string in quotation marks (RFC 9651, section 3.3.3).
-    static func newKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }
 
 extension StoredBody {

@@ -15,7 +15,7 @@ enum TimeLimit {
     static func run<Value: Sendable>(
         _ limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let answer = FirstAnswer<Value>()
+        let answer = Answer<Value>()
         let working = Task {
             do { answer.resume(with: .success(try await work())) } catch { answer.resume(with: .failure(error)) }
         }
@@ -34,45 +34,6 @@ enum TimeLimit {
             try await answer.value
         } onCancel: {
             answer.resume(with: .failure(CancellationError()))
-        }
-    }
-}
-
-/// The first of several answers. Later ones are dropped.
-private final class FirstAnswer<Value: Sendable>: Sendable {
-    private enum State {
-        case empty
-        case awaited(CheckedContinuation<Value, any Error>)
-        case answered(Result<Value, any Error>)
-    }
-
-    private let state = Locked(State.empty)
-
-    func resume(with result: Result<Value, any Error>) {
-        let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
-            switch state {
-            case .empty: state = .answered(result)
-            case .awaited(let continuation):
-                state = .answered(result)
-                return continuation
-            case .answered: break
-            }
-            return nil
-        }
-        continuation?.resume(with: result)
-    }
-
-    /// The answer. It is awaited once.
-    var value: Value {
-        get async throws {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Value, any Error>? = state.withLock { state in
-                    if case .answered(let result) = state { return result }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
         }
     }
 }

@@ -24,13 +24,13 @@ struct Draft: Sendable {
                 omitted.append("URL")
             }
         }
-        let ownKey = request.value(forHTTPHeaderField: IdempotencyField.name)
+        let ownKey = request.value(forHTTPHeaderField: IdempotencyKey.field)
         content = StoredContent(
             method: request.httpMethod ?? "GET", url: url, fields: fields,
             // 60 s is Foundation's default, which the configuration replaces.
             timeout: request.timeoutInterval == 60 ? nil : request.timeoutInterval,
             constraints: options.constraints.map(\.name).sorted(), userInfo: options.userInfo,
-            idempotencyKey: ownKey ?? IdempotencyField.newKey())
+            idempotencyKey: ownKey ?? IdempotencyKey.new())
         body = request.httpBody.map(StoredBody.data) ?? .none
     }
 
@@ -38,7 +38,7 @@ struct Draft: Sendable {
     init(message: String, payload: Data, _ options: OfflineOptions) {
         content = StoredContent(
             message: message, constraints: options.constraints.map(\.name).sorted(), userInfo: options.userInfo,
-            idempotencyKey: IdempotencyField.newKey())
+            idempotencyKey: IdempotencyKey.new())
         body = .data(payload)
     }
 

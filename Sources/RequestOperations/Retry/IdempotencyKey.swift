@@ -23,9 +23,9 @@ extension RequestAdapter {
 }
 
 /// The `Idempotency-Key` field, which makes a request repeatable.
-enum IdempotencyKey {
-    static let field = "Idempotency-Key"
+package enum IdempotencyKey {
+    package static let field = "Idempotency-Key"
 
     /// Makes a new, unique value.
-    static func new() -> String { "\"\(UUID().uuidString.lowercased())\"" }
+    package static func new() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }

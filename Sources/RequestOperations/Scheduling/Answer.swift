@@ -3,7 +3,7 @@
 /// It can be awaited only once; a second time is a programming error. A caller that must not keep a Task waiting can be
 /// informed first, by ``whenGiven(_:)``. The wait ignores cancellation of the Task. Code that cancels must give the
 /// answer itself.
-final class Answer<Value: Sendable>: Sendable {
+package final class Answer<Value: Sendable>: Sendable {
     private enum State {
         case open
         // This is a checked continuation because of ThreadSanitizer. An unsafe one may be resumed just before it is
@@ -17,9 +17,11 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Locked(State.open)
 
+    package init() {}
+
     /// Gives the answer. Returns whether it was the first.
     @discardableResult
-    func resume(with result: Result<Value, any Error>) -> Bool {
+    package func resume(with result: Result<Value, any Error>) -> Bool {
         let before = state.withLock { state in
             let before = state
             switch before {
@@ -49,7 +51,7 @@ final class Answer<Value: Sendable>: Sendable {
         if isGiven { listener() }
     }
 
-    var value: Value {
+    package var value: Value {
         get async throws {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Value, any Error>? = state.withLock { state in
