@@ -180,7 +180,10 @@
         }
 
         private func noticeEnds() {
-            for event in happened where isIdle(event.descriptor) { ended.append(event.descriptor) }
+            for event in happened where isIdle(event.descriptor) {
+                ended.append(event.descriptor)
+                watches[Int(event.descriptor)].noticeInputWhileIdle()
+            }
         }
 
         /// Ends idle connections that had an event, before one of them is used.

@@ -25,8 +25,9 @@
         private(set) var mayRest = false
         /// Whether that is so now. The kernel is not asked for output then.
         private var restsOutput = false
+        private var use = Use.inUse
         /// Whether the connection is idle, and libcurl has to learn when it has ended.
-        private(set) var isIdle = false
+        var isIdle: Bool { use != .inUse }
         /// Whether we learn when the descriptor is closed and its number becomes free.
         let isConnection: Bool
 
@@ -34,10 +35,17 @@
             self.isConnection = isConnection
         }
 
+        private enum Use {
+            case inUse
+            case idle
+            /// Idle, and the kernel has reported input since.
+            case idleWithInput
+        }
+
         /// Records what libcurl wants to know from now on.
         mutating func want(_ interest: Interest, mayRest: Bool = false) {
             wanted = interest
-            isIdle = false
+            use = .inUse
             self.mayRest = mayRest
             restsOutput = false
             // If libcurl has finished with a descriptor, it starts anew.
@@ -49,8 +57,13 @@
         /// input: a response can arrive as soon as its request is sent.)
         mutating func leaveIdle() {
             want([])
-            isIdle = true
+            use = .idle
             if isConnection { watch(for: .input) }
+        }
+
+        /// Records that the kernel has reported an event of a connection that was idle by then.
+        mutating func noticeInputWhileIdle() {
+            if isIdle { use = .idleWithInput }
         }
 
         /// Whether it is a connection that libcurl has not waited for since it was made or last used.
@@ -93,6 +106,9 @@
             if restsOutput, event.contains(.input) { event.formUnion(wanted.intersection(.output)) }
             if withholdsInput { event.remove(.input) }
             guard wanted.isDisjoint(with: event) else { return event }
+            // libcurl may serve a connection, and leave it idle, before we tell it of this event. The event is of no
+            // more use then. The next one says that the server has ended the connection.
+            if use == .idle { return [] }
             watch(for: wanted)
             return []
         }

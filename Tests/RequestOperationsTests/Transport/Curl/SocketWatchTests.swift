@@ -41,6 +41,21 @@
             #expect(!watch.isIdle)
         }
 
+        @Test mutating func `An event from before the connection became idle leaves it watched`() {
+            watch.want(.input)
+            watch.leaveIdle()
+            let told = watch.whatToTell(of: .input)
+            #expect(told.isEmpty && watch.watched == .input)
+        }
+
+        @Test mutating func `Input of an idle connection is reported once`() {
+            watch.want(.input)
+            watch.leaveIdle()
+            watch.noticeInputWhileIdle()
+            let told = watch.whatToTell(of: .input)
+            #expect(told.isEmpty && watch.watched.isEmpty && watch.isIdle)
+        }
+
         @Test mutating func `A connection is watched when it is idle, though nobody ever waited for input`() {
             watch.want(.output)
             watch.leaveIdle()
