@@ -6,14 +6,14 @@
 
     @testable import RequestOperationsTesting
 
-    /// Faults and cancels over HTTP/1.1, over TLS and over HTTP/2: for two seconds, or ten minutes in full.
+    /// Faults and cancels over HTTP/1.1, over TLS and over HTTP/2: for a second, or ten minutes in full.
     @Suite(.timeLimit(.minutes(15)), .serialized)
     struct CurlChaosTests {
         @Test func `Mixed traffic with faults and cancels all ends, and leaves no descriptor and no memory behind`()
             async throws
         {
             // What Foundation and the suite open at the first use stays open.
-            _ = try await mixedTraffic(for: .seconds(2))
+            _ = try await mixedTraffic(for: .seconds(1))
             // In a short run other tests share the process, so that neither its descriptors nor its memory tell anything.
             guard !Stress.isShortened else { return }
             try #require(

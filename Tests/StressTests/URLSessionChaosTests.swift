@@ -46,7 +46,7 @@ struct URLSessionChaosTests {
             foreignSession
             ? URLSessionTransport(session: URLSession(configuration: configuration))
             : URLSessionTransport(configuration: configuration)
-        let count = Stress.rounds(50_000, shortened: 1500)
+        let count = Stress.rounds(50_000, shortened: 500)
         let tally = await withTaskGroup(of: Result<Void, any Error>.self) { group in
             var tally = Tally()
             for number in 0..<count {
@@ -95,7 +95,7 @@ struct URLSessionChaosTests {
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(count: 400_000).write(to: file)
         let transport = URLSessionTransport()
-        let count = Stress.rounds(20_000, shortened: 1000)
+        let count = Stress.rounds(20_000, shortened: 300)
         let endCount = await withTaskGroup(of: Void.self) { group in
             for number in 0..<count {
                 if number >= 16 { await group.next() }

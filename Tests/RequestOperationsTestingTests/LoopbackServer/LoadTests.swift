@@ -20,31 +20,31 @@ import Testing
         #expect(try await Curl.get(server.url).output == pattern(1_000_003))
     }
 
-    @Test func aGibibyteIsUploadedWithoutBeingHeldInMemory() async {
+    @Test func aLargeFileIsUploadedWithoutBeingHeldInMemory() async {
         await #expect(processExitsWith: .success) {
             let server = try await LoopbackServer.start()
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: file) }
             try Data().write(to: file)
             // A file that is one hole takes no room on the disk.
-            try FileHandle(forWritingTo: file).truncate(atOffset: 1 << 30)
+            try FileHandle(forWritingTo: file).truncate(atOffset: 1 << 28)
             let curl = try await Curl.get(server.url, "--upload-file", file.path, "--write-out", "%{size_upload}")
-            #expect(curl.text == "1073741824")
-            #expect(server.requests.map(\.bodyByteCount) == [1 << 30])
+            #expect(curl.text == "268435456")
+            #expect(server.requests.map(\.bodyByteCount) == [1 << 28])
             #expect(server.requests.map(\.isBodyComplete) == [true])
             #expect(server.requests[0].body.isEmpty)
-            #expect(try #require(ResidentMemory.peak()) < 1 << 29)
+            #expect(try #require(ResidentMemory.peak()) < 1 << 27)
         }
     }
 
     @Test func anEndlessBodyWaitsForItsReaderAndEndsWithIt() async throws {
         let server = try await LoopbackServer.start { _ in .endless(chunk: Data("again ".utf8)) }
-        let curl = try await Curl.get(server.url, "--max-time", "5", "--limit-rate", "100K")
+        let curl = try await Curl.get(server.url, "--max-time", "2", "--limit-rate", "100K")
         #expect(curl.exitCode == .timedOut)
         #expect(curl.text.hasPrefix("again again "))
         let ended = try await server.connectionsClosed(atLeast: 1)[0]
         #expect([.closedByPeer, .resetByPeer].contains(ended.end))
-        // The reader has taken 500 KiB; the rest lay in the buffers of the system, which grow to 32 MiB for receiving and 4 MiB
+        // The reader has taken 200 KiB; the rest lay in the buffers of the system, which grow to 32 MiB for receiving and 4 MiB
         // for sending where Linux may let them.
         #expect(ended.bytesSent < 40_000_000)
     }

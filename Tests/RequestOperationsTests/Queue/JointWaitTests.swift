@@ -296,12 +296,12 @@ import Testing
         #expect(one.keptCounts.hosts == 0 && other.keptCounts.hosts == 0)
     }
 
-    @Test func noSlotIsLostAndNoBoundBrokenByTenThousandRandomSteps() async {
+    @Test func noSlotIsLostAndNoBoundBrokenByThreeThousandRandomSteps() async {
         let (one, other) = (RequestLimiter(total: 4), RequestLimiter(total: 3, perHost: 1))
         await withTaskGroup { group in
             for task in 0..<50 {
                 group.addTask {
-                    for step in 0..<200 {
+                    for step in 0..<60 {
                         let host = (task + step) % 5
                         let attempt = Task {
                             let slots =

@@ -89,8 +89,8 @@ import Testing
             #expect(table.waiters.isEmpty && table.hostCount == 0)
             return processorSeconds() - start
         }
-        let small = seconds(4000)
+        let small = seconds(1500)
         // A quadratic cost would be a hundred times.
-        #expect(seconds(40_000) < 40 * max(small, 0.01))
+        #expect(seconds(15_000) < 40 * max(small, 0.01))
     }
 }

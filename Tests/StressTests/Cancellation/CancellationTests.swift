@@ -41,7 +41,7 @@ import Testing
     /// whatever it does next; after the last there is nothing left to cancel.
     @Test(arguments: 1...15)
     func aCancelThatRacesWithAnyStepEndsTheRequestOnce(step: Int) async throws {
-        for _ in 0..<Stress.rounds(1000, shortened: 25) {
+        for _ in 0..<Stress.rounds(1000, shortened: 8) {
             let race = CancellationRace(at: step)
             let isFreed = await race.run()
             await isFreed.pass()

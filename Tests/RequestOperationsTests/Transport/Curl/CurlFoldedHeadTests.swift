@@ -45,7 +45,7 @@
             let server = try await LoopbackServer.start { $0.target == "/folded" ? folding : ordinary }
             let other = isOtherHost ? try await LoopbackServer.start { _ in ordinary } : server
             let transport = CurlTransport.with { _ in }
-            for round in 0..<50 {
+            for round in 0..<15 {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<(round % 5 + 1) {
                         group.addTask {
@@ -65,7 +65,7 @@
                 let body = "2\r\nok\r\n0\r\n A: x\r\nB: y\r\n\r\n"
                 let server = try await LoopbackServer.start { _ in .raw(Data((head + body).utf8)) }
                 let transport = CurlTransport.with { _ in }
-                for _ in 0..<50 {
+                for _ in 0..<15 {
                     guard try await transport.text(server.url) == "ok" else { exit(2) }
                 }
             }
@@ -81,7 +81,7 @@
                     return .closing(.raw(Data(folded.utf8)))
                 }
                 let transport = CurlTransport.with { $0.proxy = .url(server.url) }
-                for round in 0..<50 {
+                for round in 0..<15 {
                     let host = round % 2 == 0 ? "even" : "odd"
                     guard let url = URL(string: "https://\(host).example/") else { exit(2) }
                     let row = await transport.row(url)

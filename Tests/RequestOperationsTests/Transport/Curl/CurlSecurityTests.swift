@@ -75,7 +75,7 @@
             var request = URLRequest(url: secure.url(.http1, "/drop"))
             request.httpMethod = "PUT"
             let task = TransportTask.upload(request, from: .data(Data(count: 500_000)))
-            for _ in 0..<1000 {
+            for _ in 0..<200 {
                 let failure = await transport.failure(of: task)
                 #expect((failure?.error as? RequestError)?.code == .connectionLost)
             }
