@@ -1,34 +1,34 @@
 import Testing
 
 @Suite struct PageTests {
-    @Test func aBlockHasItsLanguageLinesAndPlace() throws {
+    @Test func `A block has its language lines and place`() throws {
         let page = try Page(path: "a.md", text: "Text\n\n```swift\nlet a = 1\n\nlet b = 2\n```\n")
         let block = try #require(page.blocks.first)
         #expect(page.blocks.count == 1 && block.language == "swift" && block.line == 4)
         #expect(block.lines == ["let a = 1", "", "let b = 2"])
     }
 
-    @Test func anIndentedBlockLosesItsIndentation() throws {
+    @Test func `An indented block loses its indentation`() throws {
         let page = try Page(path: "a.md", text: "1. Do\n   ```swift\n   if a {\n       b()\n   }\n   ```\n")
         #expect(page.samples.first?.lines == ["if a {", "    b()", "}"])
     }
 
-    @Test func aLongerFenceHoldsAShorterOne() throws {
+    @Test func `A longer fence holds a shorter one`() throws {
         let page = try Page(path: "a.md", text: "````text\n```swift\n```\n````\n```sh\nls\n```\n")
         #expect(page.blocks.map(\.language) == ["text", "sh"])
         #expect(page.commands == ["ls"])
     }
 
-    @Test func aSampleDoesNotEscapeByItsSpelling() throws {
+    @Test func `A sample does not escape by its spelling`() throws {
         let page = try Page(path: "a.md", text: "```Swift title\nlet a = 1\n```\n``` swift\nlet b = 2\n```\n")
         #expect(page.samples.count == 2)
     }
 
-    @Test func aBlockThatIsNotClosedIsAnError() {
+    @Test func `A block that is not closed is an error`() {
         #expect(throws: Page.UnclosedBlock.self) { try Page(path: "a.md", text: "```swift\nlet a = 1\n") }
     }
 
-    @Test func relativeLinksAreThoseToFiles() throws {
+    @Test func `Relative links are those to files`() throws {
         let text = "[a](LICENSE) [b](https://a.example/b) [c](#part) [d](Sources/x.md#part) [e](doc:Retry)"
         #expect(try Page(path: "a.md", text: text).relativeLinks == ["LICENSE", "Sources/x.md"])
     }

@@ -12,16 +12,16 @@ import Testing
             .filter { !$0.isWhitespace }
     }
 
-    @Test func itIsShort() {
+    @Test func `It is short`() {
         #expect(readme.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 125)
     }
 
-    @Test func itsFirstTwoCommandsRunTheDemonstrationAndTheTests() {
+    @Test func `Its first two commands run the demonstration and the tests`() {
         #expect(readme.commands.prefix(2).map { $0.hasSuffix(" urlrequest demo") } == [true, false])
         #expect(readme.commands.prefix(2).map { $0.hasSuffix(" swift test") } == [false, true])
     }
 
-    @Test func everyScriptOfACommandExistsAndIsExecutable() {
+    @Test func `Every script of a command exists and is executable`() {
         let scripts = readme.commands.flatMap { $0.split(separator: " ") }.filter {
             $0.hasPrefix(".") && $0.contains("/")
         }
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func everyTraitAndProductOfACommandIsDeclared() {
+    @Test func `Every trait and product of a command is declared`() {
         for command in readme.commands {
             for match in command.matches(of: /--traits (\w+)/) {
                 #expect(manifest.contains(#".trait(name:"\#(match.output.1)""#), "\(command)")
@@ -43,13 +43,13 @@ import Testing
         }
     }
 
-    @Test func theCheckRunsTheReadmesTestCommand() throws {
+    @Test func `The check runs the readmes test command`() throws {
         let check = try String(contentsOf: Package.root.appending(path: ".ci/run"), encoding: .utf8)
         let command = try #require(readme.commands.first { $0.hasSuffix(" swift test") })
         #expect(check.contains(command))
     }
 
-    @Test(arguments: ["README.md", "CHANGELOG.md"]) func relativeLinksResolve(_ path: String) throws {
+    @Test(arguments: ["README.md", "CHANGELOG.md"]) func `Relative links resolve`(_ path: String) throws {
         for link in try Page(path).relativeLinks {
             #expect(FileManager.default.fileExists(atPath: Package.root.appending(path: link).path), "\(link)")
         }

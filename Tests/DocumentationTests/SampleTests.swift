@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct SampleTests {
-    @Test func everySampleCompiles() async throws {
+    @Test func `Every sample compiles`() async throws {
         let outcome = try await Tool.withFolder { folder in
             var files: [String] = []
             for page in try Package.pages() where !page.samples.isEmpty {
@@ -16,7 +16,7 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.output)")
     }
 
-    @Test func everyManifestIsAccepted() async throws {
+    @Test func `Every manifest is accepted`() async throws {
         for page in try Package.pages() {
             for sample in page.samples where sample.isManifest {
                 let outcome = try await Tool.withFolder { folder in
@@ -29,13 +29,13 @@ import Testing
         }
     }
 
-    @Test func everyBlockNamesItsLanguage() throws {
+    @Test func `Every block names its language`() throws {
         for page in try Package.pages() {
             for block in page.blocks { #expect(!block.language.isEmpty, "\(page.path):\(block.line)") }
         }
     }
 
-    @Test func everyPreambleHasItsPage() throws {
+    @Test func `Every preamble has its page`() throws {
         let names = Set(try Package.pages().filter { !$0.samples.isEmpty }.map(\.name))
         let folder = Package.root.appending(path: "Tests/DocumentationTests/Preambles")
         let preambles = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

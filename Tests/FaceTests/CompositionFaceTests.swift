@@ -10,7 +10,7 @@ import Testing
         return URLRequestOperation(URL(string: "http://example.invalid/")!, configuration: configuration)
     }
 
-    @Test func aBatchTakesOperationsOrASequenceOfThem() async throws {
+    @Test func `A batch takes operations or a sequence of them`() async throws {
         let queue = OperationQueue()
         let batch = RequestBatch((0..<3).map { _ in operation() }, policy: .collectAll, maximumConcurrency: 2)
         queue.addOperation(batch)
@@ -21,7 +21,7 @@ import Testing
         #expect(try await lazy.values.count >= 2)
     }
 
-    @Test func anArrayOfOperationsMakesAGroup() async throws {
+    @Test func `An array of operations makes a group`() async throws {
         let queue = OperationQueue()
         let group = [operation(), operation()].serialGroup(policy: .runAll)
         try group.add([operation()].concurrentGroup())
@@ -30,7 +30,7 @@ import Testing
         #expect(group.progress.completedUnitCount == 3)
     }
 
-    @Test func otherWorkIsRetried() async throws {
+    @Test func `Other work is retried`() async throws {
         let work = RetryingOperation<Int>(configuration: RequestConfiguration()) { number in number }
         OperationQueue().addOperation(work)
         #expect(try await work.value == 1)
@@ -39,7 +39,7 @@ import Testing
         #expect(try await subclass.value == 42)
     }
 
-    @Test func anOperationHasAProgress() async throws {
+    @Test func `An operation has a progress`() async throws {
         let operation = operation()
         let progress: Progress = operation.progress
         OperationQueue().addOperation(operation)

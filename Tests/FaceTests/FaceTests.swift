@@ -60,7 +60,7 @@ import Testing
         #expect(id == plain.id && attempts.isEmpty)
     }
 
-    @Test func threeStylesOverOneResult() async throws {
+    @Test func `Three styles over one result`() async throws {
         var configuration = RequestConfiguration.default
         configuration.transport = ScriptedTransport([.body(Data("once".utf8))])
         let queue = OperationQueue()
@@ -75,7 +75,7 @@ import Testing
         #expect(try operation.result?.get() == awaited)
     }
 
-    @Test func overridePoints() async throws {
+    @Test func `Override points`() async throws {
         let operation = Overriding(
             URLRequest(url: url), decoder: .string, configuration: .over(ScriptedTransport([.body(Data())])))
         OperationQueue().addOperation(operation)
@@ -272,7 +272,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func curlTransport() {
+        @Test func `Curl transport`() {
             let shared: any Transport = CurlTransport.shared
             let own = CurlTransport(configuration: CurlTransport.Configuration())
             #expect(shared is CurlTransport && own !== CurlTransport.shared)
@@ -350,7 +350,7 @@ import Testing
         #expect(body.isReplayable)
     }
 
-    @Test func otherResponses() throws {
+    @Test func `Other responses`() throws {
         _ = ResponseDecoder<[String: String]>.form()
         _ = ResponseDecoder<[String: String]>.byContentType()
         _ = ResponseDecoder<String>.byContentType(["text/*": .string], otherwise: nil)
@@ -367,7 +367,7 @@ import Testing
         _ = pages.makeAsyncIterator()
     }
 
-    @Test func scriptedTransport() async throws {
+    @Test func `Scripted transport`() async throws {
         let transport = ScriptedTransport([.status(503), .error(.connectionLost), .body(Data("done".utf8))])
         let clock = ManualClock()
         var configuration = RequestConfiguration.over(transport)
@@ -384,7 +384,7 @@ import Testing
         #expect(requests.count == 3)
     }
 
-    @Test func manualClock() async throws {
+    @Test func `Manual clock`() async throws {
         let clock = ManualClock()
         let value: Int = try await clock.run(Answering(1))
         let second: Int = try await clock.run(Answering(2), on: OperationQueue())
@@ -394,7 +394,7 @@ import Testing
         #expect(value == 1 && second == 2 && outcome == .finished)
     }
 
-    @Test func loopbackServer() async throws {
+    @Test func `Loopback server`() async throws {
         let server: LoopbackServer = try await LoopbackServer.start()
         let url: URL = server.url
         #expect(url.host == "127.0.0.1")

@@ -7,7 +7,7 @@ import Testing
     private let url = URL(string: "http://example.invalid/users/1")!
 
     @available(*, deprecated)
-    @Test func theyStillCompile() async throws {
+    @Test func `They still compile`() async throws {
         var policy = RetryPolicy()
         policy.budget = .shared
         let balance: Int = RetryBudget.shared.balance(of: url)

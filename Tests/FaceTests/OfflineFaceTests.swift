@@ -12,7 +12,7 @@ import Testing
         override func decode(_ payload: Data) throws -> Favourite { try super.decode(payload) }
     }
 
-    @Test func theNamesOfTheQueueStay() async throws {
+    @Test func `The names of the queue stay`() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = OfflineConfiguration()

@@ -15,13 +15,13 @@ import Testing
 
     private var sent: URLRequest? { transport.requests.first }
 
-    @Test func aNonisolatedTypeIsDecoded() async throws {
+    @Test func `A nonisolated type is decoded`() async throws {
         let operation = URLRequestOperation(url, decoder: .json(User.self), configuration: configuration)
         OperationQueue().addOperation(operation)
         #expect(try await operation.value == User(name: "Ada"))
     }
 
-    @Test func aNonisolatedSubclassOverridesStages() async throws {
+    @Test func `A nonisolated subclass overrides stages`() async throws {
         let operation = SignedOperation(
             URLRequest(url: url), decoder: .json(User.self), configuration: configuration)
         OperationQueue().addOperation(operation)
@@ -29,7 +29,7 @@ import Testing
         #expect(sent?.value(forHTTPHeaderField: "Signature") == "1")
     }
 
-    @Test func thePropertiesOfAnEndpointGoToTheirPlaces() async throws {
+    @Test func `The properties of an endpoint go to their places`() async throws {
         let operation = SaveUser(id: 7, note: "new").operation(relativeTo: url, configuration: configuration)
         OperationQueue().addOperation(operation)
         #expect(try await operation.value == User(name: "Ada"))
@@ -38,7 +38,7 @@ import Testing
         #expect(sent?.httpBody == Data("note=new".utf8))
     }
 
-    @Test func anAdapterReadsStateOfTheMainActor() async throws {
+    @Test func `An adapter reads state of the main actor`() async throws {
         let session = Session()
         var configuration = configuration
         configuration.adapters = [.bearerToken { await session.token }, .field("Accept", "application/json")]
@@ -48,7 +48,7 @@ import Testing
         #expect(sent?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
     }
 
-    @Test func aCompletionComesBackToTheMainActor() async throws {
+    @Test func `A completion comes back to the main actor`() async throws {
         let session = Session()
         let operation = URLRequestOperation(url, configuration: configuration)
         await withCheckedContinuation { continuation in

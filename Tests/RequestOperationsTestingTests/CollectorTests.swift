@@ -2,18 +2,18 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct CollectorTests {
-    @Test func itKeepsTheOrder() {
+    @Test func `It keeps the order`() {
         let numbers = Collector<Int>()
         for number in 1...3 { numbers.append(number) }
         #expect(numbers.elements == [1, 2, 3] && numbers.count == 3)
     }
 
-    @Test func appendingTellsHowManyThereAre() {
+    @Test func `Appending tells how many there are`() {
         let numbers = Collector<Int>()
         #expect((7...9).map { numbers.count(appending: $0) } == [1, 2, 3])
     }
 
-    @Test func aWaitEndsWithTheElementThatItNeeded() async {
+    @Test func `A wait ends with the element that it needed`() async {
         let numbers = Collector<Int>()
         async let enough: Void = numbers.count(50)
         await withTaskGroup { group in
@@ -22,7 +22,7 @@ import Testing
         await enough
     }
 
-    @Test func aWaitForWhatIsThereEndsAtOnce() async {
+    @Test func `A wait for what is there ends at once`() async {
         let numbers = Collector<Int>()
         await numbers.count(0)
         numbers.append(1)

@@ -2,7 +2,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct DoorTests {
-    @Test func whoWaitsPassesWhenItOpens() async {
+    @Test func `Who waits passes when it opens`() async {
         let door = Door()
         await withTaskGroup { group in
             for _ in 1...50 { group.addTask { await door.pass() } }
@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func anOpenDoorStaysOpen() async {
+    @Test func `An open door stays open`() async {
         let door = Door()
         door.open()
         door.open()
@@ -18,11 +18,11 @@ import Testing
         #expect(await door.isOpen(within: .zero))
     }
 
-    @Test func aDoorThatNobodyOpensIsClosedWhenTheTimeIsOver() async {
+    @Test func `A door that nobody opens is closed when the time is over`() async {
         #expect(await !Door().isOpen(within: .milliseconds(1)))
     }
 
-    @Test func aDoorThatOpensInTimeIsOpen() async {
+    @Test func `A door that opens in time is open`() async {
         let door = Door()
         async let isOpen = door.isOpen(within: .seconds(60))
         door.open()

@@ -28,37 +28,37 @@ struct ManualClockRunTests {
         }
     }
 
-    @Test func itReturnsTheValueThatComesAfterWaits() async throws {
+    @Test func `It returns the value that comes after waits`() async throws {
         let operation = operation(.status(503), .error(.connectionLost), .body(Data("done".utf8)))
         #expect(try await clock.run(operation) == Data("done".utf8))
     }
 
-    @Test func itMovesTheClockByTheWaitsAndNoFurther() async throws {
+    @Test func `It moves the clock by the waits and no further`() async throws {
         _ = try await clock.run(operation(.status(503), .status(503), .status(200)))
         #expect(clock.now.offset == .seconds(120))
     }
 
-    @Test func itThrowsTheFailureOfTheOperation() async throws {
+    @Test func `It throws the failure of the operation`() async throws {
         let error = await #expect(throws: RequestError.self) { try await clock.run(operation(.status(503))) }
         #expect(error?.code == .unacceptableStatus && error?.attempts.count == 4)
     }
 
-    @Test func itReturnsWithoutMovingTheClockIfNobodyWaits() async throws {
+    @Test func `It returns without moving the clock if nobody waits`() async throws {
         _ = try await clock.run(operation(.status(200)))
         #expect(clock.now.offset == .zero)
     }
 
-    @Test func itStandsStillWhileAnOperationWithADeadlineWorks() async throws {
+    @Test func `It stands still while an operation with a deadline works`() async throws {
         _ = try await clock.run(operation(answer(afterSleepers: 1)) { $0.deadline = .seconds(600) })
         #expect(clock.now.offset == .zero)
     }
 
-    @Test func itStandsStillWhileAnAttemptWithATimeLimitWorks() async throws {
+    @Test func `It stands still while an attempt with a time limit works`() async throws {
         _ = try await clock.run(operation(answer(afterSleepers: 1)) { $0.attemptTimeLimit = .seconds(30) })
         #expect(clock.now.offset == .zero)
     }
 
-    @Test func itStandsStillWhileAStageWithATimeLimitWorks() async throws {
+    @Test func `It stands still while a stage with a time limit works`() async throws {
         let operation = operation(.status(200)) { [clock] configuration in
             configuration.stageTimeLimits[.retryDecision] = .seconds(30)
             configuration.stageTimeLimits[.process] = .seconds(30)
@@ -74,44 +74,44 @@ struct ManualClockRunTests {
         #expect(clock.now.offset == .zero)
     }
 
-    @Test func itEndsTheWaitsOfAnOperationWithADeadline() async throws {
+    @Test func `It ends the waits of an operation with a deadline`() async throws {
         _ = try await clock.run(operation(.status(503), .status(200)) { $0.deadline = .seconds(600) })
         #expect(clock.now.offset == .seconds(60))
     }
 
-    @Test func itReachesTheDeadlineOfARequestThatStalls() async throws {
+    @Test func `It reaches the deadline of a request that stalls`() async throws {
         let operation = operation(.stall) { $0.deadline = .seconds(600) }
         let error = await #expect(throws: RequestError.self) { try await clock.run(operation) }
         #expect(error?.code == .timedOut)
     }
 
-    @Test func itReachesTheTimeLimitOfAnAttemptThatStalls() async throws {
+    @Test func `It reaches the time limit of an attempt that stalls`() async throws {
         let operation = operation(.stallBody(), .body(Data("done".utf8))) { $0.attemptTimeLimit = .seconds(30) }
         #expect(try await clock.run(operation) == Data("done".utf8))
     }
 
-    @Test func itReachesTheDelayOfAHedge() async throws {
+    @Test func `It reaches the delay of a hedge`() async throws {
         let operation = operation(.stall, .body(Data("hedge".utf8))) { $0.hedging = Hedging(delay: .seconds(2)) }
         #expect(try await clock.run(operation) == Data("hedge".utf8))
     }
 
-    @Test func itGivesAnAnswerThatIsDelayedOnTheClock() async throws {
+    @Test func `It gives an answer that is delayed on the clock`() async throws {
         _ = try await clock.run(operation(.delayed(.seconds(5), on: clock, .status(200))))
         #expect(clock.now.offset == .seconds(5))
     }
 
-    @Test func itRunsAnOperationOfAnotherKind() async throws {
+    @Test func `It runs an operation of another kind`() async throws {
         #expect(try await clock.run(Sleeping(on: clock)) == .seconds(7))
     }
 
-    @Test func itAddsTheOperationToTheGivenQueue() async throws {
+    @Test func `It adds the operation to the given queue`() async throws {
         let queue = RecordingQueue()
         let operation = operation(.status(200))
         _ = try await clock.run(operation, on: queue)
         #expect(queue.added.elements == [ObjectIdentifier(operation)])
     }
 
-    @Test func aCancelledRunCancelsItsOperation() async {
+    @Test func `A cancelled run cancels its operation`() async {
         let operation = operation(.stall)
         let run = Task { [clock] in try await clock.run(operation) }
         await clock.sleepers(1)

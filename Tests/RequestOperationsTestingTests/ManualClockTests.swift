@@ -15,21 +15,21 @@ import Testing
         }
     }
 
-    @Test func itStandsStillUntilItIsAdvanced() {
+    @Test func `It stands still until it is advanced`() {
         let before = clock.now
         #expect(clock.now == before && before.offset == .zero)
         clock.advance(by: .milliseconds(1500))
         #expect(before.duration(to: clock.now) == .milliseconds(1500))
     }
 
-    @Test func aSleeperWakesWhenItsTimeHasCome() async throws {
+    @Test func `A sleeper wakes when its time has come`() async throws {
         let sleeper = sleeper(for: .seconds(5))
         await clock.sleepers(1)
         clock.advance(by: .seconds(5))
         try await sleeper.value
     }
 
-    @Test func aSleeperWhoseTimeHasNotComeSleepsOn() async throws {
+    @Test func `A sleeper whose time has not come sleeps on`() async throws {
         let sleeper = sleeper(for: .seconds(5))
         await clock.sleepers(1)
         clock.advance(by: .milliseconds(4999))
@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func whoNeedNotSleepReturnsAtOnce(duration: Duration) async throws {
+    func `Who need not sleep returns at once`(duration: Duration) async throws {
         try await clock.sleep(for: duration)
     }
 
-    @Test func oneAdvanceWakesAllWhoseTimeHasCome() async throws {
+    @Test func `One advance wakes all whose time has come`() async throws {
         let sleepers = (1...100).map { sleeper(for: .seconds($0)) }
         await clock.sleepers(100)
         clock.advance(by: .seconds(60))
@@ -52,7 +52,7 @@ import Testing
         for sleeper in sleepers { try await sleeper.value }
     }
 
-    @Test func aCancelledSleeperWakesWithACancellationErrorAndLeaves() async {
+    @Test func `A cancelled sleeper wakes with a cancellation error and leaves`() async {
         let sleeper = sleeper(for: .seconds(5))
         await clock.sleepers(1)
         sleeper.cancel()
@@ -60,7 +60,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await sleeper.value }
     }
 
-    @Test func whoIsCancelledAlreadyDoesNotSleep() async {
+    @Test func `Who is cancelled already does not sleep`() async {
         let begin = Door()
         let sleeper = Task { [clock] in
             await begin.pass()
@@ -72,7 +72,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func waitingForSleepersReturnsAtOnceIfThereAreEnough() async {
+    @Test func `Waiting for sleepers returns at once if there are enough`() async {
         await clock.sleepers(0)
         let sleeper = sleeper(for: .seconds(5))
         await clock.sleepers(1)
@@ -80,7 +80,7 @@ import Testing
         sleeper.cancel()
     }
 
-    @Test func aWaitForSleepersEndsWhenItsTaskIsCancelled() async {
+    @Test func `A wait for sleepers ends when its task is cancelled`() async {
         let wait = Task { [clock] in await clock.sleepers(1) }
         wait.cancel()
         await wait.value
@@ -96,7 +96,7 @@ import Testing
         await another.value
     }
 
-    @Test func sleepersThatHaveLeftDoNotCount() async {
+    @Test func `Sleepers that have left do not count`() async {
         let first = sleeper(for: .seconds(1))
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))
@@ -121,21 +121,21 @@ import Testing
         return URLRequestOperation(URL(string: "http://example.invalid")!, configuration: configuration)
     }
 
-    @Test func aWaitForSleepersOfAnOperationEndsWhenItSleeps() async {
+    @Test func `A wait for sleepers of an operation ends when it sleeps`() async {
         let operation = operation(.status(503))
         OperationQueue().addOperation(operation)
         #expect(await clock.sleepers(1, orEndOf: operation) == .asleep)
         operation.cancel()
     }
 
-    @Test func aWaitForSleepersEndsWhenTheOperationFinishesWithoutThem() async {
+    @Test func `A wait for sleepers ends when the operation finishes without them`() async {
         let operation = operation(.status(200))
         async let outcome = clock.sleepers(1, orEndOf: operation)
         OperationQueue().addOperation(operation)
         #expect(await outcome == .finished)
     }
 
-    @Test func aWaitForMoreSleepersThanThereWillBeEndsWithTheOperation() async {
+    @Test func `A wait for more sleepers than there will be ends with the operation`() async {
         let operation = operation(.status(503))
         OperationQueue().addOperation(operation)
         async let outcome = clock.sleepers(2, orEndOf: operation)
@@ -144,21 +144,21 @@ import Testing
         #expect(await outcome == .finished)
     }
 
-    @Test func aWaitForSleepersOfAFinishedOperationReturnsAtOnce() async throws {
+    @Test func `A wait for sleepers of a finished operation returns at once`() async throws {
         let operation = operation(.status(200))
         OperationQueue().addOperation(operation)
         _ = try await operation.value
         #expect(await clock.sleepers(1, orEndOf: operation) == .finished)
     }
 
-    @Test func aWaitForSleepersOfAnOperationEndsWhenItsTaskIsCancelled() async {
+    @Test func `A wait for sleepers of an operation ends when its task is cancelled`() async {
         let operation = operation(.status(200))
         let wait = Task { [clock] in await clock.sleepers(1, orEndOf: operation) }
         wait.cancel()
         #expect(await wait.value == .cancelled)
     }
 
-    @Test func advancingBackwardsStopsTheProcess() async {
+    @Test func `Advancing backwards stops the process`() async {
         await #expect(processExitsWith: .failure) { ManualClock().advance(by: .seconds(-1)) }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DeliveryTests {
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
-    func aPassingStatusIsTriedAgain(status: Int) async throws {
+    func `A passing status is tried again`(status: Int) async throws {
         let fixture = try Fixture([.status(status), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }
         let id = try await queue.add(post("a"))
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [400, 401, 403, 404, 409, 410, 422])
-    func anotherRefusalIsADeadLetter(status: Int) async throws {
+    func `Another refusal is a dead letter`(status: Int) async throws {
         let fixture = try Fixture([.status(status)])
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"))
@@ -27,14 +27,14 @@ import Testing
         await queue.close()
     }
 
-    @Test func aPostIsTriedAgainAfterALostConnection() async throws {
+    @Test func `A post is tried again after a lost connection`() async throws {
         let fixture = try Fixture([.error(.connectionLost), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }
         #expect(try await queue.outcome(of: try await queue.add(post("a"))) == .delivered(status: 204))
         await queue.close()
     }
 
-    @Test func theClassifierHasTheLastWord() async throws {
+    @Test func `The classifier has the last word`() async throws {
         let fixture = try Fixture([.status(409)])
         let queue = try await fixture.open {
             $0.classifier = OutcomeClassifier { failure, verdict in failure.status == 409 ? .delivered : verdict }
@@ -43,7 +43,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aLaneKeepsItsOrder() async throws {
+    @Test func `A lane keeps its order`() async throws {
         let fixture = try Fixture([.status(503), .status(503), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }
         for number in 0..<5 { try await queue.add(post("\(number)"), options: OfflineOptions(lane: "l")) }
@@ -52,7 +52,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func recordsWithoutALaneKeepTheirOrderAfterAReopening() async throws {
+    @Test func `Records without a lane keep their order after a reopening`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         first.pause()
@@ -64,7 +64,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aLaneThatWaitsDoesNotBlockAnother() async throws {
+    @Test func `A lane that waits does not block another`() async throws {
         let fixture = try Fixture([
             .dynamic { request in request.url?.lastPathComponent == "slow" ? .stall : .status(204) }
         ])
@@ -75,7 +75,7 @@ import Testing
         await queue.close(finishing: false)
     }
 
-    @Test func theHighestPriorityGoesFirstAmongLanes() async throws {
+    @Test func `The highest priority goes first among lanes`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.width = 1 }
         queue.pause()
@@ -88,7 +88,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aRecordIsNotSentBeforeItsEarliestTime() async throws {
+    @Test func `A record is not sent before its earliest time`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"), options: OfflineOptions(notBefore: Fixture.epoch + 3600))
@@ -103,7 +103,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func anExpiredRecordIsADeadLetterAndNotSent() async throws {
+    @Test func `An expired record is a dead letter and not sent`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -117,7 +117,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aLongBackoffSurvivesAReopening() async throws {
+    @Test func `A long backoff survives a reopening`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let first = try await fixture.open()
         let events = first.events
@@ -137,7 +137,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aShortBackoffSurvivesThatNobodyClosedTheQueue() async throws {
+    @Test func `A short backoff survives that nobody closed the queue`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let first = try await fixture.openStranger { $0.backoff = .constant(.seconds(4)) }
         let events = first.events
@@ -154,7 +154,7 @@ import Testing
         await second.close()
     }
 
-    @Test func retryAfterIsHonouredAndSurvivesAReopening() async throws {
+    @Test func `Retry after is honoured and survives a reopening`() async throws {
         let fixture = try Fixture([.status(429, fields: [(name: "Retry-After", value: "600")]), .status(204)])
         let first = try await fixture.open()
         let events = first.events
@@ -169,7 +169,7 @@ import Testing
         await second.close()
     }
 
-    @Test func anOfflineQueueWaitsForTheNetwork() async throws {
+    @Test func `An offline queue waits for the network`() async throws {
         let fixture = try Fixture([.status(204)], .unreachable)
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"))
@@ -180,7 +180,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aLoopbackAddressNeedsNoNetwork() async throws {
+    @Test func `A loopback address needs no network`() async throws {
         let fixture = try Fixture([.status(204)], .unreachable)
         let queue = try await fixture.open()
         let id = try await queue.add(URLRequest(url: try #require(URL(string: "http://127.0.0.1:1/a"))))
@@ -188,7 +188,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aNewNetworkEndsTheWaitAfterAFailureOfTheNetwork() async throws {
+    @Test func `A new network ends the wait after a failure of the network`() async throws {
         let fixture = try Fixture([.error(.notConnected), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.seconds(3600)) }
         let events = queue.events
@@ -201,7 +201,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aSuccessAtTheHostEndsTheWaitOfAnotherLane() async throws {
+    @Test func `A success at the host ends the wait of another lane`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.seconds(3600)) }
         let events = queue.events
@@ -212,7 +212,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aRequestOutsideOfTheQueueEndsTheWaitToo() async throws {
+    @Test func `A request outside of the queue ends the wait too`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.seconds(3600)) }
         let events = queue.events
@@ -228,7 +228,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func tooManyRefusalsMakeADeadLetter() async throws {
+    @Test func `Too many refusals make a dead letter`() async throws {
         let fixture = try Fixture([.status(500)])
         let queue = try await fixture.open {
             $0.backoff = .constant(.zero)
@@ -242,7 +242,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func anUnmetConstraintHoldsTheRecordBack() async throws {
+    @Test func `An unmet constraint holds the record back`() async throws {
         let fixture = try Fixture()
         let isCharging = Locked(false)
         let charging = OfflineConstraint("charging")
@@ -257,7 +257,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aMeteredNetworkHoldsAnUnmeteredRecordBack() async throws {
+    @Test func `A metered network holds an unmetered record back`() async throws {
         let fixture = try Fixture([.status(204)], .reachable(.cellular))
         let queue = try await fixture.open()
         var options = OfflineOptions()

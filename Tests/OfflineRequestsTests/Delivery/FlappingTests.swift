@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct FlappingTests {
-    @Test func aFlappingNetworkSendsNothingTwice() async throws {
+    @Test func `A flapping network sends nothing twice`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         let adding = Task {
@@ -25,7 +25,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func onlyFailedAttemptsAreRepeatedAndRemovedOnesAreNot() async throws {
+    @Test func `Only failed attempts are repeated and removed ones are not`() async throws {
         // Each request fails once.
         let seen = Locked<Set<String>>([])
         let fixture = try Fixture([

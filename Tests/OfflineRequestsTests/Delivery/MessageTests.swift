@@ -11,7 +11,7 @@ private struct Favourite: Codable, Sendable, Equatable {
 private struct Refusal: Error {}
 
 @Suite struct MessageTests {
-    @Test func aMessageBecomesARequest() async throws {
+    @Test func `A message becomes a request`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.register(Favourite.self, name: "favourite") { message in
@@ -24,7 +24,7 @@ private struct Refusal: Error {}
         await queue.close()
     }
 
-    @Test func returningIsDelivery() async throws {
+    @Test func `Returning is delivery`() async throws {
         let fixture = try Fixture()
         let handled = Locked<[Favourite]>([])
         let queue = try await fixture.open()
@@ -35,7 +35,7 @@ private struct Refusal: Error {}
         await queue.close()
     }
 
-    @Test func anErrorOfAHandlerIsRetried() async throws {
+    @Test func `An error of a handler is retried`() async throws {
         let fixture = try Fixture()
         let calls = Locked(0)
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }
@@ -52,7 +52,7 @@ private struct Refusal: Error {}
         await queue.close()
     }
 
-    @Test func theClassifierCanGiveAMessageUp() async throws {
+    @Test func `The classifier can give a message up`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open {
             $0.classifier = OutcomeClassifier { failure, verdict in failure.error is Refusal ? .deadLetter : verdict }
@@ -63,7 +63,7 @@ private struct Refusal: Error {}
         await queue.close()
     }
 
-    @Test func aHandlerThatNeverReturnsIsLeftBehind() async throws {
+    @Test func `A handler that never returns is left behind`() async throws {
         let fixture = try Fixture()
         let calls = Locked(0)
         let stuck = Locked<[CheckedContinuation<Void, Never>]>([])
@@ -91,7 +91,7 @@ private struct Refusal: Error {}
         await queue.close()
     }
 
-    @Test func anObjectCanHandleMessages() async throws {
+    @Test func `An object can handle messages`() async throws {
         final class Handler: OfflineMessageHandler<Favourite>, @unchecked Sendable {
             let handled = Locked<[Favourite]>([])
             override func handle(_ message: Favourite) async throws { handled.withLock { $0.append(message) } }
@@ -110,7 +110,7 @@ private struct Refusal: Error {}
         await queue.close()
     }
 
-    @Test func aPayloadThatNoLongerDecodesIsADeadLetterWithItsBytes() async throws {
+    @Test func `A payload that no longer decodes is a dead letter with its bytes`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         first.pause()
@@ -129,7 +129,7 @@ private struct Refusal: Error {}
         await second.close()
     }
 
-    @Test func aMessageWaitsForItsHandler() async throws {
+    @Test func `A message waits for its handler`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         first.pause()
@@ -143,7 +143,7 @@ private struct Refusal: Error {}
         await second.close()
     }
 
-    @Test func aMessageWithoutAHandlerIsNotAdded() async throws {
+    @Test func `A message without a handler is not added`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         await #expect { try await queue.add(Favourite(id: 7)) } throws: { OfflineQueueError.Code.unregistered ~= $0 }

@@ -11,7 +11,7 @@
             return await child.status == 0
         }
 
-        @Test func aFullDiskRefusesAnAddAndTheQueueWorksAgainWhenThereIsRoom() async throws {
+        @Test func `A full disk refuses an add and the queue works again when there is room`() async throws {
             guard try await Self.mayMount() else { return }
             let fixture = try Fixture()
             let mount = "mount -t tmpfs -o size=2m none \"$0\" && exec \"$@\""

@@ -8,7 +8,7 @@ import Testing
     private static let rounds = Extent.isFull ? 200 : 2
     private static let requests = Extent.isFull ? 1000 : 40
 
-    @Test func nothingAcknowledgedIsLostWhenTheProcessIsKilled() async throws {
+    @Test func `Nothing acknowledged is lost when the process is killed`() async throws {
         let fixture = try Fixture()
         let server = try await CountingServer.start()
         var acknowledged: Set<String> = []
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func anotherProcessTakesOverAtOnceWhenTheSenderIsKilled() async throws {
+    @Test func `Another process takes over at once when the sender is killed`() async throws {
         let fixture = try Fixture()
         let server = try await CountingServer.start()
         let sender = try OfflineProcess(
@@ -87,7 +87,7 @@ import Testing
 
     // On a busy machine the stop may meet a transaction, such as that of the lease's beat. SQLite then waits for its end. So
     // this runs where nothing else does.
-    @Test(.enabled(if: Extent.isFull)) func aStoppedSenderIsReplacedAndSendsNothingAfterwards() async throws {
+    @Test(.enabled(if: Extent.isFull)) func `A stopped sender is replaced and sends nothing afterwards`() async throws {
         let fixture = try Fixture()
         let server = try await CountingServer.start()
         let adder = try OfflineProcess(fixture.directory, ["add", server.url.absoluteString, "0", "80", "1", "x"])
@@ -111,7 +111,7 @@ import Testing
         #expect(server.effects.count == 80 && count == 81)
     }
 
-    @Test func twoProcessesSendEachRequestOnce() async throws {
+    @Test func `Two processes send each request once`() async throws {
         let fixture = try Fixture()
         let server = try await CountingServer.start()
         let processes = try ["a", "b"].map {

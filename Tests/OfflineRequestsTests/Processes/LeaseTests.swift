@@ -5,7 +5,7 @@ import Testing
 
 /// Two stores over the same files behave as those of two processes do: their file locks exclude each other.
 @Suite struct LeaseTests {
-    @Test func twoOwnersSendEachRecordOnce() async throws {
+    @Test func `Two owners send each record once`() async throws {
         let fixture = try Fixture()
         // A clock that we move would outrun the work, and so make the lease old.
         let first = try await fixture.openStranger { $0.request.clock = ContinuousClock() }
@@ -23,7 +23,7 @@ import Testing
         await second.close()
     }
 
-    @Test func whatADeadOwnerHadInFlightIsTakenOver() async throws {
+    @Test func `What a dead owner had in flight is taken over`() async throws {
         let fixture = try Fixture([.stall, .status(204)])
         let first = try await fixture.openStranger()
         let id = try await first.add(post("a"))
@@ -40,7 +40,7 @@ import Testing
         await first.close(finishing: false)
     }
 
-    @Test func aStoppedOwnerIsReplacedAfterTheLease() async throws {
+    @Test func `A stopped owner is replaced after the lease`() async throws {
         let fixture = try Fixture([.stall, .status(204)])
         // A clock of its own stands still, as that of a stopped process does.
         let stopped = ManualClock()
@@ -66,7 +66,7 @@ import Testing
         #expect(fixture.sent.count == 2)
     }
 
-    @Test func anOwnerThatLostItsLeaseNoticesBeforeItSends() async throws {
+    @Test func `An owner that lost its lease notices before it sends`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let stopped = ManualClock()
         let first = try await fixture.openStranger {
@@ -99,7 +99,7 @@ import Testing
         await first.close(finishing: false)
     }
 
-    @Test func whatAFailedClaimLeftInFlightIsClaimedAgain() async throws {
+    @Test func `What a failed claim left in flight is claimed again`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.openStranger()
         queue.pause()
@@ -120,7 +120,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func anOutcomeUnderAnOldLeaseIsRefused() async throws {
+    @Test func `An outcome under an old lease is refused`() async throws {
         let fixture = try Fixture([.stall])
         let queue = try await fixture.openStranger()
         let id = try await queue.add(post("a"))
@@ -132,7 +132,7 @@ import Testing
         await queue.close(finishing: false)
     }
 
-    @Test func whatOneOwnerRemovesIsNotSentByAnother() async throws {
+    @Test func `What one owner removes is not sent by another`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let (first, second) = (try await fixture.openStranger(), try await fixture.openStranger())
         second.pause()
@@ -148,7 +148,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aRivalIsSilentOnlyAfterTheLease() {
+    @Test func `A rival is silent only after the lease`() {
         var watch = RivalWatch()
         let answers = [(1, 100), (1, 114), (2, 116), (2, 130), (2, 131)].map { beat, second in
             watch.isSilent(fence: 1, beat: Int64(beat), at: .seconds(second), for: .seconds(15))

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct AddingTests {
-    @Test func anAddedRequestIsDelivered() async throws {
+    @Test func `An added request is delivered`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         let id = try await queue.add(post("a", body: "hello"))
@@ -16,7 +16,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aRequestIsOnDiskWhenAddReturns() async throws {
+    @Test func `A request is on disk when add returns`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -28,7 +28,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func concurrentAddsShareCommits() async throws {
+    @Test func `Concurrent adds share commits`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -42,7 +42,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func eachDeliveryHasTheStoredIdempotencyKey() async throws {
+    @Test func `Each delivery has the stored idempotency key`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }
         queue.pause()
@@ -55,7 +55,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func anIdempotencyKeyOfTheRequestIsKept() async throws {
+    @Test func `An idempotency key of the request is kept`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         var request = post("a")
@@ -65,7 +65,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func credentialsAreNotStoredAndAnEventSaysSo() async throws {
+    @Test func `Credentials are not stored and an event says so`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -87,7 +87,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func credentialsAreStoredIfTheOptionsAllowIt() async throws {
+    @Test func `Credentials are stored if the options allow it`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         var request = post("a")
@@ -99,7 +99,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func anAdapterAddsCredentialsWhenTheRequestIsSent() async throws {
+    @Test func `An adapter adds credentials when the request is sent`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.request.adapters = [.bearerToken { "fresh" }] }
         _ = try await queue.outcome(of: try await queue.add(post("a")))
@@ -107,7 +107,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aLongBodyGoesToAFileThatIsRemovedAfterDelivery() async throws {
+    @Test func `A long body goes to a file that is removed after delivery`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.inlineBodyLimit = 10 }
         queue.pause()
@@ -122,7 +122,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bodies.path).isEmpty)
     }
 
-    @Test func aBodyFileIsCopied() async throws {
+    @Test func `A body file is copied`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -134,7 +134,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aStreamedBodyIsRefused() async throws {
+    @Test func `A streamed body is refused`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         var request = post("a")
@@ -143,7 +143,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func userInfoIsReadBack() async throws {
+    @Test func `User info is read back`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -156,7 +156,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func addingToAClosedQueueFails() async throws {
+    @Test func `Adding to a closed queue fails`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         await queue.close()

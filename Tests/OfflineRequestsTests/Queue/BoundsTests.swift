@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct BoundsTests {
-    @Test func aFullQueueRejects() async throws {
+    @Test func `A full queue rejects`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.bounds.count = 2 }
         queue.pause()
@@ -14,7 +14,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func theOldestIsDroppedAndAnEventSaysSo() async throws {
+    @Test func `The oldest is dropped and an event says so`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.bounds = OfflineBounds(count: 2, policy: .dropOldest) }
         queue.pause()
@@ -30,7 +30,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func bytesAreBounded() async throws {
+    @Test func `Bytes are bounded`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.bounds = OfflineBounds(bytes: 10, policy: .dropOldest) }
         queue.pause()
@@ -44,7 +44,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func anOldRecordIsDropped() async throws {
+    @Test func `An old record is dropped`() async throws {
         let fixture = try Fixture([.status(204)], .unreachable)
         let queue = try await fixture.open { $0.bounds.age = .seconds(100) }
         let id = try await queue.add(post("a"))
@@ -56,7 +56,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aReplacementNeedsNoRoomOfItsOwn() async throws {
+    @Test func `A replacement needs no room of its own`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.bounds.count = 1 }
         queue.pause()

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct ManagingTests {
-    @Test func aRemovedRequestIsNeverSent() async throws {
+    @Test func `A removed request is never sent`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -18,7 +18,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func removingOneInFlightCancelsIt() async throws {
+    @Test func `Removing one in flight cancels it`() async throws {
         let fixture = try Fixture([.stall])
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"))
@@ -28,7 +28,7 @@ import Testing
         #expect(fixture.sent == ["a"])
     }
 
-    @Test func theNextOfALaneFollowsARemovedOne() async throws {
+    @Test func `The next of a lane follows a removed one`() async throws {
         let fixture = try Fixture([.stall, .status(204)])
         let queue = try await fixture.open()
         let first = try await queue.add(post("a"))
@@ -39,7 +39,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func recordsAreRemovedByLaneAndTag() async throws {
+    @Test func `Records are removed by lane and tag`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -55,7 +55,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func pagesFollowEachOther() async throws {
+    @Test func `Pages follow each other`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -66,7 +66,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func enumerationStops() async throws {
+    @Test func `Enumeration stops`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -80,7 +80,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aDeadLetterCanBeRetried() async throws {
+    @Test func `A dead letter can be retried`() async throws {
         let fixture = try Fixture([.status(404), .status(204)])
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"))
@@ -93,7 +93,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aRetriedDeadLetterDoesNotBreakTheOrderOfItsLane() async throws {
+    @Test func `A retried dead letter does not break the order of its lane`() async throws {
         let fixture = try Fixture([.status(404), .status(204)])
         let queue = try await fixture.open()
         let dead = try await queue.add(post("dead"), options: OfflineOptions(lane: "l"))
@@ -107,7 +107,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aPausedQueueSendsNothing() async throws {
+    @Test func `A paused queue sends nothing`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -119,7 +119,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func synchronizeEmptiesTheLog() async throws {
+    @Test func `Synchronize empties the log`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -129,7 +129,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func closingPatientlyFinishesWhatIsInFlight() async throws {
+    @Test func `Closing patiently finishes what is in flight`() async throws {
         let gate = Locked<CheckedContinuation<Void, Never>?>(nil)
         let fixture = try Fixture([
             .dynamic { _ in
@@ -153,7 +153,7 @@ import Testing
         await again.close(finishing: false)
     }
 
-    @Test func eventsTellTheWayOfARecord() async throws {
+    @Test func `Events tell the way of a record`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }
         let events = queue.events
@@ -173,7 +173,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func eventsEndWhenTheQueueIsClosed() async throws {
+    @Test func `Events end when the queue is closed`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         let events = queue.events
@@ -182,7 +182,7 @@ import Testing
         for await _ in queue.events {}
     }
 
-    @Test func aCancelledWaiterLeaves() async throws {
+    @Test func `A cancelled waiter leaves`() async throws {
         let fixture = try Fixture([.stall])
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"))

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct OpeningTests {
-    @Test func theSameNameIsTheSameQueue() async throws {
+    @Test func `The same name is the same queue`() async throws {
         let fixture = try Fixture()
         async let first = fixture.open()
         async let second = fixture.open()
@@ -16,7 +16,7 @@ import Testing
         await other.close()
     }
 
-    @Test func aClosedQueueIsOpenedAnew() async throws {
+    @Test func `A closed queue is opened anew`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         await first.close()
@@ -25,7 +25,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aNameMayHaveAnyCharacters() async throws {
+    @Test func `A name may have any characters`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open("../a/b ü")
         queue.pause()
@@ -37,12 +37,12 @@ import Testing
             })
     }
 
-    @Test func anEmptyNameIsRefused() async throws {
+    @Test func `An empty name is refused`() async throws {
         let fixture = try Fixture()
         await #expect { try await fixture.open("") } throws: { OfflineQueueError.Code.invalidName ~= $0 }
     }
 
-    @Test func recordsAreThereAfterAReopening() async throws {
+    @Test func `Records are there after a reopening`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         first.pause()
@@ -53,7 +53,7 @@ import Testing
         await second.close()
     }
 
-    @Test func anOutcomeIsThereAfterAReopening() async throws {
+    @Test func `An outcome is there after a reopening`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         let id = try await first.add(post("a"))
@@ -64,7 +64,7 @@ import Testing
         await second.close()
     }
 
-    @Test func anUnknownRecordHasNoOutcome() async throws {
+    @Test func `An unknown record has no outcome`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         await #expect { try await queue.outcome(of: OfflineRecord.ID(rawValue: 99)) } throws: {
@@ -73,7 +73,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aNewerSchemaIsRefused() async throws {
+    @Test func `A newer schema is refused`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         await queue.close()
@@ -83,7 +83,7 @@ import Testing
         await #expect { try await fixture.open() } throws: { OfflineQueueError.Code.newerSchema ~= $0 }
     }
 
-    @Test func migrationsRunInOrderAndOnce() throws {
+    @Test func `Migrations run in order and once`() throws {
         let fixture = try Fixture()
         let connection = try SQLiteConnection(fixture.directory.appendingPathComponent("m").path)
         try Schema.migrate(connection, through: ["CREATE TABLE t (a)"])
@@ -94,7 +94,7 @@ import Testing
         #expect(try connection.rows("SELECT a + b FROM t") { $0.integer(0) } == [3])
     }
 
-    @Test func theDefaultDirectoryIsTheDataDirectory() {
+    @Test func `The default directory is the data directory`() {
         #if os(Linux)
             #expect(
                 DefaultDirectory.url(environment: ["XDG_DATA_HOME": "/x", "HOME": "/h"]).path == "/x/OfflineRequests")

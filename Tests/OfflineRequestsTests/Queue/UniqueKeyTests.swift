@@ -9,7 +9,7 @@ private struct Favourite: Codable, Sendable, Equatable {
 }
 
 @Suite struct UniqueKeyTests {
-    @Test func keepLeavesTheOldRecord() async throws {
+    @Test func `Keep leaves the old record`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -22,7 +22,7 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close()
     }
 
-    @Test func replaceLeavesTheNewRecord() async throws {
+    @Test func `Replace leaves the new record`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -35,7 +35,7 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close()
     }
 
-    @Test func replaceDoesNotTouchWhatIsInFlight() async throws {
+    @Test func `Replace does not touch what is in flight`() async throws {
         let fixture = try Fixture([.stall, .status(204)])
         let queue = try await fixture.open()
         let first = try await queue.add(post("old"), unique: UniqueKey("k", .replace))
@@ -46,7 +46,7 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close(finishing: false)
     }
 
-    @Test func appendAddsBeside() async throws {
+    @Test func `Append adds beside`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -57,7 +57,7 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close()
     }
 
-    @Test func mergeMakesOneOfBoth() async throws {
+    @Test func `Merge makes one of both`() async throws {
         let fixture = try Fixture()
         let handled = Locked<[Favourite]>([])
         let queue = try await fixture.open()
@@ -75,7 +75,7 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close()
     }
 
-    @Test func concurrentMergesLoseNothing() async throws {
+    @Test func `Concurrent merges lose nothing`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
@@ -102,7 +102,7 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close()
     }
 
-    @Test func favouriteThenUnfavouriteLeavesTheLast() async throws {
+    @Test func `Favourite then unfavourite leaves the last`() async throws {
         let fixture = try Fixture([.status(204)], .unreachable)
         let queue = try await fixture.open()
         queue.register(Favourite.self, name: "favourite") { message in post(message.isOn ? "on" : "off") }

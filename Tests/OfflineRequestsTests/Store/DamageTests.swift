@@ -69,7 +69,7 @@ import Testing
         #expect(missing <= told || isRecovered, "\(what): \(missing) lost, \(told) told")
     }
 
-    @Test func aLogThatIsCutOffLosesNothingInSilence() async throws {
+    @Test func `A log that is cut off loses nothing in silence`() async throws {
         let sample = try await Self.sample()
         for _ in 0..<Self.rounds {
             let length = Int.random(in: 0..<sample.log.count)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseThatIsCutOffLosesNothingInSilence() async throws {
+    @Test func `A database that is cut off loses nothing in silence`() async throws {
         let sample = try await Self.sample()
         for _ in 0..<Self.rounds {
             let length = Int.random(in: 0..<sample.database.count)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func wrongBytesInTheLogLoseNothingInSilence() async throws {
+    @Test func `Wrong bytes in the log lose nothing in silence`() async throws {
         let sample = try await Self.sample()
         for _ in 0..<Self.rounds {
             let offset = Int.random(in: 0..<sample.log.count)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func wrongBytesInTheDatabaseLoseNothingInSilence() async throws {
+    @Test func `Wrong bytes in the database lose nothing in silence`() async throws {
         let sample = try await Self.sample()
         for _ in 0..<Self.rounds {
             var database = sample.database
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func theLogStillHasWhatFollowsAWrongByte() async throws {
+    @Test func `The log still has what follows a wrong byte`() async throws {
         let sample = try await Self.sample()
         let fixture = try Fixture()
         let files = try fixture.files()
@@ -129,7 +129,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aDamagedDatabaseIsSetAsideAndItsRecordsAreQueuedAgain() async throws {
+    @Test func `A damaged database is set aside and its records are queued again`() async throws {
         let sample = try await Self.sample()
         let fixture = try Fixture()
         let files = try fixture.files()
@@ -155,7 +155,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aRecordWithWrongBytesIsADeadLetter() async throws {
+    @Test func `A record with wrong bytes is a dead letter`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.open()
         first.pause()
@@ -172,7 +172,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aMissingBodyFileMakesADeadLetter() async throws {
+    @Test func `A missing body file makes a dead letter`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.inlineBodyLimit = 1 }
         queue.pause()
@@ -189,7 +189,7 @@ import Testing
         await queue.close()
     }
 
-    @Test func aMarkOnlyCountsIfItsChecksumFits() throws {
+    @Test func `A mark only counts if its checksum fits`() throws {
         let fixture = try Fixture()
         let file = fixture.directory.appendingPathComponent("mark")
         let mark = try CommitMark(file.path)
@@ -202,7 +202,7 @@ import Testing
         #expect(try CommitMark(file.path).reading == nil)
     }
 
-    @Test func anotherProcessTakesTheRecoveredDatabase() async throws {
+    @Test func `Another process takes the recovered database`() async throws {
         let fixture = try Fixture()
         let first = try await fixture.openStranger()
         first.pause()

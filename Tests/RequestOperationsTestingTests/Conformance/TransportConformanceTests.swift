@@ -20,7 +20,7 @@ import Testing
         (.leavesOutTheLastProgress, "Progress is told at the end of an empty body, too"),
         (.followsRedirects, "A redirect is a response like any other, and is not followed"),
     ])
-    func aBrokenTransportMissesTheExpectationThatNamesItsFault(
+    func `A broken transport misses the expectation that names its fault`(
         _ fault: BrokenTransport.Fault, _ name: String
     ) async throws {
         let expectation = try #require(TransportConformance.expectations.first { $0.name == name })
@@ -34,24 +34,24 @@ import Testing
         #expect(broken.miss != nil)
     }
 
-    @Test func aMissThatIsNotDeclaredIsAFaultThatNamesItsExpectation() async {
+    @Test func `A miss that is not declared is a fault that names its expectation`() async {
         let report = await TransportConformance.run(ScriptedTransport([.status(200)]), expectations: [.missed])
         #expect(report.faults == ["missed: “It is missed” (magic): It was seen."])
     }
 
-    @Test func aMissThatIsDeclaredIsNoFault() async {
+    @Test func `A miss that is declared is no fault`() async {
         let report = await TransportConformance.run(
             ScriptedTransport([.status(200)]), lacking: [.magic: "There is none."], expectations: [.missed, .met])
         #expect(report.faults == [])
     }
 
-    @Test func aDeclaredLackThatNothingMissesIsAFault() async {
+    @Test func `A declared lack that nothing misses is a fault`() async {
         let report = await TransportConformance.run(
             ScriptedTransport([.status(200)]), lacking: [.magic: "There is none."], expectations: [.met])
         #expect(report.faults == ["declared as lacking, and yet there: magic (There is none.)"])
     }
 
-    @Test func anExpectationThatNeverEndsIsMissedAtItsTimeLimit() async {
+    @Test func `An expectation that never ends is missed at its time limit`() async {
         let endless = TransportExpectation("It never ends", .magic) { _ in
             await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         }
@@ -60,12 +60,12 @@ import Testing
         #expect(outcome.miss == "It had not ended after 0.05 seconds.")
     }
 
-    @Test func anErrorOfTheTransportIsAMissThatTellsIt() async {
+    @Test func `An error of the transport is a miss that tells it`() async {
         let outcome = await TransportConformance.check(.performing, of: ScriptedTransport([.error(.connectionLost)]))
         #expect(outcome.miss == "The transfer failed in phase head: connectionLost in transfer")
     }
 
-    @Test func theFolderOfATrialIsEmptyAtFirstAndGoneAfterwards() async throws {
+    @Test func `The folder of a trial is empty at first and gone afterwards`() async throws {
         let folders = Locked<[URL]>([])
         let expectation = TransportExpectation("It has a folder", .magic) { trial in
             let names = try FileManager.default.contentsOfDirectory(atPath: trial.folder.path)
@@ -78,7 +78,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test func theNamesOfAllExpectationsDiffer() {
+    @Test func `The names of all expectations differ`() {
         let names = TransportConformance.expectations.map(\.name)
         #expect(Set(names).count == names.count)
     }

@@ -2,7 +2,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct TransportMatrixTests {
-    @Test func itHasATableForEachSubjectAndTheReasonsForWhatIsLacking() {
+    @Test func `It has a table for each subject and the reasons for what is lacking`() {
         let matrix = TransportMatrix(
             [
                 TransportMatrix.Column("Strong", lacking: [:]),

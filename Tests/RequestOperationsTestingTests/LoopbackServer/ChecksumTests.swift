@@ -8,11 +8,11 @@ import Testing
         (0, 0xAF63_BD4C_8601_B7DF as UInt64), (1, 0x0832_8707_B4EB_6E3A), (8, 0x1F69_8107_66B6_3955),
         (13, 0x3921_0457_FF05_E188), (1000, 0xB139_2EA2_4E08_5CCC),
     ])
-    func theChecksumIsWhatItsDefinitionSays(_ count: Int, _ expected: UInt64) {
+    func `The checksum is what its definition says`(_ count: Int, _ expected: UInt64) {
         #expect(LoopbackServer.Checksum(pattern(count)).value == expected)
     }
 
-    @Test func howTheBytesAreCutDoesNotMatter() {
+    @Test func `How the bytes are cut does not matter`() {
         let bytes = [UInt8](pattern(1000))
         for size in [1, 3, 7, 8, 9, 64, 999] {
             var checksum = LoopbackServer.Checksum()

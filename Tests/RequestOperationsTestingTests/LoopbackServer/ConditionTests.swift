@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct ConditionTests {
-    @Test func basicCredentialsAreDemandedAndRecognised() async throws {
+    @Test func `Basic credentials are demanded and recognised`() async throws {
         let server = try await LoopbackServer.start { _ in
             .requiringBasic(user: "ada", password: "pass:wörd", then: .text("in"))
         }
@@ -17,7 +17,7 @@ import Testing
         #expect(server.connections.dropFirst(before).map(\.requestsServed) == [2])
     }
 
-    @Test func aBearerTokenIsDemandedAndRecognised() async throws {
+    @Test func `A bearer token is demanded and recognised`() async throws {
         let server = try await LoopbackServer.start { _ in .requiringBearer("token-1", then: .text("in")) }
         #expect(
             try await Curl.get(server.url, "--include").text.contains("401 Unauthorized\r\nWWW-Authenticate: Bearer"))
@@ -25,7 +25,7 @@ import Testing
         #expect(try await Curl.get(server.url, "--fail", "--oauth2-bearer", "token-2").exitCode == .httpError)
     }
 
-    @Test func anEchoTellsTheRequestAsJSON() async throws {
+    @Test func `An echo tells the request as JSON`() async throws {
         let server = try await LoopbackServer.start { _ in .echo }
         let curl = try await Curl.get(
             server.url("/a%20b?c=d"), "--request", "PUT", "--header", "X-One: 1", "--header", "x-one: 2",
@@ -40,7 +40,7 @@ import Testing
         #expect(fields.filter { $0["name"]?.lowercased() == "x-one" }.map { $0["value"] } == ["1", "2"])
     }
 
-    @Test func anEchoOfBinaryIsBase64() async throws {
+    @Test func `An echo of binary is base64`() async throws {
         let server = try await LoopbackServer.start { _ in .echo }
         let curl = try await Curl.get(server.url, "--data-binary", "@-", input: Data([0xFF, 0x00]))
         #expect(curl.text.contains(#""bodyBase64":"/wA=""#))
@@ -56,7 +56,7 @@ import Testing
         ("0-1,4-5", "200 ", "0123456789"),
         ("+1-3", "200 ", "0123456789"),
     ])
-    func aFileAnswersARangeOfBytes(_ range: String, _ expected: String, _ body: String) async throws {
+    func `A file answers a range of bytes`(_ range: String, _ expected: String, _ body: String) async throws {
         let server = try await LoopbackServer.start { _ in .file(Data("0123456789".utf8)) }
         let curl = try await Curl.get(
             server.url, "--range", range, "--write-out", "\n%{http_code} %header{content-range}")
@@ -67,7 +67,7 @@ import Testing
         ("\"v1\"", "206"), ("\"v2\"", "200"), ("W/\"v1\"", "200"), ("Sun, 06 Nov 1994 08:49:37 GMT", "206"),
         ("Sun, 06 Nov 1994 08:49:38 GMT", "200"),
     ])
-    func ifRangeSendsTheWholeUnlessTheFileIsTheSame(_ condition: String, _ status: String) async throws {
+    func `If range sends the whole unless the file is the same`(_ condition: String, _ status: String) async throws {
         let server = try await LoopbackServer.start { _ in
             .file(Data("0123456789".utf8), etag: "\"v1\"", lastModified: Date(timeIntervalSince1970: 784_111_777))
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(curl.text == (status == "206" ? "56789 206" : "0123456789 200"))
     }
 
-    @Test func curlResumesADownload() async throws {
+    @Test func `Curl resumes a download`() async throws {
         let content = pattern(100_000)
         let server = try await LoopbackServer.start { _ in .file(content) }
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct ConnectionLogTests {
-    @Test func bytesAreCountedBothWays() async throws {
+    @Test func `Bytes are counted both ways`() async throws {
         let server = try await LoopbackServer.start()
         let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
         let response = try await RawClient.exchange(server.port, request)
@@ -12,7 +12,7 @@ import Testing
         #expect(connection.bytesSent == response.utf8.count)
     }
 
-    @Test func aClientThatClosesBetweenRequestsIsClosedByPeer() async throws {
+    @Test func `A client that closes between requests is closed by peer`() async throws {
         let server = try await LoopbackServer.start()
         _ = try await Curl.get(server.url)
         let connection = try await server.connectionsClosed(atLeast: 1)[0]
@@ -21,7 +21,7 @@ import Testing
         #expect(connection.endInstant != nil)
     }
 
-    @Test func aClientThatResetsIsResetByPeer() async throws {
+    @Test func `A client that resets is reset by peer`() async throws {
         let server = try await LoopbackServer.start { _ in .stall }
         try await RawClient.connected(to: server.port) { client in
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -36,7 +36,7 @@ import Testing
         .large(byteCount: 1 << 40),
         .endless(chunk: Data("again".utf8)),
     ])
-    func aCancelledClientIsNoticedWithin100Milliseconds(_ response: LoopbackServer.Response) async throws {
+    func `A cancelled client is noticed within 100 milliseconds`(_ response: LoopbackServer.Response) async throws {
         let server = try await LoopbackServer.start { _ in response }
         // One of many: the machine may be busy with other things.
         var delays: [Duration] = []
@@ -55,7 +55,7 @@ import Testing
         #expect(try #require(delays.last) < .milliseconds(100))
     }
 
-    @Test func aClientThatLeavesWithPipelinedRequestsBehindIsNoticed() async throws {
+    @Test func `A client that leaves with pipelined requests behind is noticed`() async throws {
         let server = try await LoopbackServer.start { _ in .stall }
         try await RawClient.connected(to: server.port) { client in
             try client.send(
@@ -65,7 +65,7 @@ import Testing
         #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .closedByPeer)
     }
 
-    @Test func theMostRequestsAtATimeAreCounted() async throws {
+    @Test func `The most requests at a time are counted`() async throws {
         let gate = LoopbackServer.Gate()
         let server = try await LoopbackServer.start { _ in .held(by: gate, then: .empty()) }
         let curl = try Curl.start(["--parallel", "--parallel-immediate", "--parallel-max", "7", "\(server.url)/[1-30]"])
@@ -77,7 +77,7 @@ import Testing
         #expect(server.maximumConcurrentRequests == 7)
     }
 
-    @Test func sequentialRequestsAreNeverCountedAsConcurrent() async throws {
+    @Test func `Sequential requests are never counted as concurrent`() async throws {
         let server = try await LoopbackServer.start { _ in .large(byteCount: 300_000) }
         let curl = try Curl.start(["--no-keepalive", "--header", "Connection: close", "\(server.url)/[1-200]"])
         #expect(await curl.status == 0)

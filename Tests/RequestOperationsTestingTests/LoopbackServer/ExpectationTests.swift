@@ -5,7 +5,7 @@ import Testing
 @Suite struct ExpectationTests {
     private static let request = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
 
-    @Test func anExpectingClientIsToldToContinue() async throws {
+    @Test func `An expecting client is told to continue`() async throws {
         let server = try await LoopbackServer.start { .body($0.body) }
         let received = try await RawClient.connected(to: server.port) { client in
             try client.send(ExpectationTests.request)
@@ -22,7 +22,7 @@ import Testing
         #expect(curl.text.hasSuffix("body"))
     }
 
-    @Test func aRejectedExpectationIsAnsweredBeforeTheBodyAndEndsTheConnection() async throws {
+    @Test func `A rejected expectation is answered before the body and ends the connection`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .rejectingExpectation())
         let received = try await RawClient.exchange(server.port, ExpectationTests.request)
@@ -30,7 +30,7 @@ import Testing
         #expect(server.requests.map(\.isBodyComplete) == [false])
     }
 
-    @Test func curlSendsNoBodyAfterARejection() async throws {
+    @Test func `Curl sends no body after a rejection`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .rejectingExpectation(401))
         let curl = try await Curl.get(
@@ -39,7 +39,7 @@ import Testing
         #expect(curl.text == "401 0")
     }
 
-    @Test func anAnswerBeforeTheBodyReachesAClientThatIsStillSending() async throws {
+    @Test func `An answer before the body reaches a client that is still sending`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .withoutReadingBody(.status(413)))
         let curl = try await Curl.get(
@@ -48,7 +48,7 @@ import Testing
         #expect(curl.text == "413")
     }
 
-    @Test func aResponseThatLeavesTheBodyUnreadKeepsTheConnectionIfThereIsNone() async throws {
+    @Test func `A response that leaves the body unread keeps the connection if there is none`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .withoutReadingBody(.text("ok")))
         let url = server.url.absoluteString

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct FaultTests {
-    @Test func aStallRunsIntoTheTimeLimitOfTheClient() async throws {
+    @Test func `A stall runs into the time limit of the client`() async throws {
         let server = try await LoopbackServer.start { _ in .stall }
         let curl = try await Curl.get(server.url, "--max-time", "0.1")
         #expect(curl.exitCode == .timedOut)
@@ -13,7 +13,7 @@ import Testing
         #expect(ended[0].requestsServed == 0)
     }
 
-    @Test func aStalledBodyDeliversWhatItPromisedAndNoMore() async throws {
+    @Test func `A stalled body delivers what it promised and no more`() async throws {
         let server = try await LoopbackServer.start { _ in .stallBody(after: 300, of: 1000) }
         let curl = try await Curl.get(server.url, "--max-time", "5")
         #expect(curl.exitCode == .timedOut)
@@ -21,7 +21,7 @@ import Testing
         #expect(curl.errors.contains("with 300 out of 1000 bytes received"))
     }
 
-    @Test func aDripArrivesPieceByPiece() async throws {
+    @Test func `A drip arrives piece by piece`() async throws {
         let server = try await LoopbackServer.start { _ in
             .drip(Data("abcdefgh".utf8), chunk: 3, every: .milliseconds(40))
         }
@@ -37,7 +37,7 @@ import Testing
         #expect(first == "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nabc")
     }
 
-    @Test func aTruncatedBodyIsAPartialFile() async throws {
+    @Test func `A truncated body is a partial file`() async throws {
         let server = try await LoopbackServer.start { _ in .truncated(declared: 100, sending: 40) }
         let curl = try await Curl.get(server.url)
         #expect(curl.exitCode == .partialFile)
@@ -45,14 +45,14 @@ import Testing
         #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .closedByServer)
     }
 
-    @Test func aTruncatedChunkIsAPartialFile() async throws {
+    @Test func `A truncated chunk is a partial file`() async throws {
         let server = try await LoopbackServer.start { _ in .truncatedChunked }
         let curl = try await Curl.get(server.url)
         #expect(curl.exitCode == .partialFile)
         #expect(curl.text == "firstsec")
     }
 
-    @Test func aContentLengthTooLongLeavesTheClientWaiting() async throws {
+    @Test func `A content length too long leaves the client waiting`() async throws {
         let server = try await LoopbackServer.start { _ in .contentLength(declared: 9, body: Data("four".utf8)) }
         let curl = try await Curl.get(server.url, "--max-time", "5")
         #expect(curl.exitCode == .timedOut)
@@ -61,7 +61,7 @@ import Testing
         #expect(try await Curl.get(server.url).exitCode == .partialFile)
     }
 
-    @Test func aContentLengthTooShortLeavesTheRestInTheWay() async throws {
+    @Test func `A content length too short leaves the rest in the way`() async throws {
         let server = try await LoopbackServer.start { _ in .contentLength(declared: 2, body: Data("four".utf8)) }
         let curl = try await Curl.get(server.url)
         #expect(curl.exitCode == .success)
@@ -73,7 +73,7 @@ import Testing
         #expect(received == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nfour")
     }
 
-    @Test func aResetIsAReceiveError() async throws {
+    @Test func `A reset is a receive error`() async throws {
         let server = try await LoopbackServer.start { _ in .reset }
         let curl = try await Curl.get(server.url)
         #expect(curl.exitCode == .receiveError)
@@ -83,7 +83,7 @@ import Testing
         #expect(ended[0].bytesSent == 0)
     }
 
-    @Test func aResetBodyArrivesUpToItsReset() async throws {
+    @Test func `A reset body arrives up to its reset`() async throws {
         let server = try await LoopbackServer.start { _ in .resetBody(after: 500_000, of: 1_000_000) }
         let curl = try await Curl.get(server.url)
         #expect(curl.exitCode == .receiveError)
@@ -91,7 +91,7 @@ import Testing
         #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .resetByServer)
     }
 
-    @Test func closingWithoutAnswerIsAnEmptyReply() async throws {
+    @Test func `Closing without answer is an empty reply`() async throws {
         let server = try await LoopbackServer.start { _ in .closeWithoutAnswer }
         #expect(try await Curl.get(server.url).exitCode == .emptyReply)
         #expect(try await Curl.get(server.url, "--data", "body").exitCode == .emptyReply)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized) struct LoadTests {
     // The peak is that of a process: these two have one of their own.
 
-    @Test func aGibibyteIsDownloadedWithoutBeingHeldInMemory() async {
+    @Test func `A gibibyte is downloaded without being held in memory`() async {
         await #expect(processExitsWith: .success) {
             let server = try await LoopbackServer.start { _ in .large(byteCount: 1 << 30) }
             let curl = try await Curl.get(server.url, "--output", "/dev/null", "--write-out", "%{size_download}")
@@ -15,12 +15,12 @@ import Testing
         }
     }
 
-    @Test func aLargeBodyIsThePatternThroughout() async throws {
+    @Test func `A large body is the pattern throughout`() async throws {
         let server = try await LoopbackServer.start { _ in .large(byteCount: 1_000_003) }
         #expect(try await Curl.get(server.url).output == pattern(1_000_003))
     }
 
-    @Test func aLargeFileIsUploadedWithoutBeingHeldInMemory() async {
+    @Test func `A large file is uploaded without being held in memory`() async {
         await #expect(processExitsWith: .success) {
             let server = try await LoopbackServer.start()
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func anEndlessBodyWaitsForItsReaderAndEndsWithIt() async throws {
+    @Test func `An endless body waits for its reader and ends with it`() async throws {
         let server = try await LoopbackServer.start { _ in .endless(chunk: Data("again ".utf8)) }
         let curl = try await Curl.get(server.url, "--max-time", "2", "--limit-rate", "100K")
         #expect(curl.exitCode == .timedOut)
@@ -49,7 +49,7 @@ import Testing
         #expect(ended.bytesSent < 40_000_000)
     }
 
-    @Test func aThousandConnectionsAreServedAtATime() async throws {
+    @Test func `A thousand connections are served at a time`() async throws {
         let gate = LoopbackServer.Gate()
         let server = try await LoopbackServer.start { _ in .held(by: gate, then: .text("ok")) }
         let curls = try (1...4).map { _ in
@@ -64,7 +64,7 @@ import Testing
         #expect(ended.map(\.requestsServed).reduce(0, +) == 1000)
     }
 
-    @Test func aThousandRequestsShareOneConnection() async throws {
+    @Test func `A thousand requests share one connection`() async throws {
         let server = try await LoopbackServer.start { _ in .text("ok") }
         let curl = try await Curl.run(["\(server.url)/[1-1000]"])
         #expect(curl.text == String(repeating: "ok", count: 1000))

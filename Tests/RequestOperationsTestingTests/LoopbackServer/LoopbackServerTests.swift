@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct LoopbackServerTests {
-    @Test func theKernelChoosesAPortOn127001() async throws {
+    @Test func `The kernel chooses a port on the loopback address`() async throws {
         let first = try await LoopbackServer.start()
         let second = try await LoopbackServer.start()
         #expect(first.port > 0)
@@ -13,14 +13,14 @@ import Testing
         #expect(first.url("a") == first.url("/a"))
     }
 
-    @Test func anUnroutedPathAnswers404() async throws {
+    @Test func `An unrouted path answers 404`() async throws {
         let server = try await LoopbackServer.start()
         let curl = try await Curl.get(server.url("/nothing"), "--write-out", "%{http_code}")
         #expect(curl.exitCode == .success)
         #expect(curl.text == "404")
     }
 
-    @Test func aRouteGivesItsResponsesInTurnAndThenRepeatsTheLast() async throws {
+    @Test func `A route gives its responses in turn and then repeats the last`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/users", .status(503), .status(429), .text("Ada"))
         let url = server.url("/users").absoluteString
@@ -28,7 +28,7 @@ import Testing
         #expect(curl.text == "503 429 Ada200 Ada200 ")
     }
 
-    @Test func aRouteWithoutQueryMatchesEveryQueryAndOneWithAQueryGoesFirst() async throws {
+    @Test func `A route without query matches every query and one with a query goes first`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/users", .text("any "))
         server.route("/users?page=2", .text("two "))
@@ -37,7 +37,7 @@ import Testing
         #expect(curl.text == "any any two ")
     }
 
-    @Test func aProxyRequestIsRoutedByThePathOfItsAbsoluteTarget() async throws {
+    @Test func `A proxy request is routed by the path of its absolute target`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/a", .text("through the proxy"))
         let curl = try await Curl.run([
@@ -48,7 +48,7 @@ import Testing
         #expect(server.requests.map(\.path) == ["/a"])
     }
 
-    @Test func theHandlerAnswersWhatHasNoRoute() async throws {
+    @Test func `The handler answers what has no route`() async throws {
         let server = try await LoopbackServer.start { request in .text("\(request.method) \(request.path) ") }
         server.route("/routed", .text("routed "))
         let curl = try await Curl.run(["/free", "/routed"].map { server.url($0).absoluteString })
@@ -57,14 +57,14 @@ import Testing
         #expect(try await Curl.get(server.url("/free")).text == "another")
     }
 
-    @Test func afterStopConnectionsAreRefused() async throws {
+    @Test func `After stop connections are refused`() async throws {
         let server = try await LoopbackServer.start()
         server.stop()
         server.stop()
         #expect(try await Curl.get(server.url).exitCode == .couldNotConnect)
     }
 
-    @Test func stopEndsTheRequestsInFlight() async throws {
+    @Test func `Stop ends the requests in flight`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .stall)
         async let curl = Curl.get(server.url("/"))
@@ -75,7 +75,7 @@ import Testing
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test func aServerStopsWhenItsLastReferenceGoes() async throws {
+    @Test func `A server stops when its last reference goes`() async throws {
         // The kernel gives nobody such a port by itself, so no other test has it when the server has gone.
         var server: LoopbackServer?
         for port in (20_000..<30_000).shuffled() where server == nil {
@@ -86,7 +86,7 @@ import Testing
         #expect(try await Curl.get(url).exitCode == .couldNotConnect)
     }
 
-    @Test func aStoppedServerCanBeFollowedByAnotherOnItsPort() async throws {
+    @Test func `A stopped server can be followed by another on its port`() async throws {
         let first = try await LoopbackServer.start()
         first.route("/", .text("first"))
         #expect(try await Curl.get(first.url).text == "first")
@@ -96,22 +96,24 @@ import Testing
         #expect(try await Curl.get(first.url).text == "second")
     }
 
-    @Test func aTakenPortIsAnError() async throws {
+    @Test func `A taken port is an error`() async throws {
         let server = try await LoopbackServer.start()
         await #expect(throws: (any Error).self) { try await LoopbackServer.start(port: server.port) }
     }
 
-    @Test(arguments: ["/a b", "/ü?q={x}", "/a%20b"]) func aRouteAndAURLOfOnePathMeet(_ path: String) async throws {
+    @Test(arguments: ["/a b", "/ü?q={x}", "/a%20b"]) func `A route and a URL of one path meet`(_ path: String)
+        async throws
+    {
         let server = try await LoopbackServer.start()
         server.route(path, .text("here"))
         #expect(try await Curl.get(server.url(path)).text == "here")
     }
 
-    @Test(arguments: [70_000, -1]) func aNumberThatIsNoPortIsAnError(port: Int) async throws {
+    @Test(arguments: [70_000, -1]) func `A number that is no port is an error`(port: Int) async throws {
         await #expect(throws: (any Error).self) { try await LoopbackServer.start(port: port) }
     }
 
-    @Test func itListensOnIPv6WhenAsked() async throws {
+    @Test func `It listens on IPv6 when asked`() async throws {
         let server = try await LoopbackServer.start(includingIPv6: true) { _ in .text("six") }
         let url = "http://[::1]:\(server.port)/"
         #expect(try await Curl.run(["--globoff", url]).text == "six")

@@ -40,7 +40,7 @@ import Testing
         #expect(server.requests.allSatisfy { !$0.isBodyComplete })
     }
 
-    @Test func anOversizedHeadIsRefusedWith431() async throws {
+    @Test func `An oversized head is refused with 431`() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         let status = ["--output", "/dev/null", "--write-out", "%{http_code}"]
         let short = ["--header", "X-Long: \(String(repeating: "a", count: 60_000))"]
@@ -52,21 +52,21 @@ import Testing
         #expect(received.hasPrefix("HTTP/1.1 431 "))
     }
 
-    @Test func trailersWithoutEndAreRefusedWith431() async throws {
+    @Test func `Trailers without end are refused with 431`() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
         let trailers = String(repeating: "X: \(String(repeating: "a", count: 8000))\r\n", count: 9)
         #expect(try await RawClient.exchange(server.port, head + trailers).hasPrefix("HTTP/1.1 431 "))
     }
 
-    @Test func anExtensionOfAChunkIsIgnored() async throws {
+    @Test func `An extension of a chunk is ignored`() async throws {
         let server = try await LoopbackServer.start { .body($0.body) }
         let request = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
         let received = try await RawClient.exchange(server.port, request + "5 ; a=b\r\nhello\r\n0\r\n\r\n")
         #expect(received.hasSuffix("hello"))
     }
 
-    @Test func garbageIsRefusedAndTheNextClientServed() async throws {
+    @Test func `Garbage is refused and the next client served`() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         var state: UInt64 = 1
         for length in 1...200 {
@@ -85,21 +85,21 @@ import Testing
         #expect(try await Curl.get(server.url).text == "accepted")
     }
 
-    @Test func bareLineFeedsAndEmptyLinesBeforeARequestAreTolerated() async throws {
+    @Test func `Bare line feeds and empty lines before a request are tolerated`() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         let received = try await RawClient.exchange(
             server.port, "\r\n\nGET / HTTP/1.1\nHost:a\nConnection: x, Close\n\n")
         #expect(received.hasSuffix("accepted"))
     }
 
-    @Test func anHTTP10ClientGetsItsAnswerAndTheEndOfTheConnection() async throws {
+    @Test func `An HTTP10 client gets its answer and the end of the connection`() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         let received = try await RawClient.exchange(server.port, "GET / HTTP/1.0\r\n\r\n")
         #expect(received.hasSuffix("Connection: close\r\n\r\naccepted"))
         #expect(try await Curl.get(server.url, "--http1.0").text == "accepted")
     }
 
-    @Test func aClientThatSendsByteByByteIsUnderstood() async throws {
+    @Test func `A client that sends byte by byte is understood`() async throws {
         let server = try await LoopbackServer.start { .body($0.body) }
         let received = try await RawClient.connected(to: server.port) { client in
             for byte in "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n".utf8 {
@@ -110,7 +110,7 @@ import Testing
         #expect(received.hasPrefix("HTTP/1.1 200 OK"))
     }
 
-    @Test func aClientThatHasFinishedSendingStillGetsItsAnswer() async throws {
+    @Test func `A client that has finished sending still gets its answer`() async throws {
         let server = try await LoopbackServer.start { _ in .text("accepted") }
         let received = try await RawClient.connected(to: server.port) { client in
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct RequestLogTests {
-    @Test func aRequestIsLoggedAsItStoodOnTheWire() async throws {
+    @Test func `A request is logged as it stood on the wire`() async throws {
         let server = try await LoopbackServer.start()
         let start = ContinuousClock.now
         _ = try await Curl.get(
@@ -24,7 +24,7 @@ import Testing
         #expect(start < request.instant && request.instant < .now)
     }
 
-    @Test func aChunkedBodyIsDecodedWithItsTrailers() async throws {
+    @Test func `A chunked body is decoded with its trailers`() async throws {
         let server = try await LoopbackServer.start()
         let curl = try await Curl.get(
             server.url, "--upload-file", "-", "--header", "Transfer-Encoding: chunked", input: pattern(200_000))
@@ -39,7 +39,7 @@ import Testing
         #expect(server.requests[1].trailers["x-sum"] == "13")
     }
 
-    @Test func aBodyBeyondTheLimitIsCountedAndSummedButNotKept() async throws {
+    @Test func `A body beyond the limit is counted and summed but not kept`() async throws {
         let server = try await LoopbackServer.start(keptBodyLimit: 1000)
         for count in [1000, 1001] {
             _ = try await Curl.get(server.url, "--data-binary", "@-", input: pattern(count))
@@ -49,7 +49,7 @@ import Testing
         #expect(server.requests.map(\.bodyChecksum) == [1000, 1001].map { LoopbackServer.Checksum(pattern($0)).value })
     }
 
-    @Test func aBodyThatBreaksOffIsLoggedAsIncomplete() async throws {
+    @Test func `A body that breaks off is logged as incomplete`() async throws {
         let server = try await LoopbackServer.start()
         try await RawClient.connected(to: server.port) { client in
             try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nfour")
@@ -60,7 +60,7 @@ import Testing
         #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .closedByPeer)
     }
 
-    @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
+    @Test func `Pipelined requests are answered in order`() async throws {
         let server = try await LoopbackServer.start { .text($0.path) }
         let requests = (1...50).map { "POST /\($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n\r\n" }
         let received = try await RawClient.exchange(
@@ -72,7 +72,7 @@ import Testing
         #expect(server.connections.map(\.requestsServed) == [51])
     }
 
-    @Test func requestsOnOneConnectionBearItsNumber() async throws {
+    @Test func `Requests on one connection bear its number`() async throws {
         let server = try await LoopbackServer.start()
         let url = server.url.absoluteString
         _ = try await Curl.run([url, url])
@@ -81,7 +81,7 @@ import Testing
         #expect(server.connections.map(\.id) == [1, 2])
     }
 
-    @Test func aWaitForRequestsEndsWithTheLastOfThem() async throws {
+    @Test func `A wait for requests ends with the last of them`() async throws {
         let server = try await LoopbackServer.start { _ in .stall }
         async let requests = server.requests(atLeast: 2)
         let curls = try (1...2).map { _ in try Curl.start([server.url.absoluteString]) }
@@ -89,14 +89,14 @@ import Testing
         for curl in curls { curl.send(SIGKILL) }
     }
 
-    @Test func aWaitThatIsAlreadyMetReturnsAtOnceEvenAfterStop() async throws {
+    @Test func `A wait that is already met returns at once even after stop`() async throws {
         let server = try await LoopbackServer.start()
         _ = try await Curl.get(server.url)
         server.stop()
         #expect(try await server.requests(atLeast: 1, timeout: .zero).count == 1)
     }
 
-    @Test func aLimitedLogHoldsTheLastRequestsAndConnections() async throws {
+    @Test func `A limited log holds the last requests and connections`() async throws {
         let server = try await LoopbackServer.start(logLimit: 3) { _ in .closing(.text("")) }
         for number in 1...20 { _ = try await Curl.get(server.url("/\(number)")) }
         #expect(try await server.requests(atLeast: 20).map(\.path) == ["/18", "/19", "/20"])
@@ -104,14 +104,14 @@ import Testing
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test func aWaitEndsWithItsTimeLimit() async throws {
+    @Test func `A wait ends with its time limit`() async throws {
         let server = try await LoopbackServer.start()
         await #expect(throws: LoopbackServer.WaitError.timedOut) {
             try await server.requests(atLeast: 1, timeout: .milliseconds(10))
         }
     }
 
-    @Test func aWaitEndsWhenTheServerIsStopped() async throws {
+    @Test func `A wait ends when the server is stopped`() async throws {
         let server = try await LoopbackServer.start()
         let wait = Task { try await server.requests(atLeast: 1) }
         let another = Task { try await server.connectionsClosed(atLeast: 1) }
@@ -120,7 +120,7 @@ import Testing
         await #expect(throws: LoopbackServer.WaitError.serverStopped) { try await another.value }
     }
 
-    @Test func aWaitEndsWhenItsTaskIsCancelled() async throws {
+    @Test func `A wait ends when its task is cancelled`() async throws {
         let server = try await LoopbackServer.start()
         let wait = Task { try await server.requests(atLeast: 1) }
         wait.cancel()

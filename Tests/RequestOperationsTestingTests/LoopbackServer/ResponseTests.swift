@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite struct ResponseTests {
-    @Test func aStatusCarriesItsFieldsInOrderAndItsBody() async throws {
+    @Test func `A status carries its fields in order and its body`() async throws {
         let server = try await LoopbackServer.start { _ in
             .status(418, fields: ["X-Tea": "green", "Set-Cookie": "a=1", "Set-Cookie": "b=2"], body: Data("pot".utf8))
         }
@@ -29,7 +29,7 @@ import Testing
         (.empty(201), "201  0"),
         (.redirect(to: "/", status: 308), "308  0"),
     ])
-    func aCompleteResponseHasItsStatusTypeAndLength(_ response: LoopbackServer.Response, _ expected: String)
+    func `A complete response has its status type and length`(_ response: LoopbackServer.Response, _ expected: String)
         async throws
     {
         let server = try await LoopbackServer.start { _ in response }
@@ -39,13 +39,13 @@ import Testing
         #expect(curl.text == expected)
     }
 
-    @Test func a204HasNoContentLengthAndNoBody() async throws {
+    @Test func `A 204 has no content length and no body`() async throws {
         let server = try await LoopbackServer.start { _ in .closing(.status(204, body: Data("body".utf8))) }
         let received = try await RawClient.exchange(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(received == "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
     }
 
-    @Test func redirectsLeadCurlToTheirLocation() async throws {
+    @Test func `Redirects lead curl to their location`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/a", .redirect(to: "/b"))
         server.route("/b", .redirect(to: server.url("/c").absoluteString, status: 307))
@@ -54,7 +54,7 @@ import Testing
         #expect(curl.text == "here 2")
     }
 
-    @Test func aRedirectToItselfIsALoop() async throws {
+    @Test func `A redirect to itself is a loop`() async throws {
         let server = try await LoopbackServer.start { .redirect(to: $0.path) }
         let curl = try await Curl.get(server.url("/a"), "--location", "--max-redirs", "5")
         #expect(curl.exitCode == .tooManyRedirects)
@@ -65,7 +65,8 @@ import Testing
         LoopbackServer.Response.text("body"), .large(byteCount: 1 << 40), .chunked([Data("body".utf8)]),
         .stallBody(after: 1, of: 2), .endless(chunk: Data("body".utf8)), .truncated(declared: 2, sending: 1),
     ])
-    func aHeadRequestGetsTheHeadAloneAndKeepsTheConnection(_ response: LoopbackServer.Response) async throws {
+    func `A head request gets the head alone and keeps the connection`(_ response: LoopbackServer.Response) async throws
+    {
         let server = try await LoopbackServer.start { _ in response }
         let url = server.url.absoluteString
         let curl = try await Curl.run(["--head", "--write-out", "%{http_code} %{size_download}\n", url, url])
@@ -74,7 +75,7 @@ import Testing
         #expect(server.connections.map(\.requestsServed) == [2])
     }
 
-    @Test func chunksAndTrailersArriveAsTheyWereGiven() async throws {
+    @Test func `Chunks and trailers arrive as they were given`() async throws {
         let pieces = ["one ", "", "two"].map { Data($0.utf8) }
         let server = try await LoopbackServer.start { _ in
             .closing(.chunked(pieces, fields: ["Trailer": "X-Sum"], trailers: ["X-Sum": "7"]))
@@ -84,7 +85,7 @@ import Testing
         #expect(received.hasSuffix("\r\n\r\n4\r\none \r\n3\r\ntwo\r\n0\r\nX-Sum: 7\r\n\r\n"))
     }
 
-    @Test func interimHeadsComeBeforeTheResponse() async throws {
+    @Test func `Interim heads come before the response`() async throws {
         let server = try await LoopbackServer.start { _ in
             .informational(103, fields: ["Link": "</a.css>"], then: .informational(102, then: .text("late")))
         }
@@ -95,14 +96,14 @@ import Testing
         #expect(curl.text.hasSuffix("\r\n\r\nlate"))
     }
 
-    @Test func rawBytesArriveVerbatim() async throws {
+    @Test func `Raw bytes arrive verbatim`() async throws {
         let bytes = "HTP/9.9 what\n\0\u{7F}"
         let server = try await LoopbackServer.start { _ in .closing(.raw(Data(bytes.utf8))) }
         #expect(try await RawClient.exchange(server.port, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n") == bytes)
         #expect(try await Curl.get(server.url).exitCode == .unsupportedProtocol)
     }
 
-    @Test func aClosingResponseSaysSoAndEndsTheConnection() async throws {
+    @Test func `A closing response says so and ends the connection`() async throws {
         let server = try await LoopbackServer.start { _ in .closing(.text("bye")) }
         let url = server.url.absoluteString
         let curl = try await Curl.run(["--include", url, url])
@@ -112,7 +113,7 @@ import Testing
         #expect(ended.map(\.requestsServed) == [1, 1])
     }
 
-    @Test func aDelayedResponseComesNoEarlierThanItsDelay() async throws {
+    @Test func `A delayed response comes no earlier than its delay`() async throws {
         let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(150), then: .text("late")) }
         let curl = try await Curl.get(server.url, "--write-out", " %{time_starttransfer}")
         let words = curl.text.split(separator: " ")
@@ -120,7 +121,7 @@ import Testing
         #expect(try #require(Double(words[1])) >= 0.15)
     }
 
-    @Test func aGateHoldsResponsesUntilItIsOpened() async throws {
+    @Test func `A gate holds responses until it is opened`() async throws {
         let gate = LoopbackServer.Gate()
         let server = try await LoopbackServer.start { _ in .held(by: gate, then: .text("open")) }
         async let first = Curl.get(server.url)

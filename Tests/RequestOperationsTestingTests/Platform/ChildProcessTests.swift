@@ -14,25 +14,25 @@ import Testing
         return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     }
 
-    @Test func itsStatusIsWhatItExitsWith() async throws {
+    @Test func `Its status is what it exits with`() async throws {
         #expect(try await ChildProcess("sh", ["-c", "exit 7"]).status == 7)
         #expect(try ChildProcess("sh", ["-c", "exit 8"]).waitUntilExit() == 8)
     }
 
-    @Test func aSignalThatEndsItIsItsStatus() async throws {
+    @Test func `A signal that ends it is its status`() async throws {
         let child = try ChildProcess("sleep", ["60"])
         child.send(SIGKILL)
         #expect(await child.status == -SIGKILL)
     }
 
-    @Test func aSignalAfterItsEndGoesNowhere() async throws {
+    @Test func `A signal after its end goes nowhere`() async throws {
         let child = try ChildProcess("true", [])
         _ = await child.status
         child.send(SIGKILL)
         #expect(await child.status == 0)
     }
 
-    @Test func itReadsItsInputAndRunsInItsFolderWithItsVariables() async throws {
+    @Test func `It reads its input and runs in its folder with its variables`() async throws {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data("input".utf8))
         try pipe.fileHandleForWriting.close()
@@ -42,7 +42,7 @@ import Testing
         #expect(output == "input/\nvalue\n")
     }
 
-    @Test func itHasNoDescriptorOfThisProcess() async throws {
+    @Test func `It has no descriptor of this process`() async throws {
         let pipe = Pipe()
         // Without O_CLOEXEC, as many libraries open theirs.
         let copies = (0..<50).map { _ in dup(pipe.fileHandleForReading.fileDescriptor) }
@@ -51,7 +51,7 @@ import Testing
         #expect(try await output(of: "ls /proc/self/fd | wc -l").trimmingCharacters(in: .whitespacesAndNewlines) == "4")
     }
 
-    @Test func aProgramThatDoesNotExistIsAnError() {
+    @Test func `A program that does not exist is an error`() {
         let error = #expect(throws: ChildProcess.StartError.self) { try ChildProcess("/no/such/program", []) }
         #expect(error?.code == ENOENT)
     }

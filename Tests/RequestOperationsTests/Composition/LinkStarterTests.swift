@@ -9,7 +9,7 @@ import Testing
 
     #if canImport(FoundationNetworking)
         // Without an announcement that it is ready, the queue would keep it for ever.
-        @Test func aQueueComesToALinkThatGotADependencyWhenTheChainWasAboutToStartIt() async throws {
+        @Test func `A queue comes to a link that got a dependency when the chain was about to start it`() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
             let former = ClosureOperation {}
@@ -27,7 +27,7 @@ import Testing
             #expect(queue.operationCount == 0)
         }
 
-        @Test func aQueueIsToldAgainThatALinkIsReadyWhileTheChainRunsIt() {
+        @Test func `A queue is told again that a link is ready while the chain runs it`() {
             var state = OperationState()
             #expect(state.mayBeStartedByQueue)
             #expect(state.start(by: starter) == .run)
@@ -37,7 +37,7 @@ import Testing
         }
     #endif
 
-    @Test func aLinkThatAQueuePutsInLineWhileTheChainIsPutOffIsStarted() async throws {
+    @Test func `A link that a queue puts in line while the chain is put off is started`() async throws {
         let queue = RequestQueue()
         let link = ClosureOperation { 4 }
         link.join(queue)

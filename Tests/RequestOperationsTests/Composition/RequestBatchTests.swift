@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func resultsAreInTheOrderOfTheMembers() async throws {
+    @Test func `Results are in the order of the members`() async throws {
         let doors = (0..<3).map { _ in Door() }
         let batch = RequestBatch(
             (0..<3).map { number in
@@ -28,11 +28,11 @@ import Testing
         #expect(try await batch.values == [0, 1, 2])
     }
 
-    @Test func aBatchWithoutMembersSucceeds() async throws {
+    @Test func `A batch without members succeeds`() async throws {
         #expect(try await run(RequestBatch<Int>([])).isEmpty)
     }
 
-    @Test func allResultsAreCollected() async throws {
+    @Test func `All results are collected`() async throws {
         let batch = RequestBatch(members(50, failing: [3, 7, 11, 19, 23, 31, 43]), policy: .collectAll)
         OperationQueue().addOperation(batch)
         let results = await batch.results
@@ -42,7 +42,7 @@ import Testing
         await #expect(throws: Problem.self) { try await batch.values }
     }
 
-    @Test func theFirstFailureEndsTheOthers() async throws {
+    @Test func `The first failure ends the others`() async throws {
         let never = (0..<49).map { _ in
             ClosureOperation { () -> Int in
                 try await Task.sleep(for: .seconds(600))
@@ -57,7 +57,7 @@ import Testing
         #expect(never.allSatisfy { $0.isCancelled })
     }
 
-    @Test func membersThatDidNotBeginAreCancelled() async throws {
+    @Test func `Members that did not begin are cancelled`() async throws {
         let members = members(10, failing: [0])
         let batch = RequestBatch(members, maximumConcurrency: 1)
         #expect(await failure(of: batch) is Problem)
@@ -65,7 +65,7 @@ import Testing
         #expect(await batch.results.count == 10)
     }
 
-    @Test func aQuorumIsEnough() async throws {
+    @Test func `A quorum is enough`() async throws {
         let stuck = ClosureOperation { () -> Int in
             try await Task.sleep(for: .seconds(600))
             return 0
@@ -75,15 +75,15 @@ import Testing
         #expect(try await batch.values == [0, 2, 3] && stuck.isCancelled)
     }
 
-    @Test func withoutAQuorumTheBatchFailsWithTheFirstError() async throws {
+    @Test func `Without a quorum the batch fails with the first error`() async throws {
         #expect(await failure(of: RequestBatch(members(4, failing: [0, 1]), policy: .quorum(3))) is Problem)
     }
 
-    @Test func aQuorumThatIsTooLargeIsAnError() async throws {
+    @Test func `A quorum that is too large is an error`() async throws {
         #expect(await failure(of: RequestBatch(members(2), policy: .quorum(3))) is RequestBatchError)
     }
 
-    @Test func noMoreRunAtOnceThanAllowed() async throws {
+    @Test func `No more run at once than allowed`() async throws {
         let running = Locked((now: 0, most: 0))
         let batch = RequestBatch(
             (0..<40).map { _ in
@@ -97,7 +97,7 @@ import Testing
         #expect(running.withLock { $0.most } <= 4)
     }
 
-    @Test func aSequenceMakesTheNextMemberWhenItCanBegin() async throws {
+    @Test func `A sequence makes the next member when it can begin`() async throws {
         let made = Collector<Int>()
         let door = Door()
         let sequence = (0..<1000).lazy.map { number in
@@ -116,7 +116,7 @@ import Testing
         #expect(batch.progress.fractionCompleted == 1)
     }
 
-    @Test func cancellingItCancelsItsMembers() async throws {
+    @Test func `Cancelling it cancels its members`() async throws {
         let begun = Collector<Void>()
         let members = (0..<4).map { _ in
             ClosureOperation {
@@ -133,7 +133,7 @@ import Testing
         #expect(begun.count == 2)
     }
 
-    @Test func cancellingItBeforeTheStartCancelsItsMembers() async throws {
+    @Test func `Cancelling it before the start cancels its members`() async throws {
         let members = members(3)
         let batch = RequestBatch(members)
         batch.cancel()
@@ -141,7 +141,7 @@ import Testing
         #expect(members.allSatisfy { $0.isCancelled })
     }
 
-    @Test func aMemberThatIsCancelledCountsAsFailed() async throws {
+    @Test func `A member that is cancelled counts as failed`() async throws {
         let members = members(3)
         members[1].cancel()
         let batch = RequestBatch(members, policy: .collectAll)
@@ -150,7 +150,7 @@ import Testing
         #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
     }
 
-    @Test func inAQueueOfWidthOneItsRequestsTakeTheOnlyPlaceInTurn() async throws {
+    @Test func `In a queue of width one its requests take the only place in turn`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let transport = ScriptedTransport((0..<5).map { _ in .body(Data()) })
@@ -159,14 +159,14 @@ import Testing
         #expect(try await batch.values.count == 5)
     }
 
-    @Test func aResponseWithoutContentIsASuccess() async throws {
+    @Test func `A response without content is a success`() async throws {
         let transport = ScriptedTransport([.status(204), .status(204)])
         let batch = RequestBatch((0..<2).map { _ in URLRequestOperation(anyRequest, configuration: .over(transport)) })
         OperationQueue().addOperation(batch)
         #expect(try await batch.values == [Data(), Data()])
     }
 
-    @Test func batchesCanBeMembers() async throws {
+    @Test func `Batches can be members`() async throws {
         let batch = RequestBatch([RequestBatch(members(2)), RequestBatch(members(3))])
         OperationQueue().addOperation(batch)
         #expect(try await batch.values.map(\.count) == [2, 3])

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: Use.allCases)
-    func aQueueOfWidthOneRunsWhatTheFirstLinkOfItsChainRunsOnIt(use: Use) async throws {
+    func `A queue of width one runs what the first link of its chain runs on it`(use: Use) async throws {
         let queue = Self.queue(width: 1)
         let chain = Self.link(use, on: queue).then { text in Work { text + "y" } }
         queue.addOperation(chain)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: Use.allCases)
-    func aQueueOfWidthOneRunsWhatANextLinkMadeBeforeRunsOnIt(use: Use) async throws {
+    func `A queue of width one runs what a next link made before runs on it`(use: Use) async throws {
         let queue = Self.queue(width: 1)
         let next = Self.link(use, on: queue)
         let chain = Work {}.then { next }
@@ -46,7 +46,7 @@ import Testing
         #expect(try await chain.value == "x")
     }
 
-    @Test func aFullQueueRunsWhatTheFirstLinksOfItsChainsRunOnIt() async throws {
+    @Test func `A full queue runs what the first links of its chains run on it`() async throws {
         let queue = Self.queue(width: 4)
         queue.isSuspended = true
         let chains = (0..<4).map { _ in Self.link(.adapter, on: queue).then { text in Work { text } } }
@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test(arguments: Use.allCases)
-    func theMainQueueRunsWhatTheFirstLinkOfItsChainRunsOnIt(use: Use) async throws {
+    func `The main queue runs what the first link of its chain runs on it`(use: Use) async throws {
         let chain = Self.link(use, on: .main).then { text in Work { text } }
         OperationQueue.main.addOperation(chain)
         #expect(try await chain.value == "x")
     }
 
-    @Test func aChainOfChainsGivesItsPlaceToItsInnermostLink() async throws {
+    @Test func `A chain of chains gives its place to its innermost link`() async throws {
         let queue = Self.queue(width: 1)
         let chain = Self.link(.adapter, on: queue).then { text in Work { text + "y" } }
             .then { text in Work { text + "z" } }
@@ -70,7 +70,7 @@ import Testing
         #expect(try await chain.value == "xyz")
     }
 
-    @Test func aLinkThatWaitedForADependencyHasThePlaceOfItsChain() async throws {
+    @Test func `A link that waited for a dependency has the place of its chain`() async throws {
         let queue = Self.queue(width: 1)
         let first = Self.link(.adapter, on: queue)
         let dependency = Work {}
@@ -81,7 +81,7 @@ import Testing
         #expect(try await chain.value == "x")
     }
 
-    @Test func whatALinkRunsOnAnotherQueueRunsThere() async throws {
+    @Test func `What a link runs on another queue runs there`() async throws {
         let other = OperationQueue()
         let seen = Locked<OperationQueue?>(nil)
         var configuration = RequestConfiguration.scripted([.body(Data())])

@@ -5,12 +5,12 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RequestChainTests {
     // MARK: The value's way
 
-    @Test func theNextLinkIsMadeFromTheValueOfTheFirst() async throws {
+    @Test func `The next link is made from the value of the first`() async throws {
         let chain = ClosureOperation { 20 }.then { value in ClosureOperation { "\(value + 1)" } }
         #expect(try await run(chain) == "21")
     }
 
-    @Test func requestsAreLinks() async throws {
+    @Test func `Requests are links`() async throws {
         let transport = ScriptedTransport([.body(Data("/next".utf8)), .body(Data("end".utf8))])
         let chain = URLRequestOperation(anyRequest, decoder: .string, configuration: .over(transport)).then { path in
             let next = URLRequest(url: URL(string: "http://example.invalid\(path)")!)
@@ -20,27 +20,27 @@ import Testing
         #expect(transport.requests.map { $0.url?.path } == ["/path", "/next"])
     }
 
-    @Test func aChainCanBeTheFirstLink() async throws {
+    @Test func `A chain can be the first link`() async throws {
         let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }.then { two in
             ClosureOperation { two * 10 }
         }
         #expect(try await run(chain) == 20)
     }
 
-    @Test func aChainCanBeTheNextLink() async throws {
+    @Test func `A chain can be the next link`() async throws {
         let chain = ClosureOperation { 1 }.then { one in
             ClosureOperation { one + 1 }.then { two in ClosureOperation { two * 10 } }
         }
         #expect(try await run(chain) == 20)
     }
 
-    @Test func aChainThatIsAFirstLinkHasItsOwnResult() async throws {
+    @Test func `A chain that is a first link has its own result`() async throws {
         let inner = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }
         _ = try await run(inner.then { _ in ClosureOperation {} })
         #expect(try inner.result?.get() == 2)
     }
 
-    @Test func anOperationCanDependOnAChain() async throws {
+    @Test func `An operation can depend on a chain`() async throws {
         let chain = ClosureOperation { 1 }.then { one in ClosureOperation { one + 1 } }
         let dependent = ClosureOperation { [unowned chain] in try chain.result?.get() }
         dependent.addDependency(chain)
@@ -52,7 +52,7 @@ import Testing
 
     // MARK: Failure
 
-    @Test func aFirstLinkThatFailsFailsTheChainAndTheNextIsNotMade() async {
+    @Test func `A first link that fails fails the chain and the next is not made`() async {
         let made = Collector<Void>()
         let chain = ClosureOperation<Int> { throw Mishap() }.then { value in
             made.append(())
@@ -62,17 +62,17 @@ import Testing
         #expect(made.elements.isEmpty)
     }
 
-    @Test func aNextLinkThatFailsFailsTheChain() async {
+    @Test func `A next link that fails fails the chain`() async {
         let chain = ClosureOperation { 1 }.then { _ in ClosureOperation<Int> { throw Mishap() } }
         #expect(await failure(of: chain) is Mishap)
     }
 
-    @Test func anErrorOutOfTheClosureFailsTheChain() async {
+    @Test func `An error out of the closure fails the chain`() async {
         let chain = ClosureOperation { 1 }.then { _ -> ClosureOperation<Int> in throw Mishap() }
         #expect(await failure(of: chain) is Mishap)
     }
 
-    @Test func aFailureInTheMiddleOfAChainOfChainsFailsTheWhole() async {
+    @Test func `A failure in the middle of a chain of chains fails the whole`() async {
         let made = Collector<Int>()
         var chain = ClosureOperation { 0 }.then { value in ClosureOperation { value } }
         for link in 1...9 {
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: Cancellation
 
-    @Test func cancellingTheChainCancelsTheFirstLinkWhileItRuns() async {
+    @Test func `Cancelling the chain cancels the first link while it runs`() async {
         let door = Door()
         let made = Collector<Void>()
         let first = ClosureOperation {
@@ -109,7 +109,7 @@ import Testing
         #expect(chain.isCancelled && first.isCancelled && made.elements.isEmpty)
     }
 
-    @Test func cancellingTheChainCancelsTheNextLinkWhileItRuns() async {
+    @Test func `Cancelling the chain cancels the next link while it runs`() async {
         let door = Door()
         let next = ClosureOperation {
             door.open()
@@ -123,7 +123,7 @@ import Testing
         #expect(next.isCancelled)
     }
 
-    @Test func cancellingTheChainCancelsALinkThatWaitsForADependency() async {
+    @Test func `Cancelling the chain cancels a link that waits for a dependency`() async {
         let door = Door()
         let finished = Door()
         let next = ClosureOperation {}
@@ -141,7 +141,7 @@ import Testing
         #expect(next.isFinished && next.isCancelled)
     }
 
-    @Test func aLinkThatIsMadeWhileTheChainIsCancelledFinishesWithoutBeingRun() async {
+    @Test func `A link that is made while the chain is cancelled finishes without being run`() async {
         let finished = Door()
         let next = ClosureOperation { _ = Issue.record("It was run.") }
         next.whenFinished { _ in finished.open() }
@@ -159,7 +159,7 @@ import Testing
         chain.withLock { $0 = nil }
     }
 
-    @Test func aCancelledLinkCancelsTheChain() async {
+    @Test func `A cancelled link cancels the chain`() async {
         let door = Door()
         let first = ClosureOperation {
             door.open()
@@ -173,7 +173,7 @@ import Testing
         #expect(chain.isCancelled)
     }
 
-    @Test func cancellingAChainOfChainsFinishesEachOfThem() async {
+    @Test func `Cancelling a chain of chains finishes each of them`() async {
         let door = Door()
         let inner = ClosureOperation {
             door.open()
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func aChainThatIsCancelledBeforeItsStartRunsNothing() async {
+    @Test func `A chain that is cancelled before its start runs nothing`() async {
         let first = ClosureOperation {}
         let chain = first.then { _ in ClosureOperation {} }
         chain.cancel()
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: First links that others started
 
-    @Test func theValueOfAFinishedFirstLinkIsTaken() async throws {
+    @Test func `The value of a finished first link is taken`() async throws {
         let runs = Collector<Void>()
         let first = ClosureOperation {
             runs.append(())
@@ -210,7 +210,7 @@ import Testing
         #expect(runs.elements.count == 1)
     }
 
-    @Test func theValueOfARunningFirstLinkIsAwaited() async throws {
+    @Test func `The value of a running first link is awaited`() async throws {
         let door = Door()
         let began = Door()
         let first = ClosureOperation {
@@ -226,7 +226,7 @@ import Testing
         #expect(try await chain.value == 5)
     }
 
-    @Test func aFirstLinkThatWaitsInTheQueueOfTheChainIsRunOnce() async throws {
+    @Test func `A first link that waits in the queue of the chain is run once`() async throws {
         let runs = Collector<Void>()
         let first = ClosureOperation {
             runs.append(())
@@ -247,7 +247,7 @@ import Testing
 
     #if canImport(FoundationNetworking)
         // A queue of Foundation's lets go of what finishes, started by it or not, and on Linux goes on pointing to it.
-        @Test func aFirstLinkThatWaitsInAQueueStaysThereUntilItsTurn() async throws {
+        @Test func `A first link that waits in a queue stays there until its turn`() async throws {
             let runs = Collector<Void>()
             let queue = OperationQueue()
             queue.isSuspended = true
@@ -269,7 +269,7 @@ import Testing
             #expect(runs.elements.count == 1)
         }
 
-        @Test func aForeignOperationMayDependOnALinkThatIsCancelled() async throws {
+        @Test func `A foreign operation may depend on a link that is cancelled`() async throws {
             let (begun, beginner) = AsyncStream<Never>.makeStream()
             let first = ClosureOperation {
                 beginner.finish()
@@ -287,7 +287,7 @@ import Testing
             #expect(dependent.isFinished)
         }
 
-        @Test func aForeignOperationMayDependOnALinkThatAQueueOfOursHoldsBack() async throws {
+        @Test func `A foreign operation may depend on a link that a queue of ours holds back`() async throws {
             let held = RequestQueue()
             held.isSuspended = true
             let first = ClosureOperation {}
@@ -303,7 +303,7 @@ import Testing
             #expect(held.allOperationCount == 0)
         }
 
-        @Test func aLinkThatIsCancelledInAQueueStaysThereUntilItsTurn() async throws {
+        @Test func `A link that is cancelled in a queue stays there until its turn`() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
             let first = ClosureOperation { 4 }
@@ -318,7 +318,7 @@ import Testing
             await queue.drained()
         }
 
-        @Test func whoWaitsForALinkInASuspendedQueueHearsOfItsFinish() async throws {
+        @Test func `Who waits for a link in a suspended queue hears of its finish`() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
             let (gate, opener) = AsyncStream<Never>.makeStream()
@@ -333,7 +333,7 @@ import Testing
             await queue.drained()
         }
 
-        @Test func aLinkThatRunsWhenItsTurnComesLeavesTheQueueAtItsFinish() async throws {
+        @Test func `A link that runs when its turn comes leaves the queue at its finish`() async throws {
             let queue = OperationQueue()
             queue.isSuspended = true
             let (begun, beginner) = AsyncStream<Never>.makeStream()
@@ -354,7 +354,7 @@ import Testing
         }
     #endif
 
-    @Test func theFirstLinkWaitsForItsDependencies() async throws {
+    @Test func `The first link waits for its dependencies`() async throws {
         let order = Collector<String>()
         let dependency = ClosureOperation { order.append("dependency") }
         let first = ClosureOperation { order.append("first") }
@@ -367,7 +367,7 @@ import Testing
         #expect(order.elements == ["dependency", "first"])
     }
 
-    @Test func theFirstLinkStartsWhenItsLastDependencyIsRemoved() async throws {
+    @Test func `The first link starts when its last dependency is removed`() async throws {
         let dependency = ClosureOperation {}
         let first = ClosureOperation { 3 }
         first.addDependency(dependency)
@@ -379,7 +379,7 @@ import Testing
 
     // MARK: Task-local values
 
-    @Test func theTaskLocalValuesOfTheChainHoldInTheClosureAndTheNextLink() async throws {
+    @Test func `The task local values of the chain hold in the closure and the next link`() async throws {
         let first = ClosureOperation { Trace.id }
         let chain = Trace.$id.withValue("a") {
             first.then { before in
@@ -392,7 +392,7 @@ import Testing
 
     // MARK: Ten thousand links
 
-    @Test func aLongChainKeepsNoFinishedOne() async throws {
+    @Test func `A long chain keeps no finished one`() async throws {
         let alive = Locked((now: 0, most: 0))
         var chain = Counted(alive, 0).then { value in Counted(alive, value + 1) }
         for _ in 2...2_000 {
@@ -402,14 +402,14 @@ import Testing
         #expect(alive.withLock { $0.most } < 10)
     }
 
-    @Test func aChainOfTenThousandLinksIsFreedWithoutRecursion() async throws {
+    @Test func `A chain of ten thousand links is freed without recursion`() async throws {
         try await onASmallStack {
             var chain = ClosureOperation { 0 }.then { value in ClosureOperation { value } }
             for _ in 1...10_000 { chain = chain.then { value in ClosureOperation { value } } }
         }
     }
 
-    @Test func twoThousandChainsThatAllRunAreCancelledWithoutRecursion() async throws {
+    @Test func `Two thousand chains that all run are cancelled without recursion`() async throws {
         let began = Door()
         var chains = [
             ClosureOperation {

@@ -18,16 +18,16 @@ import Testing
     }
 
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])
-    func aGroupWithoutMembersSucceeds(order: RequestGroup.Order) async throws {
+    func `A group without members succeeds`(order: RequestGroup.Order) async throws {
         try await run(RequestGroup(order: order))
     }
 
-    @Test func membersOfASerialGroupRunInOrder() async throws {
+    @Test func `Members of a serial group run in order`() async throws {
         try await run((0..<50).map { member($0) }.serialGroup())
         #expect(ran.elements == Array(0..<50))
     }
 
-    @Test func membersOfAConcurrentGroupRunAtOnce() async throws {
+    @Test func `Members of a concurrent group run at once`() async throws {
         let doors = [Door(), Door()]
         let members = (0..<2).map { number in
             ClosureOperation {
@@ -38,13 +38,13 @@ import Testing
         try await run(members.concurrentGroup())
     }
 
-    @Test func theFirstErrorStopsASerialGroup() async throws {
+    @Test func `The first error stops a serial group`() async throws {
         let members = [member(0), member(1, fails: true), member(2)]
         #expect(await failure(of: members.serialGroup()) is Problem)
         #expect(ran.elements == [0, 1] && members[2].isCancelled)
     }
 
-    @Test func theFirstErrorCancelsTheOthersOfAConcurrentGroup() async throws {
+    @Test func `The first error cancels the others of a concurrent group`() async throws {
         let others = [stuck(), stuck()]
         let group = (others + [member(0, fails: true)]).concurrentGroup()
         #expect(await failure(of: group) is Problem)
@@ -52,14 +52,14 @@ import Testing
     }
 
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])
-    func allMembersRunIfThePolicySaysSo(order: RequestGroup.Order) async throws {
+    func `All members run if the policy says so`(order: RequestGroup.Order) async throws {
         let members = [member(0, fails: true), member(1), member(2)]
         let group = RequestGroup(members, order: order, policy: .runAll)
         #expect(await failure(of: group) is Problem)
         #expect(Set(ran.elements) == [0, 1, 2])
     }
 
-    @Test func nothingIsAddedAfterTheStart() async throws {
+    @Test func `Nothing is added after the start`() async throws {
         let group = RequestGroup(order: .serial)
         try group.add(member(0))
         try await run(group)
@@ -67,31 +67,31 @@ import Testing
         #expect(ran.elements == [0])
     }
 
-    @Test func groupsCanBeMembers() async throws {
+    @Test func `Groups can be members`() async throws {
         let inner = [member(1), member(2)].serialGroup()
         try await run([member(0), inner, member(3)].serialGroup())
         #expect(ran.elements == [0, 1, 2, 3])
     }
 
-    @Test func anErrorOfAnInnerGroupIsThatOfTheOuterOne() async throws {
+    @Test func `An error of an inner group is that of the outer one`() async throws {
         let inner = [member(1, fails: true)].concurrentGroup()
         #expect(await failure(of: [inner, member(2)].serialGroup()) is Problem)
         #expect(ran.elements == [1])
     }
 
-    @Test func operationsOfOtherClassesAreMembers() async throws {
+    @Test func `Operations of other classes are members`() async throws {
         let block = BlockOperation { [ran] in ran.append(0) }
         try await run([block, member(1)].serialGroup())
         #expect(ran.elements == [0, 1])
     }
 
-    @Test func anOperationOfAnotherClassThatIsCancelledFailsTheGroup() async throws {
+    @Test func `An operation of another class that is cancelled fails the group`() async throws {
         let block = BlockOperation {}
         block.cancel()
         #expect(await failure(of: [block].serialGroup()) is CancellationError)
     }
 
-    @Test func aMemberThatIsCancelledEndsTheGroup() async throws {
+    @Test func `A member that is cancelled ends the group`() async throws {
         let members = [stuck(), stuck()]
         let group = members.concurrentGroup()
         OperationQueue().addOperation(group)
@@ -101,7 +101,7 @@ import Testing
         #expect(members[1].isCancelled)
     }
 
-    @Test func cancellingItCancelsItsMembers() async throws {
+    @Test func `Cancelling it cancels its members`() async throws {
         let members = [stuck(), stuck()]
         let group = members.concurrentGroup()
         OperationQueue().addOperation(group)
@@ -111,7 +111,7 @@ import Testing
         await eventually { members.allSatisfy { $0.isCancelled } }
     }
 
-    @Test func inAQueueOfWidthOneItsRequestsTakeTheOnlyPlaceInTurn() async throws {
+    @Test func `In a queue of width one its requests take the only place in turn`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let transport = ScriptedTransport((0..<4).map { _ in .body(Data()) })
@@ -122,7 +122,7 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test func itsProgressCountsMembers() async throws {
+    @Test func `Its progress counts members`() async throws {
         let group = (0..<4).map { member($0) }.concurrentGroup()
         try await run(group)
         #expect(group.progress.completedUnitCount == 4 && group.progress.fractionCompleted == 1)

@@ -20,7 +20,7 @@ import Testing
         return try await server.requests(atLeast: before + 1)[before]
     }
 
-    @Test func aShellSendsAnEqualRequestWhateverTheValuesHold() async throws {
+    @Test func `A shell sends an equal request whatever the values hold`() async throws {
         let server = try await LoopbackServer.start { _ in .empty() }
         var texts = AnyText(seed: 11)
         for _ in 0..<40 {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aBodyOfAnyBytesAndSizeArrives() async throws {
+    @Test func `A body of any bytes and size arrives`() async throws {
         let server = try await LoopbackServer.start { _ in .empty() }
         let apostrophes = Data(repeating: 0x27, count: 60_000)
         for body in [Data(0...255), apostrophes, Data(repeating: 0x2D, count: 300_000), Data()] {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{301}", "\u{FE0F}", "\u{200D}"])
-    func anApostropheThatACharacterHoldsEndsNoWord(_ mark: String) async throws {
+    func `An apostrophe that a character holds ends no word`(_ mark: String) async throws {
         let server = try await LoopbackServer.start { _ in .empty() }
         var request = URLRequest(url: server.url("/x"))
         request.httpMethod = "POST"
@@ -64,7 +64,7 @@ import Testing
         #expect(printed.isEmpty)
     }
 
-    @Test func aHeadWithABodyIsSent() async throws {
+    @Test func `A head with a body is sent`() async throws {
         let server = try await LoopbackServer.start { _ in .empty() }
         var request = URLRequest(url: server.url("/x"))
         request.httpMethod = "HEAD"
@@ -73,14 +73,14 @@ import Testing
         #expect(arrived.method == "HEAD" && arrived.body == Data("b".utf8))
     }
 
-    @Test func aFieldThatNoTransportSendsIsNotInIt() throws {
+    @Test func `A field that no transport sends is not in it`() throws {
         var request = URLRequest(url: try #require(URL(string: "http://a.example")))
         request.setValue("v", forHTTPHeaderField: "@/etc/hostname")
         request.setValue("v", forHTTPHeaderField: "X-Kept")
         #expect(!request.curlCommand().contains("hostname") && request.curlCommand().contains("X-Kept"))
     }
 
-    @Test func getAndHeadHaveTheirMethods() async throws {
+    @Test func `Get and head have their methods`() async throws {
         let server = try await LoopbackServer.start { _ in .empty() }
         for method in ["GET", "HEAD", "DELETE"] {
             var request = URLRequest(url: server.url("/x"))
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func anEndpointSendsTheSame() async throws {
+    @Test func `An endpoint sends the same`() async throws {
         struct Post: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.post
@@ -118,7 +118,7 @@ import Testing
         return request.curlCommand()
     }
 
-    @Test func credentialsAreLeftOut() throws {
+    @Test func `Credentials are left out`() throws {
         let text = try command {
             $0.setValue("Bearer s3cr3t", forHTTPHeaderField: "authorization")
             $0.setValue("a=s3cr3t", forHTTPHeaderField: "Cookie")
@@ -128,7 +128,7 @@ import Testing
         #expect(!text.contains("s3cr3t") && text.contains("page=2") && text.contains("X-Other: shown"))
     }
 
-    @Test func credentialsInAFormAreLeftOut() throws {
+    @Test func `Credentials in a form are left out`() throws {
         let text = try command {
             $0.httpMethod = "POST"
             $0.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "application/vnd.api+json; charset=utf-8"])
-    func credentialsInJSONAreLeftOut(_ type: String) throws {
+    func `Credentials in JSON are left out`(_ type: String) throws {
         let text = try command {
             $0.httpMethod = "POST"
             $0.setValue(type, forHTTPHeaderField: "Content-Type")
@@ -150,7 +150,7 @@ import Testing
     @Test(arguments: [
         "application/x-plist", "application/xml", "text/plain", "multipart/form-data; boundary=b", "nonsense", nil,
     ])
-    func aBodyInWhichNothingCanBeToldApartIsLeftOut(_ type: String?) throws {
+    func `A body in which nothing can be told apart is left out`(_ type: String?) throws {
         let text = try command {
             $0.httpMethod = "POST"
             $0.setValue(type, forHTTPHeaderField: "Content-Type")
@@ -159,7 +159,7 @@ import Testing
         #expect(!text.contains("s3cr3t") && text.contains("--data-raw 'redacted'"))
     }
 
-    @Test func aTextThatDeclaresJSONIsReadAsSuch() throws {
+    @Test func `A text that declares JSON is read as such`() throws {
         let text = try command {
             $0.httpMethod = "POST"
             $0.setValue("text/json", forHTTPHeaderField: "Content-Type")
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: ["password=\u{301}s3cr3t", "a=1&\u{301}password=s3cr3t", "password\u{301}=s3cr3t"])
-    func aCombiningMarkInAFormShowsNothing(_ form: String) throws {
+    func `A combining mark in a form shows nothing`(_ form: String) throws {
         let text = try command {
             $0.httpMethod = "POST"
             $0.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")

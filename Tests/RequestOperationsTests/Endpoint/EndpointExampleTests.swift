@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func thePostOfItsReadMeIsSentAsDescribedThere() async throws {
+    @Test func `The post of its read me is sent as described there`() async throws {
         let transport = ScriptedTransport([.body(Data(#"{"id": 1}"#.utf8))])
         let task = TestPost(
             title: "Test Post Net Task Title", body: "Test Post Net Task Body",
@@ -76,7 +76,7 @@ import Testing
         var temperature: Float? { nil }
     }
 
-    @Test func thePropertiesOfItsRequestObjectAreOverwritten() throws {
+    @Test func `The properties of its request object are overwritten`() throws {
         let location = Location(
             lat: "this value is going to be overwritten", lon: "this value is going to be overwritten",
             userInfo: "user info", ignoredValue: 1)

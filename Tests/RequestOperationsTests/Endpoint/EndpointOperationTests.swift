@@ -16,7 +16,7 @@ import Testing
         @Ignored var errorBodyDecoder: ErrorBodyDecoder?
     }
 
-    @Test func theDecoderIsThatOfTheResponsesType() async throws {
+    @Test func `The decoder is that of the responses type`() async throws {
         struct Bytes: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -40,14 +40,14 @@ import Testing
         #expect(try await run(Numbers().operation(relativeTo: base, configuration: configuration())) == [1])
     }
 
-    @Test func aDecoderOfItsOwnTakesThePlace() async throws {
+    @Test func `A decoder of its own takes the place`() async throws {
         let endpoint = Fetch(responseDecoder: ResponseDecoder { $0.body.count })
         #expect(
             try await run(endpoint.operation(relativeTo: base, configuration: .scripted([.body(Data("abc".utf8))])))
                 == 3)
     }
 
-    @Test func aTypeThatIsNotAcceptedFails() async throws {
+    @Test func `A type that is not accepted fails`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/x", .text("t"))
         let endpoint = Fetch(responseDecoder: .string, acceptedContentTypes: ["application/json"])
@@ -71,20 +71,20 @@ import Testing
             as? RequestError
     }
 
-    @Test func theBodyOfARefusalIsATypedErrorAndTheStatusIsKept() async throws {
+    @Test func `The body of a refusal is a typed error and the status is kept`() async throws {
         let error = try #require(try await refused(#"{"message": "no"}"#))
         #expect(error.underlying as? Failure == Failure(message: "no"))
         #expect(error.code == .unacceptableStatus && error.head?.status == 422 && error.head?.field("X-ID") == "7")
     }
 
-    @Test func everyTransportHandsItOver() async throws {
+    @Test func `Every transport hands it over`() async throws {
         let message = String(repeating: "x", count: 20_000)
         let error = try #require(
             try await refused(#"{"message": "\#(message)"}"#, over: URLSessionTransport()))
         #expect(error.underlying as? Failure == Failure(message: message) && error.head?.status == 422)
     }
 
-    @Test func aProblemMayBeLongerThanWhatTheErrorKeeps() async throws {
+    @Test func `A problem may be longer than what the error keeps`() async throws {
         let server = try await LoopbackServer.start()
         let detail = String(repeating: "x", count: 50_000)
         let body = Data(#"{"title": "t", "detail": "\#(detail)"}"#.utf8)
@@ -94,25 +94,25 @@ import Testing
         #expect(error.problem?.detail == detail && error.bodyPrefix.count == 4 << 10)
     }
 
-    @Test func itMayBeLongerThanWhatTheErrorKeeps() async throws {
+    @Test func `It may be longer than what the error keeps`() async throws {
         let message = String(repeating: "x", count: 50_000)
         let error = try #require(try await refused(#"{"message": "\#(message)"}"#))
         #expect(error.underlying as? Failure == Failure(message: message))
         #expect(error.bodyPrefix.count == 4 << 10)
     }
 
-    @Test func beyondTheLimitTheStatusIsLeft() async throws {
+    @Test func `Beyond the limit the status is left`() async throws {
         let message = String(repeating: "x", count: 50_000)
         let error = try #require(try await refused(#"{"message": "\#(message)"}"#, limit: 20_000))
         #expect(error.underlying == nil && error.head?.status == 422 && error.bodyPrefix.count == 4 << 10)
     }
 
-    @Test(arguments: ["", "no json", "{}"]) func aBodyThatIsNoneLeavesTheStatus(_ body: String) async throws {
+    @Test(arguments: ["", "no json", "{}"]) func `A body that is none leaves the status`(_ body: String) async throws {
         let error = try #require(try await refused(body))
         #expect(error.underlying == nil && error.code == .unacceptableStatus && error.head?.status == 422)
     }
 
-    @Test func aRetryDecisionSeesTheTypedError() async throws {
+    @Test func `A retry decision sees the typed error`() async throws {
         let transport = ScriptedTransport([
             .status(503, body: Data(#"{"message": "busy"}"#.utf8)), .body(Data("ok".utf8)),
         ])
@@ -141,7 +141,7 @@ import Testing
         var data = Data([0, 255])
     }
 
-    @Test func aMultipartBodyIsSentAgainForARetry() async throws {
+    @Test func `A multipart body is sent again for a retry`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/x", .status(503), .text("ok"))
         let path = TemporaryPath()
@@ -158,7 +158,7 @@ import Testing
         #expect(requests[0].field("Content-Length") == "\(requests[0].bodyByteCount)")
     }
 
-    @Test func aFileMayBeWrittenByAnOperationBefore() async throws {
+    @Test func `A file may be written by an operation before`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/x", .text("ok"))
         let path = TemporaryPath()
@@ -174,14 +174,14 @@ import Testing
         #expect(String(decoding: server.requests[0].body, as: UTF8.self).contains("\r\n\r\ncontent\r\n"))
     }
 
-    @Test func aStreamedBodyIsNoPartOfAURLRequest() throws {
+    @Test func `A streamed body is no part of a URL request`() throws {
         let path = TemporaryPath()
         try Data("content".utf8).write(to: path.url)
         let endpoint = Upload(files: [.file(path.url, name: "file")], title: "t")
         #expect(throws: RequestError.self) { try endpoint.urlRequest(relativeTo: base) }
     }
 
-    @Test func aMultipartBodyInMemoryIsOne() throws {
+    @Test func `A multipart body in memory is one`() throws {
         let request = try Upload(files: [], title: "t").urlRequest(relativeTo: base)
         let body = try #require(request.httpBody)
         #expect(body.range(of: Data("name=\"title\"\r\n\r\nt\r\n".utf8)) != nil)

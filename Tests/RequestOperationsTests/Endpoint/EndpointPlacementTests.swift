@@ -24,7 +24,7 @@ import Testing
         @Field("version") var client = "2"
     }
 
-    @Test func twoOfOneNameGoToTwoParts() throws {
+    @Test func `Two of one name go to two parts`() throws {
         #expect(try target(Versioned()) == "/x?version=1")
         #expect(try request(Versioned()).value(forHTTPHeaderField: "version") == "2")
     }
@@ -37,12 +37,12 @@ import Testing
         @Body("id") var newID = 0
     }
 
-    @Test func aVariableAndAParameterMayHaveOneName() throws {
+    @Test func `A variable and a parameter may have one name`() throws {
         #expect(try target(Renumbering(id: 1, newID: 2)) == "/users/1")
         #expect(try body(Renumbering(id: 1, newID: 2)) == "id=2")
     }
 
-    @Test func twoOfOneNameInOnePartAreAnErrorThatNamesIt() {
+    @Test func `Two of one name in one part are an error that names it`() {
         struct Doubled: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -69,14 +69,14 @@ import Testing
         enum CodingKeys: CodingKey { case text, tag }
     }
 
-    @Test func aLaterOneLeavesNoEarlierOneInAnotherPart() throws {
+    @Test func `A later one leaves no earlier one in another part`() throws {
         #expect(try target(Moving()) == "/x?q=property")
         #expect(try request(Moving()).value(forHTTPHeaderField: "X-Tag") == "property")
         // In a body the name is another one: those of fields alone have no case.
         #expect(try body(Moving()) == "X-Tag=object&other=object")
     }
 
-    @Test func aFurtherParameterTakesThePlaceOfAField() throws {
+    @Test func `A further parameter takes the place of a field`() throws {
         struct Late: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -87,7 +87,7 @@ import Testing
         #expect(try request(Late()).value(forHTTPHeaderField: "X-Tag") == "late")
     }
 
-    @Test func theObjectOfAResourceKeepsWhatThePathSaysToo() throws {
+    @Test func `The object of a resource keeps what the path says too`() throws {
         struct Replace: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.put
@@ -99,7 +99,7 @@ import Testing
         #expect(try body(Replace()) == "id=7&name=Ada")
     }
 
-    @Test func namesThatAreConvertedToOneAreAnErrorThatNamesBoth() {
+    @Test func `Names that are converted to one are an error that names both`() {
         struct Colliding: Endpoint {
             typealias Response = Data
             var path: String { "x" }
@@ -110,7 +110,7 @@ import Testing
         #expect { try target(Colliding()) } throws: { "\($0)".contains("'userID' and 'userId'") }
     }
 
-    @Test func theMembersOfARequestObjectMayBePlacedToo() throws {
+    @Test func `The members of a request object may be placed too`() throws {
         struct Page: Encodable {
             @PlacedProperty<Int, QueryPlace>("page") var number = 2
             @PlacedProperty<String, BodyPlace> var kind = "k"
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [["a", nil], [nil], ["a", ""]])
-    func anElementOfAFieldThatIsNothingIsAnErrorThatNamesIt(_ list: [String?]) {
+    func `An element of a field that is nothing is an error that names it`(_ list: [String?]) {
         #expect { try target(Listing(list: list)) } throws: { "\($0)".contains("'X-List'") }
     }
 
@@ -149,19 +149,21 @@ import Testing
     }
 
     @Test(arguments: [["X-A": "a\r\nX-Evil: 1"], ["X-A": "\0"], ["a b": "c"], ["X-A": "1", "x-a": "2"]])
-    func aFieldThatCannotBeSentIsAnError(_ fields: [String: String]) {
+    func `A field that cannot be sent is an error`(_ fields: [String: String]) {
         #expect { try request(Heading(fields: fields)) } throws: {
             ($0 as? RequestError)?.code == .unencodableParameter
         }
         #expect(throws: RequestError.self) { try Heading(fields: fields).curlCommand(relativeTo: base) }
     }
 
-    @Test(arguments: ["GET / HTTP/1.1\r\nX-Evil:", "", "A B"]) func aMethodThatIsNoTokenIsAnError(_ name: String) {
+    @Test(arguments: ["GET / HTTP/1.1\r\nX-Evil:", "", "A B"]) func `A method that is no token is an error`(
+        _ name: String
+    ) {
         #expect(throws: RequestError.self) { try request(Heading(method: HTTPMethod(rawValue: name))) }
     }
 
     @Test(arguments: ["json", "text/plain\r\nX-Evil: 1", ""])
-    func anAcceptedTypeThatIsNoneIsAnErrorAndNoTrap(_ type: String) async {
+    func `An accepted type that is none is an error and no trap`(_ type: String) async {
         #expect(throws: RequestError.self) { try request(Heading(acceptedContentTypes: [type])) }
         let operation = Heading(acceptedContentTypes: [type]).operation(relativeTo: base)
         #expect((await failure(of: operation) as? RequestError)?.code == .unencodableParameter)

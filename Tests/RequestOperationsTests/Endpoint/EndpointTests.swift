@@ -24,14 +24,16 @@ import Testing
         var b: Int?
     }
 
-    @Test(arguments: [HTTPMethod.get, .head, .delete]) func theseMethodsPutThemInTheQuery(_ method: HTTPMethod) throws {
+    @Test(arguments: [HTTPMethod.get, .head, .delete]) func `These methods put them in the query`(_ method: HTTPMethod)
+        throws
+    {
         let endpoint = Plain(method: method)
         #expect(try target(endpoint) == "/api/x?a=1%262")
         #expect(try body(endpoint) == nil)
     }
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .query, "REPORT"])
-    func theOthersPutThemInTheBody(_ method: HTTPMethod) throws {
+    func `The others put them in the body`(_ method: HTTPMethod) throws {
         let endpoint = Plain(method: method)
         #expect(try target(endpoint) == "/api/x")
         #expect(try body(endpoint) == "a=1%262")
@@ -56,7 +58,7 @@ import Testing
         var plain = true
     }
 
-    @Test func wrappersPutThemElsewhere() throws {
+    @Test func `Wrappers put them elsewhere`() throws {
         let endpoint = Placed(id: 7, page: 2, reason: "why", secret: "s")
         #expect(try target(endpoint) == "/api/users/7/a%2Fb%20c?page=2&per_page=20")
         #expect(try body(endpoint) == "plain=1&reason=why")
@@ -67,7 +69,7 @@ import Testing
         #expect(!String(describing: request.allHTTPHeaderFields).contains("secret"))
     }
 
-    @Test func aGetWithAWrappedPropertyHasABody() throws {
+    @Test func `A get with a wrapped property has a body`() throws {
         struct Search: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -76,7 +78,7 @@ import Testing
         #expect(try body(Search(text: "t")) == "text=t")
     }
 
-    @Test func withoutParametersThereIsNoBodyAndNoType() throws {
+    @Test func `Without parameters there is no body and no type`() throws {
         struct Ping: Endpoint {
             typealias Response = Void
             let method = HTTPMethod.post
@@ -98,15 +100,15 @@ import Testing
         @Query("q") var wrapped = "property"
     }
 
-    @Test func ofOneNameTheLastCounts() throws {
+    @Test func `Of one name the last counts`() throws {
         #expect(try target(Layered()) == "/api/x?a=object&b=property&c=parameters&d=object&q=parameters")
     }
 
-    @Test func aRequestObjectMayBeMissing() throws {
+    @Test func `A request object may be missing`() throws {
         #expect(try target(Layered(requestObject: nil)) == "/api/x?b=property&c=parameters&q=parameters")
     }
 
-    @Test func aRequestObjectWithoutMembersIsAnError() throws {
+    @Test func `A request object without members is an error`() throws {
         struct Wrong: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -115,7 +117,7 @@ import Testing
         #expect(throws: RequestError.self) { try target(Wrong()) }
     }
 
-    @Test func laterParametersTakeThePlaceOfAWrappedOne() throws {
+    @Test func `Later parameters take the place of a wrapped one`() throws {
         struct Late: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.post
@@ -141,12 +143,12 @@ import Testing
         var own = 3
     }
 
-    @Test func thatOfAStoredPropertyIsNoParameter() throws {
+    @Test func `That of a stored property is no parameter`() throws {
         #expect(try target(Storing()) == "/api/x?o=2&own=3&p=1")
         #expect(try body(Storing(method: .post)) == "o=2&own=3&p=1")
     }
 
-    @Test func norIfNamesAreConverted() throws {
+    @Test func `Nor if names are converted`() throws {
         struct Converted: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -158,7 +160,7 @@ import Testing
         #expect(try target(Converted()) == "/api/x?o=2")
     }
 
-    @Test func norIsThatOfAComputedOne() throws {
+    @Test func `Nor is that of a computed one`() throws {
         struct Computing: Endpoint {
             typealias Response = Data
             var path: String { "x" }
@@ -174,7 +176,7 @@ import Testing
         #expect(try target(Computing()) == "/api/x?own=1")
     }
 
-    @Test func aWrappedOneIsAParameter() throws {
+    @Test func `A wrapped one is a parameter`() throws {
         struct Wrapping: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -184,7 +186,7 @@ import Testing
         #expect(try target(Wrapping()) == "/api/x?fields%5Ba%5D=b&method=m")
     }
 
-    @Test func anotherPropertyOfSuchANameIsAnErrorAndNotLost() {
+    @Test func `Another property of such a name is an error and not lost`() {
         struct Renaming: Endpoint {
             typealias Response = Data
             var path: String { "x" }
@@ -219,18 +221,18 @@ import Testing
         }
     }
 
-    @Test func aSubclassThatWouldLoseItsPropertiesIsAnErrorThatNamesThem() {
+    @Test func `A subclass that would lose its properties is an error that names them`() {
         #expect { try target(Silent()) } throws: { "\($0)".contains("'b'") }
     }
 
-    @Test func aSubclassThatEncodesItselfIsNone() throws {
+    @Test func `A subclass that encodes itself is none`() throws {
         #expect(try target(Spoken()) == "/api/x?a=1&b=2")
         #expect(try target(Base()) == "/api/x?a=1")
     }
 
     // MARK: Errors
 
-    @Test func whatCannotBeEncodedIsTheOperationsFailureAndNamesTheProperty() async throws {
+    @Test func `What cannot be encoded is the operations failure and names the property`() async throws {
         struct Infinite: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -243,7 +245,7 @@ import Testing
         #expect(error.description.contains("'ratio'") && transport.requests.isEmpty && error.attempts.count == 1)
     }
 
-    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\u{0}"]) func aFieldHasNoLineBreak(_ value: String) {
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\u{0}"]) func `A field has no line break`(_ value: String) {
         struct Injecting: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -252,7 +254,7 @@ import Testing
         #expect { try target(Injecting(name: value)) } throws: { "\($0)".contains("'X-Name'") }
     }
 
-    @Test func aFieldsNameIsAToken() {
+    @Test func `A fields name is a token`() {
         struct Wrong: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -263,7 +265,7 @@ import Testing
 
     // MARK: Fields
 
-    @Test func headersAreSetLast() throws {
+    @Test func `Headers are set last`() throws {
         struct Overriding: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.post
@@ -277,7 +279,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Accept") == "application/json, text/*")
     }
 
-    @Test func namesOfTheWrappersAndOfCodingKeysAreNotConverted() throws {
+    @Test func `Names of the wrappers and of coding keys are not converted`() throws {
         struct Named: Endpoint {
             typealias Response = Data
             let path = "{userID}"
@@ -297,7 +299,7 @@ import Testing
 
     // MARK: Other encoders
 
-    @Test func anotherEncoderSeesTheValuesOfWrappers() throws {
+    @Test func `Another encoder sees the values of wrappers`() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         struct Simple: Endpoint {
@@ -311,7 +313,7 @@ import Testing
 
     // MARK: Description
 
-    @Test func aDescriptionHasNoValues() {
+    @Test func `A description has no values`() {
         let endpoint = Placed(id: 7, page: 2, reason: "credential", secret: "credential")
         #expect(
             "\(endpoint)" == "Placed: POST users/{id}/{name}, path: id name, query: missing page per_page"

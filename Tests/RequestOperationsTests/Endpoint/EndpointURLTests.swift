@@ -26,15 +26,15 @@ import Testing
         ("http://a.example/api", "ü x", "http://a.example/api/%C3%BC%20x"),
         ("http://[::1]:8080/api", "x", "http://[::1]:8080/api/x"),
     ])
-    func pathsAreJoined(_ base: String, _ path: String, _ expected: String) throws {
+    func `Paths are joined`(_ base: String, _ path: String, _ expected: String) throws {
         #expect(try url(base, path) == expected)
     }
 
-    @Test func anAbsoluteURLTakesThePlaceOfTheBase() throws {
+    @Test func `An absolute URL takes the place of the base`() throws {
         #expect(try url("http://a.example/api?k=1", "https://b.example/x?a=1", "2") == "https://b.example/x?a=1&q=2")
     }
 
-    @Test func queriesOfBaseAndPathAreKept() throws {
+    @Test func `Queries of base and path are kept`() throws {
         #expect(try url("http://a.example/api?k=1", "x?a=1#part", "2") == "http://a.example/api/x?k=1&a=1&q=2#part")
     }
 
@@ -43,23 +43,23 @@ import Testing
         ("#ä b", "http://a.example/api?q=2#%C3%A4%20b"), ("x#", "http://a.example/api/x?q=2#"),
         ("http://b.example/x?a=1#part", "http://b.example/x?a=1&q=2#part"),
     ])
-    func aFragmentOfThePathIsKeptBehindTheQuery(_ path: String, _ expected: String) throws {
+    func `A fragment of the path is kept behind the query`(_ path: String, _ expected: String) throws {
         #expect(try url("http://a.example/api", path, "2") == expected)
     }
 
-    @Test func theFragmentOfTheBaseIsNoneOfTheRequest() throws {
+    @Test func `The fragment of the base is none of the request`() throws {
         #expect(try url("http://a.example/api#base", "x") == "http://a.example/api/x")
     }
 
-    @Test(arguments: ["//b.example/x", "//"]) func aPathThatNamesAHostIsAnError(_ path: String) {
+    @Test(arguments: ["//b.example/x", "//"]) func `A path that names a host is an error`(_ path: String) {
         #expect(throws: RequestError.self) { try url("http://a.example", path) }
     }
 
-    @Test func aBaseThatIsNotAbsoluteIsAnError() {
+    @Test func `A base that is not absolute is an error`() {
         #expect(throws: RequestError.self) { try url("api", "x") }
     }
 
-    @Test func userAndPasswordBecomeAFieldAndLeaveTheURL() throws {
+    @Test func `User and password become a field and leave the URL`() throws {
         let base = try #require(URL(string: "http://us%40er:p%3Ass@a.example/api"))
         let request = try Located(path: "x").urlRequest(relativeTo: base)
         #expect(request.url?.absoluteString == "http://a.example/api/x")
@@ -79,7 +79,7 @@ import Testing
         ("users#{id}", "a/b", "http://a.example/users#a%2Fb"),
         ("https://b.example{#id}", "x", "https://b.example#x"),
     ])
-    func aFragmentThatATemplateMakesIsKept(_ template: String, _ id: String, _ expected: String) throws {
+    func `A fragment that a template makes is kept`(_ template: String, _ id: String, _ expected: String) throws {
         #expect(try user(id, template) == expected)
     }
 
@@ -88,17 +88,17 @@ import Testing
         return try #require(try User(path: template, id: id).urlRequest(relativeTo: base).url?.absoluteString)
     }
 
-    @Test func aValueStaysInItsSegment() throws {
+    @Test func `A value stays in its segment`() throws {
         #expect(try user("a/b?c#d%2F") == "http://a.example/users/a%2Fb%3Fc%23d%252F/posts")
     }
 
-    @Test(arguments: ["..", "."]) func aValueThatLeadsElsewhereIsAnError(_ id: String) {
+    @Test(arguments: ["..", "."]) func `A value that leads elsewhere is an error`(_ id: String) {
         #expect { try user(id) } throws: { "\($0)".contains("'..'") }
         #expect(throws: RequestError.self) { try user("x/\(id)/y", "users/{+id}") }
         #expect(throws: RequestError.self) { try user("%2e%2E", "users/{+id}") }
     }
 
-    @Test func theTemplateMayLeadElsewhere() throws {
+    @Test func `The template may lead elsewhere`() throws {
         #expect(try user("1", "a/./{id}.json") == "http://a.example/a/./1.json")
     }
 
@@ -108,11 +108,11 @@ import Testing
         ("100%?a=50%", "http://a.example/100%25?a=50%25&q=a%20b%26c"),
         ("https://[::1]:80/a[1]", "https://[::1]:80/a%5B1%5D?q=a%20b%26c"),
     ])
-    func whatAPartCannotHoldIsEscapedAndNothingTwice(_ path: String, _ expected: String) throws {
+    func `What a part cannot hold is escaped and nothing twice`(_ path: String, _ expected: String) throws {
         #expect(try url("http://a.example", path, "a b&c") == expected)
     }
 
-    @Test func aBracketInAReservedExpansionIsEscapedOnce() throws {
+    @Test func `A bracket in a reserved expansion is escaped once`() throws {
         #expect(try user("x[1]%20y", "users/{+id}") == "http://a.example/users/x%5B1%5D%20y")
     }
 
@@ -121,27 +121,27 @@ import Testing
         ("evil.example", "https://{id}/x"), ("evil.example", "https://a.example{+id}"),
         ("@evil.example", "https://a.example{+id}"), (":80", "https://a.example{id}"),
     ])
-    func noValueChoosesTheHost(_ value: String, _ template: String) {
+    func `No value chooses the host`(_ value: String, _ template: String) {
         #expect(throws: RequestError.self) { try user(value, template) }
     }
 
-    @Test func theTemplateMayNameAHost() throws {
+    @Test func `The template may name a host`() throws {
         #expect(try user("1", "https://b.example/{id}") == "https://b.example/1")
         #expect(try user("1", "https://b.example{/id}") == "https://b.example/1")
         #expect(try user("1", "https://b.example{?id}") == "https://b.example?id=1")
     }
 
     @Test(arguments: ["users/{id}", "users/{id}/posts", "users/{+id}", "users{/id}"])
-    func anEmptyValueLeavesNoSegmentEmpty(_ template: String) {
+    func `An empty value leaves no segment empty`(_ template: String) {
         #expect(throws: RequestError.self) { try user("", template) }
     }
 
     @Test(arguments: [("file{id}", "/file"), ("a//{id}x", "/a//x"), ("a{?id}", "/a?id=")])
-    func anEmptyValueElsewhereIsNone(_ template: String, _ expected: String) throws {
+    func `An empty value elsewhere is none`(_ template: String, _ expected: String) throws {
         #expect(try user("", template) == "http://a.example" + expected)
     }
 
-    @Test func aVariableThatIsNotDefinedLeavesNoSegmentEmpty() throws {
+    @Test func `A variable that is not defined leaves no segment empty`() throws {
         struct Member: Endpoint {
             typealias Response = Data
             var path: String
@@ -153,20 +153,20 @@ import Testing
         #expect(request.url?.absoluteString == "http://a.example/users")
     }
 
-    @Test func aUserWithAColonIsAnError() throws {
+    @Test func `A user with a colon is an error`() throws {
         #expect { try url("http://us%3Aer:p@a.example", "x") } throws: { ($0 as? RequestError)?.code == .badURL }
     }
 
-    @Test func aVariableWithoutAPropertyIsAnErrorThatNamesIt() {
+    @Test func `A variable without a property is an error that names it`() {
         #expect { try user("1", "users/{id}/{name}") } throws: { "\($0)".contains("{name}") }
     }
 
-    @Test func aPropertyWithoutAVariableIsAnErrorThatNamesIt() {
+    @Test func `A property without a variable is an error that names it`() {
         #expect { try user("1", "users") } throws: { "\($0)".contains("'id'") }
     }
 
     @Test(arguments: ["{id", "id}", "{}", "{id:0}", "{id:10000}", "{!id}", "{id**}", "{i d}", "{.}", "{{id}}"])
-    func aTemplateThatIsNoneIsAnError(_ template: String) {
+    func `A template that is none is an error`(_ template: String) {
         #expect(throws: RequestError.self) { try user("1", template) }
     }
 }

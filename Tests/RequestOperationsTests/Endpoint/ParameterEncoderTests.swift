@@ -26,7 +26,7 @@ import Testing
         return (request.value(forHTTPHeaderField: "Content-Type"), try #require(request.httpBody))
     }
 
-    @Test func jsonHasTheTypesOfTheValuesAndTheStrategiesOfItsEncoder() throws {
+    @Test func `Json has the types of the values and the strategies of its encoder`() throws {
         let (type, body) = try sent(
             .json {
                 let encoder = JSONEncoder()
@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func aPropertyListHasThemToo() throws {
+    @Test func `A property list has them too`() throws {
         struct Read: Decodable, Equatable {
             var name: String
             var date: Date
@@ -66,7 +66,7 @@ import Testing
             read == Read(name: "é", date: Date(timeIntervalSince1970: 1), data: Data([1, 2]), nested: ["k": [true]]))
     }
 
-    @Test func aNilInAPropertyListIsAnErrorThatNamesIt() {
+    @Test func `A nil in a property list is an error that names it`() {
         struct Write: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.put
@@ -81,7 +81,7 @@ import Testing
         #expect(throws: Never.self) { try Write(list: ["a"]).urlRequest(relativeTo: base) }
     }
 
-    @Test func aClosureMakesAnyOther() throws {
+    @Test func `A closure makes any other`() throws {
         let (type, body) = try sent(
             ParameterEncoder(contentType: "application/x-own") { parameters in
                 Data("\(try JSONEncoder().encode(parameters).isEmpty)".utf8)
@@ -89,7 +89,7 @@ import Testing
         #expect(type == "application/x-own" && body == Data("false".utf8))
     }
 
-    @Test func anErrorOfJSONNamesTheProperty() {
+    @Test func `An error of JSON names the property`() {
         struct Infinite: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.post
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["form", "json"]) func filesInABodyThatHoldsNoneAreAnError(_ kind: String) {
+    @Test(arguments: ["form", "json"]) func `Files in a body that holds none are an error`(_ kind: String) {
         let encoder: ParameterEncoder = kind == "form" ? .form : .json
         let file = MultipartFormData.Part(name: "f", content: .data(Data()))
         var endpoint = Create(bodyEncoder: encoder, files: [file])

@@ -28,11 +28,11 @@ import Testing
         var own = 2
     }
 
-    @Test func eachOfThemMayBeStored() throws {
+    @Test func `Each of them may be stored`() throws {
         #expect(try query(StoringAll()) == "o=1&own=2")
     }
 
-    @Test func aTransformChangesNothingOfThat() throws {
+    @Test func `A transform changes nothing of that`() throws {
         struct Transforming: Endpoint {
             typealias Response = Data
             var path = "x"
@@ -53,11 +53,13 @@ import Testing
         enum CodingKeys: String, CodingKey { case kind = "method" }
     }
 
-    @Test(arguments: ["k", "GET"]) func anotherPropertyUnderTheNameOfAStoredOneIsAnErrorAndNotLost(_ kind: String) {
+    @Test(arguments: ["k", "GET"]) func `Another property under the name of a stored one is an error and not lost`(
+        _ kind: String
+    ) {
         #expect { try query(Renaming(kind: kind)) } throws: { "\($0)".contains("'method'") }
     }
 
-    @Test func aPropertyThatIsLeftOutIsNone() throws {
+    @Test func `A property that is left out is none`() throws {
         struct Leaving: Endpoint {
             typealias Response = Data
             let path = "x"
@@ -98,12 +100,12 @@ import Testing
         }
     }
 
-    @Test func aSubclassLosesNothingBesideANameOfCodingKeys() {
+    @Test func `A subclass loses nothing beside a name of coding keys`() {
         #expect { try query(Adding()) } throws: { "\($0)".contains("'extra'") }
         #expect { try query(Wrapping()) } throws: { "\($0)".contains("'extra'") }
     }
 
-    @Test func aSubclassWithKeysOfItsOwnKnowsWhatItLeavesOut() throws {
+    @Test func `A subclass with keys of its own knows what it leaves out`() throws {
         #expect(try query(Speaking()) == "e=1&n=a")
     }
 }

@@ -25,7 +25,7 @@ import Testing
         let method: HTTPMethod? = .post
     }
 
-    @Test func aMethodOfAnotherTypeIsAnError() {
+    @Test func `A method of another type is an error`() {
         expectProblem("method", Texting())
         expectProblem("method", Optionally())
     }
@@ -54,7 +54,7 @@ import Testing
         var debugDescription = 1
     }
 
-    @Test func soAreOtherMembersOfAnotherType() {
+    @Test func `So are other members of another type`() {
         expectProblem("parameters", Parametrized())
         expectProblem("fields", Headed())
         expectProblem("acceptedContentTypes", Accepting())
@@ -116,7 +116,7 @@ import Testing
         @Ignored var requestObject = ["a": 1]
     }
 
-    @Test func theyAreSoThoughTheyAreIgnored() {
+    @Test func `They are so though they are ignored`() {
         expectProblem("method", IgnoringMethod())
         expectProblem("naming", IgnoringNaming())
         expectProblem("valueTransform", IgnoringTransform())
@@ -136,7 +136,7 @@ import Testing
         enum CodingKeys: CodingKey { case own }
     }
 
-    @Test func theyAreSoThoughTheyAreNotEncoded() {
+    @Test func `They are so though they are not encoded`() {
         expectProblem("method", LeavingOut())
     }
 
@@ -148,7 +148,7 @@ import Testing
         @Field("X-Files") var files = 1
     }
 
-    @Test func aWrapperMakesThemParameters() throws {
+    @Test func `A wrapper makes them parameters`() throws {
         let request = try Placing().urlRequest(relativeTo: base)
         #expect(request.url?.absoluteString == "http://a.example/a?fields=b")
         #expect(request.value(forHTTPHeaderField: "X-Files") == "1")
@@ -162,7 +162,7 @@ import Testing
         func encode(to encoder: any Encoder) throws {}
     }
 
-    @Test func aLazyPropertyIsOneOfItsType() throws {
+    @Test func `A lazy property is one of its type`() throws {
         #expect(try Lazy().urlRequest(relativeTo: base).httpMethod == "PUT")
     }
 
@@ -173,11 +173,11 @@ import Testing
         func encode(to encoder: any Encoder) throws {}
     }
 
-    @Test func aCaseOfAnEnumerationIsNoProperty() throws {
+    @Test func `A case of an enumeration is no property`() throws {
         #expect(throws: Never.self) { try Case.files(1).urlRequest(relativeTo: base) }
     }
 
-    @Test func theNextValueOfATypeIsAnErrorToo() {
+    @Test func `The next value of a type is an error too`() {
         for _ in 1...2 { expectProblem("method", Texting()) }
     }
 
@@ -191,7 +191,7 @@ import Testing
         enum CodingKeys: CodingKey {}
     }
 
-    @Test func theStorageOfAComputedPropertyMayHaveAnyType() throws {
+    @Test func `The storage of a computed property may have any type`() throws {
         #expect(try Backing().urlRequest(relativeTo: base).httpMethod == "PUT")
     }
 
@@ -206,7 +206,7 @@ import Testing
         @Mine var fields = ["X-Mine": "1"]
     }
 
-    @Test func aPropertyInAWrapperOfYourOwnCounts() throws {
+    @Test func `A property in a wrapper of your own counts`() throws {
         let request = try Wrapping().urlRequest(relativeTo: base)
         #expect(request.value(forHTTPHeaderField: "X-Mine") == "1" && request.url?.query == nil)
     }
@@ -218,7 +218,7 @@ import Testing
         var customMirror: Mirror { Mirror(self, children: ["method": "PUT", "fields": "none"]) }
     }
 
-    @Test func aMirrorOfYourOwnMayShowAnything() throws {
+    @Test func `A mirror of your own may show anything`() throws {
         #expect(try Mirroring().urlRequest(relativeTo: base).httpMethod == "PUT")
     }
 
@@ -234,7 +234,7 @@ import Testing
         var requestObject: Object = PreciseObject()
     }
 
-    @Test func aRequestObjectMayBeOfASubclass() throws {
+    @Test func `A request object may be of a subclass`() throws {
         #expect(try Objecting().urlRequest(relativeTo: base).url?.query == "a=1")
     }
 
@@ -264,12 +264,12 @@ import Testing
         func encode(to encoder: any Encoder) throws {}
     }
 
-    @Test func aPropertyOfASubclassThatIsNotItsSuperclassesIsAnError() {
+    @Test func `A property of a subclass that is not its superclasses is an error`() {
         expectProblem("method", Derived())
         expectProblem("method", DerivedText())
     }
 
-    @Test func aPropertyOfASuperclassThatIsNoEndpointCounts() throws {
+    @Test func `A property of a superclass that is no endpoint counts`() throws {
         #expect(try Conforming().urlRequest(relativeTo: base).httpMethod == "POST")
     }
 }

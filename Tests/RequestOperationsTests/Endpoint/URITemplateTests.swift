@@ -73,26 +73,26 @@ import Testing
         ("{&x,y,undef}", "&x=1024&y=768"),
         ("{&var:3}", "&var=val"), ("{&list}", "&list=red,green,blue"), ("{&keys*}", "&semi=%3B&dot=.&comma=%2C"),
     ])
-    func anExpressionIsExpanded(_ template: String, _ expected: String) throws {
+    func `An expression is expanded`(_ template: String, _ expected: String) throws {
         let expansion = try URITemplate(template).expanded(with: Self.values) { value, _ in
             try URLEncodedFormEncoder().text(of: value, path: [])
         }
         #expect(expansion == expected)
     }
 
-    @Test func aPrefixIsOfScalarsAndBeforeEscaping() throws {
+    @Test func `A prefix is of scalars and before escaping`() throws {
         let expansion = try URITemplate("{a:2}").expanded(with: ["a": .text("ü/x")]) { value, _ in
             try URLEncodedFormEncoder().text(of: value, path: [])
         }
         #expect(expansion == "%C3%BC%2F")
     }
 
-    @Test func aPrefixOfSeveralValuesIsAnError() throws {
+    @Test func `A prefix of several values is an error`() throws {
         let template = try URITemplate("{list:3}")
         #expect(throws: URITemplate.Problem.self) { try template.expanded(with: Self.values) { _, _ in "" } }
     }
 
-    @Test func aLiteralIsEscapedWhereItMustBe() throws {
+    @Test func `A literal is escaped where it must be`() throws {
         #expect(try URITemplate("a b/ü%20%z").expanded(with: [:]) { _, _ in "" } == "a%20b/%C3%BC%20%25z")
     }
 }

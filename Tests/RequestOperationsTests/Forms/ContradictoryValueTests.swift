@@ -98,7 +98,7 @@ import Testing
     ]
 
     @Test(arguments: contradictory)
-    func whatExcludesEachOtherIsAnErrorThatNamesTheProperty(way: Way) {
+    func `What excludes each other is an error that names the property`(way: Way) {
         #expect {
             try URLEncodedFormEncoder().encode(Outer(way))
         } throws: { error in
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: contradictory)
-    func itIsSoUnderATransformToo(way: Way) {
+    func `It is so under a transform too`(way: Way) {
         var encoder = URLEncodedFormEncoder()
         encoder.transform = { value, _ in value }
         #expect(throws: EncodingError.self) { try encoder.encode(Outer(way)) }
@@ -191,13 +191,13 @@ import Testing
     ]
 
     @Test(arguments: consistent)
-    func whatFoundationWritesIsWritten(way: Way, expected: String) throws {
+    func `What Foundation writes is written`(way: Way, expected: String) throws {
         let text = try URLEncodedFormEncoder().encode(Outer(way)).removingPercentEncoding
         #expect(text == expected)
     }
 
     @Test(arguments: consistent)
-    func foundationWritesItToo(way: Way, expected: String) throws {
+    func `Foundation writes it too`(way: Way, expected: String) throws {
         let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(Outer(way)))
         #expect(Self.pairs(of: json, under: "").joined(separator: "&") == expected)
     }

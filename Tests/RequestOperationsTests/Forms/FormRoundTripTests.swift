@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Form.allCases) private func anyValueComesBack(_ form: Form) throws {
+    @Test(arguments: Form.allCases) private func `Any value comes back`(_ form: Form) throws {
         for seed in 0..<60 {
             var source = Source(texts: AnyText(seed: UInt64(seed)))
             let value = source.everything(nullIsNil: form == .null)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func anotherParserReadsTheSamePairs(isOfBrowsers: Bool) async throws {
+    @Test(arguments: [false, true]) func `Another parser reads the same pairs`(isOfBrowsers: Bool) async throws {
         var texts = AnyText(seed: 7)
         let names = (0..<300).map { "\($0)" + texts.next(excluding: ["[", "]"]) }
         let pairs = Dictionary(uniqueKeysWithValues: names.map { ($0, texts.next()) })
@@ -106,7 +106,7 @@ import Testing
         #expect(found == Dictionary(uniqueKeysWithValues: pairs.map { (sent($0), sent($1)) }))
     }
 
-    @Test func theFormOfAnotherEncoderIsRead() async throws {
+    @Test func `The form of another encoder is read`() async throws {
         var texts = AnyText(seed: 8)
         let pairs = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", texts.next()) })
         let form = try await Program.run(

@@ -11,7 +11,7 @@ import Testing
         ("user_Name", "user_name"), ("sha256Hash", "sha256_hash"), ("base64URL", "base64_url"), ("ID", "id"),
         ("IDs", "ids"), ("aB", "a_b"), ("someABTest", "some_ab_test"),
     ])
-    func wordsAreJoined(_ name: String, _ expected: String) {
+    func `Words are joined`(_ name: String, _ expected: String) {
         #expect(ParameterNaming.snakeCase.name(for: name) == expected)
     }
 
@@ -19,20 +19,20 @@ import Testing
         ("größeÄndern", "größe_ändern"), ("ΑλφαΒήτα", "αλφα_βήτα"), ("用户ID", "用户_id"), ("naïveÉtude", "naïve_étude"),
         ("e\u{301}tudeÉ", "e\u{301}tude_é"), ("мойURL", "мой_url"),
     ])
-    func lettersAreThoseOfUnicode(_ name: String, _ expected: String) {
+    func `Letters are those of unicode`(_ name: String, _ expected: String) {
         #expect(ParameterNaming.snakeCase.name(for: name) == expected)
     }
 
-    @Test func theSeparatorIsAny() {
+    @Test func `The separator is any`() {
         #expect(ParameterNaming.separated(by: "-").name(for: "userIDs") == "user-ids")
         #expect(ParameterNaming.separated(by: "").name(for: "userID") == "userid")
     }
 
-    @Test func asDeclaredChangesNothing() {
+    @Test func `As declared changes nothing`() {
         #expect(ParameterNaming.asDeclared.name(for: "userID") == "userID")
     }
 
-    @Test func aClosureConverts() {
+    @Test func `A closure converts`() {
         #expect(ParameterNaming.custom { $0.uppercased() }.name(for: "userID") == "USERID")
     }
 }

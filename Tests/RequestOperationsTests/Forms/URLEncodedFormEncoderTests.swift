@@ -12,26 +12,26 @@ import Testing
 
     // MARK: Text
 
-    @Test func marksOfTheFormatAreEscaped() throws {
+    @Test func `Marks of the format are escaped`() throws {
         #expect(try encode(["a&b": "c=d+e"]) == "a%26b=c%3Dd%2Be")
     }
 
-    @Test func unreservedCharactersStandForThemselves() throws {
+    @Test func `Unreserved characters stand for themselves`() throws {
         #expect(try encode(["aZ09-._~?/": "aZ09-._~?/"]) == "aZ09-._~?/=aZ09-._~?/")
     }
 
-    @Test func allOtherCharactersAreEscapedInUTF8() throws {
+    @Test func `All other characters are escaped in UTF8`() throws {
         #expect(try encode(["a": ":#[]@!$&'()*+,;="]) == "a=%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D")
         #expect(try encode(["a": "é用🏳️"]) == "a=%C3%A9%E7%94%A8%F0%9F%8F%B3%EF%B8%8F")
         #expect(try encode(["a": "\r\n\0"]) == "a=%0D%0A%00")
     }
 
-    @Test func aSpaceIsAnEscapeOrAPlus() throws {
+    @Test func `A space is an escape or a plus`() throws {
         #expect(try encode(["a": "b c"]) == "a=b%20c")
         #expect(try encode(["a": "b c+"]) { $0.spaces = .plus } == "a=b+c%2B")
     }
 
-    @Test func aFormOfBrowsersEscapesAsTheyDo() throws {
+    @Test func `A form of browsers escapes as they do`() throws {
         #expect(try URLEncodedFormEncoder.whatwg.encode(["a": "b c*-._~?/"]) == "a=b+c*-._%7E%3F%2F")
     }
 
@@ -40,11 +40,11 @@ import Testing
         ("\n\n", "%0D%0A%0D%0A"), ("\r\r", "%0D%0A%0D%0A"), ("\n\r", "%0D%0A%0D%0A"), ("\r\n\n", "%0D%0A%0D%0A"),
         ("\r\r\n", "%0D%0A%0D%0A"), ("a b\n", "a+b%0D%0A"),
     ])
-    func aFormOfBrowsersHasWholeLineBreaks(text: String, expected: String) throws {
+    func `A form of browsers has whole line breaks`(text: String, expected: String) throws {
         #expect(try URLEncodedFormEncoder.whatwg.encode([text: text]) == "\(expected)=\(expected)")
     }
 
-    @Test func lineBreaksAreAsGivenOtherwise() throws {
+    @Test func `Line breaks are as given otherwise`() throws {
         #expect(try encode(["a": "\n\r"]) == "a=%0A%0D")
     }
 
@@ -56,11 +56,11 @@ import Testing
         var c = ["z": 1, "y": 2]
     }
 
-    @Test func namesAreSorted() throws {
+    @Test func `Names are sorted`() throws {
         #expect(try encode(Unordered()) == "a=2&b=1&c%5By%5D=2&c%5Bz%5D=1")
     }
 
-    @Test func unsortedNamesAreInTheOrderOfTheEncoding() throws {
+    @Test func `Unsorted names are in the order of the encoding`() throws {
         #expect(try encode(Unordered()) { $0.sortsKeys = false }.hasPrefix("b=1&a=2&c"))
     }
 
@@ -81,55 +81,55 @@ import Testing
         }
     }
 
-    @Test func namesOfPropertiesAreConverted() throws {
+    @Test func `Names of properties are converted`() throws {
         #expect(try encode(Named()) { $0.naming = .snakeCase }.contains("user_id=1"))
         #expect(try encode(Named()) { $0.naming = .snakeCase }.contains("nested%5Bdeep_value%5D=4"))
     }
 
-    @Test func namesOfCodingKeysAreNot() throws {
+    @Test func `Names of coding keys are not`() throws {
         #expect(try encode(Named()) { $0.naming = .snakeCase }.contains("givenName=2"))
     }
 
-    @Test func keysOfDictionariesAreNot() throws {
+    @Test func `Keys of dictionaries are not`() throws {
         #expect(try encode(Named()) { $0.naming = .snakeCase }.contains("keys%5BsomeKey%5D=3"))
     }
 
     // MARK: Arrays and nesting
 
-    @Test func theNameOfAnArrayIsRepeated() throws {
+    @Test func `The name of an array is repeated`() throws {
         #expect(try encode(["a": [1, 2]]) == "a=1&a=2")
     }
 
-    @Test func elementsHaveNumbers() throws {
+    @Test func `Elements have numbers`() throws {
         #expect(try encode(["a": Array(0...10)]) { $0.arrays = .indices }.hasSuffix("a%5B9%5D=9&a%5B10%5D=10"))
     }
 
-    @Test func elementsHaveBrackets() throws {
+    @Test func `Elements have brackets`() throws {
         #expect(try encode(["a": [1, 2]]) { $0.arrays = .brackets } == "a%5B%5D=1&a%5B%5D=2")
     }
 
-    @Test func elementsHaveNamesOfAClosure() throws {
+    @Test func `Elements have names of a closure`() throws {
         #expect(try encode(["a": [1, 2]]) { $0.arrays = .custom { "\($0).\($1 + 1)" } } == "a.1=1&a.2=2")
     }
 
-    @Test func elementsWithMembersAlwaysHaveNumbers() throws {
+    @Test func `Elements with members always have numbers`() throws {
         #expect(try encode(["a": [["b": 1], ["b": 2]]]) == "a%5B0%5D%5Bb%5D=1&a%5B1%5D%5Bb%5D=2")
         #expect(try encode(["a": [[1], [2]]]) { $0.arrays = .brackets } == "a%5B0%5D%5B%5D=1&a%5B1%5D%5B%5D=2")
     }
 
-    @Test func membersAreNestedByBrackets() throws {
+    @Test func `Members are nested by brackets`() throws {
         #expect(try encode(["a": ["b": ["c": 1]]]) == "a%5Bb%5D%5Bc%5D=1")
     }
 
-    @Test func membersAreNestedByDots() throws {
+    @Test func `Members are nested by dots`() throws {
         #expect(try encode(["a": ["b": ["c": 1]]]) { $0.nesting = .dots } == "a.b.c=1")
     }
 
-    @Test func membersAreNestedByAClosure() throws {
+    @Test func `Members are nested by a closure`() throws {
         #expect(try encode(["a": ["b": ["c": 1]]]) { $0.nesting = .custom { "\($0)/\($1)" } } == "a/b/c=1")
     }
 
-    @Test func anEmptyArrayWritesNothing() throws {
+    @Test func `An empty array writes nothing`() throws {
         #expect(try encode(["a": [Int]()]) == "")
     }
 
@@ -145,19 +145,19 @@ import Testing
         var url = URL(string: "http://a.example/b?c=d")
     }
 
-    @Test func numbersURLsAndTruthValuesAreText() throws {
+    @Test func `Numbers URLs and truth values are text`() throws {
         let form = try encode(Scalars())
         #expect(
             form == "big=18446744073709551615&boolean=1&decimal=12345678901234567890.12&double=1.5&float=0.1&small=-128"
                 + "&url=http%3A//a.example/b?c%3Dd")
     }
 
-    @Test func truthValuesAreNumbersOrWords() throws {
+    @Test func `Truth values are numbers or words`() throws {
         #expect(try encode(["a": true, "b": false]) == "a=1&b=0")
         #expect(try encode(["a": true, "b": false]) { $0.booleans = .literal } == "a=true&b=false")
     }
 
-    @Test func datesHaveAnyForm() throws {
+    @Test func `Dates have any form`() throws {
         let date = ["a": Date(timeIntervalSinceReferenceDate: 123.456)]
         #expect(try encode(date) == "a=123.456")
         #expect(try encode(date) { $0.dates = .secondsSince1970 } == "a=978307323.456")
@@ -166,7 +166,7 @@ import Testing
         #expect(try encode(date) { $0.dates = .custom { _ in "now" } } == "a=now")
     }
 
-    @Test func dataIsBase64OrTheTextOfAClosure() throws {
+    @Test func `Data is base64 or the text of a closure`() throws {
         #expect(try encode(["a": Data([0xFB, 0xFF])]) == "a=%2B/8%3D")
         #expect(try encode(["a": Data([1])]) { $0.data = .custom { "\($0.count)" } } == "a=1")
     }
@@ -176,7 +176,7 @@ import Testing
         var b: String? = "c"
     }
 
-    @Test func nilIsDroppedEmptyOrNull() throws {
+    @Test func `Nil is dropped empty or null`() throws {
         #expect(try encode(Absent()) == "b=c")
         #expect(try encode(Absent()) { $0.nils = .empty } == "a=&b=c")
         #expect(try encode(Absent()) { $0.nils = .null } == "a=null&b=c")
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func theCodingKeysOfAnEnumerationAreNotConverted() throws {
+    @Test func `The coding keys of an enumeration are not converted`() throws {
         let choice = ["a": Choice.byUserID(userID: 1, viaName: "x")]
         #expect(
             try encode(choice) { $0.naming = .snakeCase }
@@ -210,7 +210,7 @@ import Testing
         #expect(!none.contains("none_of_them"))
     }
 
-    @Test func namesThatAreConvertedToOneAreAnErrorThatNamesBoth() {
+    @Test func `Names that are converted to one are an error that names both`() {
         struct Colliding: Encodable {
             var userID = 1
             var userId: Int? = 2
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, .greatestFiniteMagnitude])
-    func aDateThatCannotBeWrittenIsAnErrorThatNamesIt(_ interval: Double) {
+    func `A date that cannot be written is an error that names it`(_ interval: Double) {
         let value = Dating(date: Date(timeIntervalSinceReferenceDate: interval))
         #expect { try encode(value) { $0.dates = .iso8601 } } throws: { "\($0)".contains("'date'") }
         #expect { try encode(value) { $0.dates = .millisecondsSince1970 } } throws: { "\($0)".contains("'date'") }
@@ -237,7 +237,7 @@ import Testing
         #expect { try encode(value) { $0.dates = .secondsSince1970 } } throws: { "\($0)".contains("'date'") }
     }
 
-    @Test func secondsSince1970AreExactToAMicrosecond() throws {
+    @Test func `Seconds since 1970 are exact to a microsecond`() throws {
         var texts = AnyText(seed: 3)
         var decoder = URLEncodedFormDecoder()
         decoder.dates = .secondsSince1970
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func theTransformSeesWhatIsWrittenAsOneValueAndWhatOptionalsHold() throws {
+    @Test func `The transform sees what is written as one value and what optionals hold`() throws {
         let form = try encode(Seen()) { encoder in
             encoder.transform = { value, _ in
                 switch value {
@@ -285,7 +285,7 @@ import Testing
         #expect(form == "dates=2.0&dates=nil&level=HIGH&missing=nil&wrapped=14")
     }
 
-    @Test func whatTheTransformReturnsIsNotShownToItAgain() throws {
+    @Test func `What the transform returns is not shown to it again`() throws {
         let form = try encode(["a": 1]) { encoder in
             encoder.transform = { value, _ in
                 switch value {
@@ -305,7 +305,7 @@ import Testing
         var missing: Date?
     }
 
-    @Test func theTransformSeesEveryValueAndNil() throws {
+    @Test func `The transform sees every value and nil`() throws {
         let form = try encode(Dated()) {
             $0.transform = { value, path in
                 if let date = value as? Date { return date.timeIntervalSince1970 }
@@ -315,11 +315,11 @@ import Testing
         #expect(form == "date=1452239110.829915&dates=1.0&missing=no%20missing&text=t")
     }
 
-    @Test func aTransformToNilDropsTheValue() throws {
+    @Test func `A transform to nil drops the value`() throws {
         #expect(try encode(Dated()) { $0.transform = { value, _ in value as? String } } == "text=t")
     }
 
-    @Test func anErrorOfTheTransformIsThatOfTheEncoding() {
+    @Test func `An error of the transform is that of the encoding`() {
         #expect(throws: Problem.self) { try encode(Dated()) { $0.transform = { _, _ in throw Problem() } } }
     }
 
@@ -341,39 +341,39 @@ import Testing
         }
     }
 
-    @Test func aSubclassAndItsSuperclassShareTheirMembers() throws {
+    @Test func `A subclass and its superclass share their members`() throws {
         #expect(try encode(Dog()) == "age=1&name=n")
     }
 
     // MARK: What has no form
 
     @Test(arguments: [Double.infinity, -.infinity, .nan])
-    func aNumberThatIsNotFiniteIsAnErrorThatNamesTheProperty(_ number: Double) throws {
+    func `A number that is not finite is an error that names the property`(_ number: Double) throws {
         #expect(try message(["outer": ["inner": number]]).contains("'outer.inner'"))
     }
 
-    @Test func aNilInAnArrayIsAnErrorThatNamesTheElement() throws {
+    @Test func `A nil in an array is an error that names the element`() throws {
         #expect(try message(["a": [1, nil]]).contains("'a.1'"))
     }
 
-    @Test func anEmptyElementOfAnArrayIsAnErrorThatNamesIt() throws {
+    @Test func `An empty element of an array is an error that names it`() throws {
         #expect(try message(["a": [[1], []]]).contains("'a.1'"))
         #expect(try message(["a": [["b": [Int]()]]]).contains("'a.0'"))
     }
 
     @Test(arguments: ["a[b]", "a]", "["])
-    func aNameWithBracketsIsAnErrorUnlessItIsAllowed(_ name: String) throws {
+    func `A name with brackets is an error unless it is allowed`(_ name: String) throws {
         #expect(try message([name: 1]).contains("'\(name)'"))
         #expect(try encode([name: 1]) { $0.acceptsStructuredNames = true }.hasSuffix("=1"))
         #expect(try encode([name: 1]) { $0.nesting = .custom { $0 + $1 } }.hasSuffix("=1"))
     }
 
-    @Test func aNameWithDotsIsAnErrorWhereTheyNest() throws {
+    @Test func `A name with dots is an error where they nest`() throws {
         #expect(throws: EncodingError.self) { try encode(["a.b": 1]) { $0.nesting = .dots } }
         #expect(try encode(["a.b": 1]) == "a.b=1")
     }
 
-    @Test func theOutermostValueHasMembers() {
+    @Test func `The outermost value has members`() {
         #expect(throws: EncodingError.self) { try encode([1, 2]) }
         #expect(throws: EncodingError.self) { try encode("text") }
     }

@@ -40,21 +40,23 @@ import Testing
             ([.failed, .failed, .failed, .cancelled], .closed),
             ([.failed, .failed, .failed, .cancelled, .succeeded], .open),
         ] as [([CircuitState.Outcome], CircuitBreaker.State)])
-    func itOpensAtTheRatioOnceEnoughAttemptsHaveEnded(outcomes: [CircuitState.Outcome], state: CircuitBreaker.State) {
+    func `It opens at the ratio once enough attempts have ended`(
+        outcomes: [CircuitState.Outcome], state: CircuitBreaker.State
+    ) {
         var circuit = Self.circuit()
         Self.count(&circuit, outcomes)
         #expect(circuit.state == state)
     }
 
     @Test(arguments: [(9, .open), (10, .closed)] as [(Int64, CircuitBreaker.State)])
-    func onlyTheSamplingWindowCounts(seconds: Int64, state: CircuitBreaker.State) {
+    func `Only the sampling window counts`(seconds: Int64, state: CircuitBreaker.State) {
         var circuit = Self.circuit()
         Self.count(&circuit, [.failed, .failed, .failed])
         Self.count(&circuit, [.failed], at: seconds * Self.second)
         #expect(circuit.state == state)
     }
 
-    @Test func aRatioOfOneWantsFailuresOnly() {
+    @Test func `A ratio of one wants failures only`() {
         var circuit = Self.circuit(ratio: 1)
         Self.count(&circuit, [.failed, .failed, .failed, .failed, .failed].shuffled() + [.succeeded])
         // It opened at the fourth, before there was a success.
@@ -64,21 +66,21 @@ import Testing
         #expect(other.state == .closed)
     }
 
-    @Test func itAdmitsAnyNumberAtATime() {
+    @Test func `It admits any number at a time`() {
         var circuit = Self.circuit()
         for _ in 0..<1000 { #expect(circuit.admit(at: 0) == .admitted(era: 0)) }
     }
 
     // MARK: Open
 
-    @Test func whileItIsOpenItAdmitsNobodyAndSaysForHowLong() {
+    @Test func `While it is open it admits nobody and says for how long`() {
         var circuit = Self.opened()
         #expect(circuit.admit(at: 0) == .refused(for: 5 * Self.second))
         #expect(circuit.admit(at: 5 * Self.second - 1) == .refused(for: 1))
         #expect(circuit.timeLeft(at: 2 * Self.second) == 3 * Self.second)
     }
 
-    @Test func whatEndsWhileItIsOpenIsNotCounted() {
+    @Test func `What ends while it is open is not counted`() {
         var circuit = Self.circuit()
         guard case .admitted(let era) = circuit.admit(at: 0) else { return }
         Self.count(&circuit, [.failed, .failed, .failed, .failed])
@@ -87,7 +89,7 @@ import Testing
         #expect(circuit.state == .open && circuit.timeLeft(at: 0) == 5 * Self.second)
     }
 
-    @Test func afterItsTimeItIsHalfOpenForTheNextAttempt() {
+    @Test func `After its time it is half open for the next attempt`() {
         var circuit = Self.opened()
         #expect(circuit.state == .open && circuit.timeLeft(at: 5 * Self.second) == 0)
         #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
@@ -97,7 +99,7 @@ import Testing
     // MARK: Half open
 
     @Test(arguments: [1, 2, 5])
-    func onlyTheProbesAreAdmitted(probes: Int) {
+    func `Only the probes are admitted`(probes: Int) {
         var circuit = Self.opened(probes: probes)
         for _ in 0..<probes { #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2)) }
         #expect(circuit.admit(at: 5 * Self.second) == .refused(for: 0))
@@ -105,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 5])
-    func itClosesWhenAllProbesSucceeded(probes: Int) {
+    func `It closes when all probes succeeded`(probes: Int) {
         var circuit = Self.opened(probes: probes)
         for number in 1...probes {
             Self.count(&circuit, [.succeeded], at: 5 * Self.second)
@@ -113,20 +115,20 @@ import Testing
         }
     }
 
-    @Test func oneProbeThatFailsOpensItAgainForTheWholeTime() {
+    @Test func `One probe that fails opens it again for the whole time`() {
         var circuit = Self.opened(probes: 3)
         Self.count(&circuit, [.succeeded, .failed], at: 6 * Self.second)
         #expect(circuit.state == .open)
         #expect(circuit.admit(at: 6 * Self.second) == .refused(for: 5 * Self.second))
     }
 
-    @Test func aProbeThatIsCancelledMakesRoomForAnother() {
+    @Test func `A probe that is cancelled makes room for another`() {
         var circuit = Self.opened()
         Self.count(&circuit, [.cancelled], at: 5 * Self.second)
         #expect(circuit.state == .halfOpen && circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
     }
 
-    @Test func anAttemptFromBeforeItOpenedDecidesNothing() {
+    @Test func `An attempt from before it opened decides nothing`() {
         var circuit = Self.circuit()
         guard case .admitted(let era) = circuit.admit(at: 0) else { return }
         Self.count(&circuit, [.failed, .failed, .failed, .failed])
@@ -136,7 +138,7 @@ import Testing
         #expect(circuit.state == .halfOpen)
     }
 
-    @Test func afterItClosedItCountsAfresh() {
+    @Test func `After it closed it counts afresh`() {
         var circuit = Self.opened()
         Self.count(&circuit, [.succeeded], at: 5 * Self.second)
         Self.count(&circuit, [.failed, .failed, .failed], at: 5 * Self.second)
@@ -147,19 +149,19 @@ import Testing
 
     // MARK: What is kept
 
-    @Test func aClosedCircuitIsIdleWhenItsWindowIsOver() {
+    @Test func `A closed circuit is idle when its window is over`() {
         var circuit = Self.circuit()
         Self.count(&circuit, [.failed], at: 3 * Self.second)
         #expect(!circuit.isIdle(at: 12 * Self.second) && circuit.isIdle(at: 13 * Self.second))
     }
 
-    @Test func anOpenCircuitIsIdleWhenNobodyHasAskedForHalfADayAfterItsTime() {
+    @Test func `An open circuit is idle when nobody has asked for half a day after its time`() {
         let end = 5 * Self.second
         #expect(!Self.opened().isIdle(at: end + HostMemory.longestRest - 1))
         #expect(Self.opened().isIdle(at: end + HostMemory.longestRest))
     }
 
-    @Test func aHalfOpenCircuitIsIdleHalfADayAfterItsLastProbe() {
+    @Test func `A half open circuit is idle half a day after its last probe`() {
         var circuit = Self.opened(probes: 2)
         for second: Int64 in [5, 100] {
             guard case .admitted(let era) = circuit.admit(at: second * Self.second) else { return }
@@ -169,14 +171,14 @@ import Testing
         #expect(circuit.isIdle(at: 100 * Self.second + HostMemory.longestRest))
     }
 
-    @Test func anIdleCircuitIsClosedForTheNextWhoAsks() {
+    @Test func `An idle circuit is closed for the next who asks`() {
         var circuit = Self.opened()
         let late = 5 * Self.second + HostMemory.longestRest
         #expect(circuit.state(at: late - 1) == .open && circuit.state(at: late) == .closed)
         #expect(circuit.admit(at: late) == .admitted(era: 2) && circuit.state == .closed)
     }
 
-    @Test func aCircuitThatIsOpenForEverIsNeverIdle() {
+    @Test func `A circuit that is open for ever is never idle`() {
         var circuit = CircuitState(
             CircuitState.Terms(
                 failureRatio: 0.5, minimumThroughput: 1, slice: Self.second, openTime: .max, probes: 1))

@@ -14,23 +14,23 @@ import Testing
         }
     }
 
-    @Test func thePauseBetweenReleasesThatFailDoublesUpToTwentyTimes() {
+    @Test func `The pause between releases that fail doubles up to twenty times`() {
         #expect(Self.releases(until: 240) == [0, 1, 4, 10, 22, 46, 94, 154, 214])
     }
 
-    @Test func whereReleasesSucceedThereIsNoPause() {
+    @Test func `Where releases succeed there is no pause`() {
         #expect(Self.releases(until: 100) { _ in false } == Array(0...100))
     }
 
-    @Test func oneReleaseInFiveMayFail() {
+    @Test func `One release in five may fail`() {
         #expect(Self.releases(until: 100) { $0 % 5 == 4 } == Array(0...100))
     }
 
-    @Test func ofAHostThatFailsEveryOtherReleaseFewAreMade() {
+    @Test func `Of a host that fails every other release few are made`() {
         #expect(Self.releases(until: 240) { $0 % 2 == 0 }.count < 20)
     }
 
-    @Test func whatFollowsAfterTwiceThePauseIsANewRecovery() {
+    @Test func `What follows after twice the pause is a new recovery`() {
         // Two in a row each time, and then a pause of 3 s.
         var recoveries = HostRecoveries()
         for start in [0, 100, 200] {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func withoutAPauseEverySuccessReleases() {
+    @Test func `Without a pause every success releases`() {
         var recoveries = HostRecoveries()
         for _ in 0..<10 {
             let isReleased = recoveries.releases(at: .zero)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func afterTheLongestPauseAndAsLongAgainNothingIsKnown() {
+    @Test func `After the longest pause and as long again nothing is known`() {
         var recoveries = HostRecoveries()
         #expect(recoveries.isIdle(at: .zero))
         for second in 0..<1000 {

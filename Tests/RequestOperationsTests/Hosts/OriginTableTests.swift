@@ -12,7 +12,7 @@ import Testing
             "http://A.example/", "HTTP://a.example/", "http://a.example:80/", "http://user@a.example/",
             "http://u:p@a.example:80/x",
         ])
-    func allSpellingsOfAnOriginHaveOneEntry(text: String) {
+    func `All spellings of an origin have one entry`(text: String) {
         var table = OriginTable<Int>()
         table.change(origin("http://a.example/"), at: 0, initially: 0, isIdle: { _ in false }, by: { $0 += 1 })
         for _ in 1...3 { table.change(origin(text), at: 0, initially: 0, isIdle: { _ in false }, by: { $0 += 1 }) }
@@ -25,7 +25,7 @@ import Testing
             "http://a.exampl/",
             "http://b.example/http://a.example/", "http://b.example?http://a.example/", "http://a.example@b.example/",
         ])
-    func anotherOriginHasAnotherEntry(text: String) {
+    func `Another origin has another entry`(text: String) {
         var table = OriginTable<Int>()
         table.change(origin("http://a.example/"), at: 0, initially: 1, isIdle: { _ in false }, by: { _ in })
         #expect(table[origin("http://a.example/")] == 1)
@@ -34,19 +34,19 @@ import Testing
         #expect(table[origin(text)] == 2 && table[origin("http://a.example/")] == 1)
     }
 
-    @Test func aRequestWithoutAURLHasAnEntryToo() {
+    @Test func `A request without a URL has an entry too`() {
         var table = OriginTable<Int>()
         table.change(Origin(nil), at: 0, initially: 1, isIdle: { _ in false }, by: { $0 += 1 })
         #expect(table[Origin(nil)] == 2)
     }
 
-    @Test func whatIsNotThereIsNotChanged() {
+    @Test func `What is not there is not changed`() {
         var table = OriginTable<Int>()
         #expect(table.change(origin("http://a.example/")) { $0 += 1 } == nil)
         #expect(table.count == 0)
     }
 
-    @Test func idleEntriesMakeRoomForOthers() {
+    @Test func `Idle entries make room for others`() {
         var table = OriginTable<Int>()
         for number in 0..<1000 {
             table.change(
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func entriesThatAreNotIdleAllStay() {
+    @Test func `Entries that are not idle all stay`() {
         var table = OriginTable<Int>()
         for number in 0..<1000 {
             table.change(
@@ -68,7 +68,7 @@ import Testing
         for number in 0..<1000 { #expect(table[origin("http://h\(number).example/")] == number) }
     }
 
-    @Test func whatIsIdleIsDroppedWithinAnHourAlsoWhereThereIsRoom() {
+    @Test func `What is idle is dropped within an hour also where there is room`() {
         var table = OriginTable<Int>()
         func use(_ number: Int, at hours: Double) {
             table.change(

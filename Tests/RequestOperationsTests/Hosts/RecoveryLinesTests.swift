@@ -26,7 +26,7 @@ import Testing
         for ticket in tickets { lines.remove(ticket) }
     }
 
-    @Test func whatIsKnownOfAHostIsForgottenWithASuccessOfAnother() {
+    @Test func `What is known of a host is forgotten with a success of another`() {
         fail()
         #expect(lines.knownCount == 1)
         clock.advance(by: .seconds(3600))
@@ -34,21 +34,21 @@ import Testing
         #expect(lines.knownCount == 0)
     }
 
-    @Test func whatIsKnownOfAHostIsForgottenWhenARequestWaitsForAnother() {
+    @Test func `What is known of a host is forgotten when a request waits for another`() {
         fail()
         clock.advance(by: .seconds(3600))
         lines.remove(lines.add(Origin(URL(string: "http://other.invalid/")), pause: .zero) { _ in false })
         #expect(lines.knownCount == 0)
     }
 
-    @Test func itIsKeptForAnHour() {
+    @Test func `It is kept for an hour`() {
         fail()
         clock.advance(by: .seconds(3599))
         _ = lines.awaitsSuccess()
         #expect(lines.knownCount == 1)
     }
 
-    @Test func aPauseThatGoesOnIsKept() {
+    @Test func `A pause that goes on is kept`() {
         fail(pause: .seconds(1_000_000))
         clock.advance(by: .seconds(3600))
         _ = lines.awaitsSuccess()

@@ -19,13 +19,13 @@ import Testing
         return count
     }
 
-    @Test func aNewOneHasItsReserve() {
+    @Test func `A new one has its reserve`() {
         var bucket = Self.bucket()
         #expect(bucket.balance(at: 0) == 100)
         #expect(Self.granted(&bucket, at: 0) == 100 && bucket.balance(at: 0) == 0)
     }
 
-    @Test func timeFillsIt() {
+    @Test func `Time fills it`() {
         var bucket = Self.bucket()
         _ = Self.granted(&bucket, at: 0)
         #expect(Self.granted(&bucket, at: Self.second) == 10)
@@ -33,14 +33,14 @@ import Testing
         #expect(bucket.balance(at: 1000 * Self.second) == 100)
     }
 
-    @Test func requestsFillIt() {
+    @Test func `Requests fill it`() {
         var bucket = Self.bucket(perSecond: 0)
         _ = Self.granted(&bucket, at: 0)
         for _ in 0..<50 { bucket.countRequest(at: 0) }
         #expect(bucket.balance(at: 0) == 10)
     }
 
-    @Test func aBudgetOfRequestsAloneBeginsWithNothingAndSavesTen() {
+    @Test func `A budget of requests alone begins with nothing and saves ten`() {
         var bucket = Self.bucket(ratio: 0.1, perSecond: 0, reserve: 0)
         #expect(bucket.withdraw(at: 0, waitingFor: .max) == .refused)
         for _ in 0..<10 { bucket.countRequest(at: 0) }
@@ -49,7 +49,7 @@ import Testing
         #expect(bucket.balance(at: 0) == 10)
     }
 
-    @Test func thoseThatWaitFollowEachOtherEvenly() {
+    @Test func `Those that wait follow each other evenly`() {
         var bucket = Self.bucket()
         _ = Self.granted(&bucket, at: 0)
         for number in 1...20 {
@@ -61,14 +61,14 @@ import Testing
         }
     }
 
-    @Test func nobodyWaitsForLongerThanItsLimit() {
+    @Test func `Nobody waits for longer than its limit`() {
         var bucket = Self.bucket()
         _ = Self.granted(&bucket, at: 0)
         #expect(bucket.withdraw(at: 0, waitingFor: Self.second / 20) == .refused)
         #expect(bucket.wait(at: 0) > Self.second / 20)
     }
 
-    @Test func whatIsTakenBackIsThereForTheNext() {
+    @Test func `What is taken back is there for the next`() {
         var bucket = Self.bucket(perSecond: 0)
         _ = Self.granted(&bucket, at: 0)
         bucket.takeBack(at: 0)
@@ -77,20 +77,20 @@ import Testing
         #expect(bucket.balance(at: 0) == 100)
     }
 
-    @Test func aRetryThatGoesInAnyCaseIsPaidForByThoseAfterIt() {
+    @Test func `A retry that goes in any case is paid for by those after it`() {
         var bucket = Self.bucket()
         _ = Self.granted(&bucket, at: 0)
         bucket.withdrawAnyway(at: 0)
         #expect(bucket.balance(at: Self.second / 10) == 0 && bucket.balance(at: Self.second / 5) == 1)
     }
 
-    @Test func itIsIdleWhenItIsAsNewForAWindow() {
+    @Test func `It is idle when it is as new for a window`() {
         var bucket = Self.bucket()
         _ = Self.granted(&bucket, at: 0)
         #expect(!bucket.isIdle(at: 9 * Self.second) && bucket.isIdle(at: 10 * Self.second))
     }
 
-    @Test func aTimeThatLiesBackChangesNothing() {
+    @Test func `A time that lies back changes nothing`() {
         var bucket = Self.bucket(at: 5 * Self.second)
         _ = Self.granted(&bucket, at: 5 * Self.second)
         #expect(bucket.balance(at: 4 * Self.second) == 0)

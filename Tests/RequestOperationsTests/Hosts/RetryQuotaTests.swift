@@ -3,24 +3,24 @@ import Testing
 @testable import RequestOperations
 
 @Suite struct RetryQuotaTests {
-    @Test func aRetryTakesItsCost() {
+    @Test func `A retry takes its cost`() {
         var quota = RetryQuota(capacity: 500)
         #expect(quota.withdraw(14, at: 0) && quota.tokens(at: 0) == 486)
         #expect(quota.withdraw(14, at: 0) && quota.tokens(at: 0) == 472)
     }
 
-    @Test func withoutEnoughTokensNothingIsTaken() {
+    @Test func `Without enough tokens nothing is taken`() {
         var quota = RetryQuota(capacity: 12)
         #expect(quota.withdraw(10, at: 0) && !quota.withdraw(10, at: 0))
         #expect(quota.tokens(at: 0) == 2)
     }
 
-    @Test func theLastTokensCanBeTaken() {
+    @Test func `The last tokens can be taken`() {
         var quota = RetryQuota(capacity: 10)
         #expect(quota.withdraw(10, at: 0) && quota.tokens(at: 0) == 0)
     }
 
-    @Test func noMoreThanTheCapacityComesBack() {
+    @Test func `No more than the capacity comes back`() {
         var quota = RetryQuota(capacity: 10)
         _ = quota.withdraw(5, at: 0)
         quota.refund(1, at: 0)
@@ -29,14 +29,14 @@ import Testing
         #expect(quota.tokens(at: 0) == 10 && quota.isFull(at: 0))
     }
 
-    @Test func aQuotaOfAnySizeCanBeFull() {
+    @Test func `A quota of any size can be full`() {
         var quota = RetryQuota(capacity: .max)
         _ = quota.withdraw(5, at: 0)
         quota.refund(.max, at: 0)
         #expect(quota.tokens(at: 0) == .max)
     }
 
-    @Test func itIsFullAgainWhenNobodyHasUsedItForHalfADay() {
+    @Test func `It is full again when nobody has used it for half a day`() {
         var quota = RetryQuota(capacity: 10)
         _ = quota.withdraw(8, at: 0)
         quota.refund(1, at: 1)
@@ -45,7 +45,7 @@ import Testing
         #expect(isGranted && quota.tokens(at: HostMemory.longestRest + 1) == 2)
     }
 
-    @Test func theLargestNumbersDoNotOverflow() {
+    @Test func `The largest numbers do not overflow`() {
         var quota = RetryQuota(capacity: .max)
         quota.refund(.max, at: 0)
         #expect(quota.isFull(at: 0))

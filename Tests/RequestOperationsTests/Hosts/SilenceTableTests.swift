@@ -8,7 +8,7 @@ import Testing
     private let url = URL(string: "http://busy.invalid/a")!  // A literal that is a URL.
     private let other = URL(string: "http://busy.invalid/b")!  // A literal that is a URL.
 
-    @Test func aHostIsLeftAloneUntilTheWaitIsOver() {
+    @Test func `A host is left alone until the wait is over`() {
         let table = KnownSilences(clock: clock)
         #expect(table.timeLeft(for: url) == .zero)
         table.note(.seconds(7), for: url)
@@ -21,7 +21,7 @@ import Testing
         #expect(table.timeLeft(for: url) == .zero)
     }
 
-    @Test func theLongerOfTwoWaitsCounts() {
+    @Test func `The longer of two waits counts`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(7), for: url)
         table.note(.seconds(3), for: url)
@@ -31,20 +31,20 @@ import Testing
     }
 
     @Test(arguments: ["https://busy.invalid/", "http://busy.invalid:8080/", "http://other.invalid/"])
-    func anotherOriginIsNotConcerned(text: String) throws {
+    func `Another origin is not concerned`(text: String) throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(7), for: url)
         #expect(table.timeLeft(for: try #require(URL(string: text))) == .zero)
     }
 
     @Test(arguments: [0, -5])
-    func noWaitIsNoneToNote(seconds: Int) {
+    func `No wait is none to note`(seconds: Int) {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(seconds), for: url)
         #expect(table.hostCount == 0)
     }
 
-    @Test func anEndlessWaitIsOneToo() {
+    @Test func `An endless wait is one too`() {
         let table = KnownSilences(clock: clock)
         clock.advance(by: .seconds(5))
         table.note(.seconds(Int64.max), for: url)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [(7.0, 0.7), (20, 2), (30, 3), (300, 3)])
-    func thoseWhoWereNotToldAreSpreadOverATenthMore(seconds: Double, spread: Double) {
+    func `Those who were not told are spread over a tenth more`(seconds: Double, spread: Double) {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(seconds), for: url)
         let random = RandomSource(seed: 4)
@@ -63,7 +63,7 @@ import Testing
         #expect(waits.contains { $0 < seconds + spread * 0.1 } && waits.contains { $0 > seconds + spread * 0.9 })
     }
 
-    @Test func noDeadlineIsMissedByTheSpread() {
+    @Test func `No deadline is missed by the spread`() {
         let random = RandomSource(seed: 4)
         let waits = (0..<200).map { _ in
             SilenceTable.spread(.seconds(100), within: .milliseconds(100_200), using: random)
@@ -72,14 +72,14 @@ import Testing
         #expect(SilenceTable.spread(.seconds(100), within: .seconds(50), using: random) == .seconds(100))
     }
 
-    @Test func whereNobodyAskedNobodyWaits() {
+    @Test func `Where nobody asked nobody waits`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(7), for: url)
         clock.advance(by: .seconds(7))
         #expect(table.timeLeft(for: url) == .zero)
     }
 
-    @Test func hostsWhoseWaitIsOverAreForgotten() {
+    @Test func `Hosts whose wait is over are forgotten`() {
         let table = KnownSilences(clock: clock)
         for number in 0..<1000 {
             clock.advance(by: .seconds(1))
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: A policy that heeds it
 
-    @Test func aRetryKeepsToWhatAnotherRequestWasTold() {
+    @Test func `A retry keeps to what another request was told`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(10), for: url)
         let policy = RetryPolicy(backoff: .constant(.seconds(1)))
@@ -105,7 +105,7 @@ import Testing
         #expect(delay >= .seconds(10) && delay <= .seconds(11))
     }
 
-    @Test func aLongerBackoffStays() {
+    @Test func `A longer backoff stays`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(10), for: url)
         let policy = RetryPolicy(backoff: .constant(.seconds(60)))
@@ -117,7 +117,7 @@ import Testing
         #expect(delay == .seconds(60))
     }
 
-    @Test func aRetryWhoseElapsedLimitComesFirstFailsAtOnceAndSaysSo() {
+    @Test func `A retry whose elapsed limit comes first fails at once and says so`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let policy = RetryPolicy(backoff: .constant(.seconds(1)))
@@ -138,7 +138,7 @@ import Testing
             timeLeft: timeLeft, date: Date(), uncounted: 0, redirect: nil, wasRefused: false, wasSent: false)
     }
 
-    @Test func whatWasNeverSentIsOnlyDelayedUntilTheTableForgets() {
+    @Test func `What was never sent is only delayed until the table forgets`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(9999), for: url, keeping: .seconds(200))
         var policy = RetryPolicy(backoff: .constant(.seconds(1)))
@@ -160,7 +160,7 @@ import Testing
         #expect(error.code == .retryAfterTooLong)
     }
 
-    @Test func aWaitThatIsTooLongToBeKeptGivesWayToTheLastWordOfTheHost() {
+    @Test func `A wait that is too long to be kept gives way to the last word of the host`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(86400), for: url, keeping: .seconds(300))
         clock.advance(by: .seconds(290))
@@ -170,7 +170,7 @@ import Testing
         #expect(table.timeLeft(for: url) == .zero)
     }
 
-    @Test func aShorterAnswerKeepsNoWaitForLonger() {
+    @Test func `A shorter answer keeps no wait for longer`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(200), for: url, keeping: .seconds(300))
         table.note(.seconds(100), for: url, keeping: .seconds(300))
@@ -178,7 +178,7 @@ import Testing
         #expect(table.timeLeft(for: url) == .zero)
     }
 
-    @Test func whatWasForgottenMakesNoLaterWaitLonger() {
+    @Test func `What was forgotten makes no later wait longer`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(9999), for: url, keeping: .seconds(300))
         clock.advance(by: .seconds(300))
@@ -186,7 +186,7 @@ import Testing
         #expect(table.timeLeft(for: url) == .seconds(5))
     }
 
-    @Test func aSignCountsWhenTheHostNeedNotBeLeftAloneAnyLonger() async throws {
+    @Test func `A sign counts when the host need not be left alone any longer`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(10), for: url)
         let path = NetworkPath(.unreachable)

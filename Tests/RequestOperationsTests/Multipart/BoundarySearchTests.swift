@@ -10,14 +10,14 @@ import Testing
         return pieces.contains { search.finds(in: $0) }
     }
 
-    @Test func itIsFoundWhereverTwoPiecesMeet() {
+    @Test func `It is found wherever two pieces meet`() {
         let content = Data("abc".utf8) + Self.delimiter + Data("def".utf8)
         for cut in 0...content.count {
             #expect(finds(in: [content.prefix(cut), content.dropFirst(cut)]))
         }
     }
 
-    @Test func itIsFoundInPiecesOfAnySize() {
+    @Test func `It is found in pieces of any size`() {
         let content = Data(repeating: 0x2D, count: 100) + Self.delimiter
         for size in 1...20 {
             let pieces = stride(from: 0, to: content.count, by: size).map { content.dropFirst($0).prefix(size) }
@@ -25,15 +25,15 @@ import Testing
         }
     }
 
-    @Test func itIsFoundAtTheBeginningAfterTheLineBreakOfTheFields() {
+    @Test func `It is found at the beginning after the line break of the fields`() {
         #expect(finds(in: [Data("--boundary".utf8)]))
     }
 
-    @Test func aPartOfItIsNotIt() {
+    @Test func `A part of it is not it`() {
         #expect(!finds(in: [Data("x\r\n--boundar".utf8), Data("x--boundary\r\n-boundary".utf8)]))
     }
 
-    @Test func itAgreesWithANaiveSearchOnAnyBytes() {
+    @Test func `It agrees with a naive search on any bytes`() {
         var generator = SeededGenerator(state: 1)
         let delimiter = Data("\r\n--a-".utf8)
         for _ in 0..<2000 {

@@ -7,11 +7,11 @@ import Testing
         ("a.jpg", "image/jpeg"), ("a.tar.GZ", "application/gzip"), ("a.JSON", "application/json"),
         ("photo.heic", "image/heic"),
     ])
-    func theLastExtensionTells(_ name: String, _ type: String) {
+    func `The last extension tells`(_ name: String, _ type: String) {
         #expect(MIMEType.ofFile(named: name) == type)
     }
 
-    @Test(arguments: ["a", "", "a.", ".", "a.unknown", "a.jpg\r\n"]) func anyOtherIsBytes(_ name: String) {
+    @Test(arguments: ["a", "", "a.", ".", "a.unknown", "a.jpg\r\n"]) func `Any other is bytes`(_ name: String) {
         #expect(MIMEType.ofFile(named: name) == "application/octet-stream")
     }
 }

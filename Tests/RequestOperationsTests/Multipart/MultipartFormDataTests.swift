@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func itIsFramedAsTheStandardSays() async throws {
+    @Test func `It is framed as the standard says`() async throws {
         let path = TemporaryPath()
         try Data("file".utf8).write(to: path.url)
         var form = MultipartFormData(boundary: "b")
@@ -74,19 +74,19 @@ import Testing
         #expect(form.contentType == "multipart/form-data; boundary=b")
     }
 
-    @Test func aFormWithoutPartsIsWhole() async throws {
+    @Test func `A form without parts is whole`() async throws {
         #expect(try await bytes(MultipartFormData(boundary: "b")) == Data("--b--\r\n".utf8))
     }
 
-    @Test func itsBoundaryIsAnotherEachTime() {
+    @Test func `Its boundary is another each time`() {
         #expect(Set((0..<100).map { _ in MultipartFormData().boundary }).count == 100)
     }
 
-    @Test func aBoundaryThatIsNoTokenIsQuoted() {
+    @Test func `A boundary that is no token is quoted`() {
         #expect(MultipartFormData(boundary: "a:b").contentType == #"multipart/form-data; boundary="a:b""#)
     }
 
-    @Test func aLengthThatIsNotKnownLeavesTheWholeWithoutOne() async throws {
+    @Test func `A length that is not known leaves the whole without one`() async throws {
         var form = MultipartFormData()
         form.append(stream("x"), name: "a")
         guard case .stream(let body) = try form.body() else { throw Problem() }
@@ -94,7 +94,7 @@ import Testing
         #expect(String(decoding: try await bytes(form), as: UTF8.self).contains("\r\n\r\nx\r\n--"))
     }
 
-    @Test func aLargeFileIsReadInSmallPieces() async throws {
+    @Test func `A large file is read in small pieces`() async throws {
         let path = TemporaryPath()
         try Data().write(to: path.url)
         let handle = try FileHandle(forWritingTo: path.url)
@@ -112,14 +112,14 @@ import Testing
         #expect(stream.length == Int64(length) && length > 64 << 20 && largest <= 256 << 10)
     }
 
-    @Test func itIsReadAgainFromItsBeginning() async throws {
+    @Test func `It is read again from its beginning`() async throws {
         var form = MultipartFormData()
         form.append(stream("x", length: 1), name: "a")
         #expect(try await bytes(form) == bytes(form))
         #expect(try form.body().isReplayable)
     }
 
-    @Test func aStreamThatCannotBeReopenedMakesItOneThatCannot() throws {
+    @Test func `A stream that cannot be reopened makes it one that cannot`() throws {
         var request = URLRequest(url: try #require(URL(string: "http://a.example")))
         request.httpBodyStream = InputStream(data: Data("x".utf8))
         var form = MultipartFormData()
@@ -127,7 +127,7 @@ import Testing
         #expect(try !form.body().isReplayable)
     }
 
-    @Test func partsInMemoryMakeABodyInMemory() throws {
+    @Test func `Parts in memory make a body in memory`() throws {
         var form = MultipartFormData()
         form.append("x", name: "a")
         form.append(MultipartFormData.Part(name: "b", content: .none))
@@ -140,25 +140,27 @@ import Testing
     // MARK: What cannot be sent
 
     @Test(arguments: [[-1], [Int64.max], [Int64.max / 2, Int64.max / 2 + 1]])
-    func lengthsThatMakeNoneAreAnErrorAndNoTrap(_ lengths: [Int64]) {
+    func `Lengths that make none are an error and no trap`(_ lengths: [Int64]) {
         var form = MultipartFormData()
         for length in lengths { form.append(stream("x", length: length), name: "a") }
         #expect { try form.body() } throws: { ($0 as? RequestError)?.code == .unencodableBody }
     }
 
-    @Test(arguments: ["--b", "x\r\n--b", "x\r\n--by"]) func aPartInMemoryWithTheBoundaryIsAnError(_ text: String) {
+    @Test(arguments: ["--b", "x\r\n--b", "x\r\n--by"]) func `A part in memory with the boundary is an error`(
+        _ text: String
+    ) {
         var form = MultipartFormData(boundary: "b")
         form.append(text, name: "the name")
         #expect { try form.body() } throws: { "\($0)".contains("'the name'") }
     }
 
-    @Test func theBoundaryElsewhereInALineIsNone() async throws {
+    @Test func `The boundary elsewhere in a line is none`() async throws {
         var form = MultipartFormData(boundary: "b")
         form.append("x--b\n--b\r--b", name: "a")
         #expect(try await !bytes(form).isEmpty)
     }
 
-    @Test func aStreamOrAFileWithTheBoundaryFailsWhileItIsRead() async throws {
+    @Test func `A stream or a file with the boundary fails while it is read`() async throws {
         let path = TemporaryPath()
         try Data("x\r\n--b".utf8).write(to: path.url)
         for content in [RequestBody.stream(stream("x\r\n--b")), .file(path.url)] {
@@ -168,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNotThereIsAnErrorAtOnce() {
+    @Test func `A file that is not there is an error at once`() {
         var form = MultipartFormData()
         form.append(file: TemporaryPath().url, name: "a")
         #expect(throws: RequestError.self) { try form.body() }
@@ -177,7 +179,7 @@ import Testing
         #expect(throws: RequestError.self) { try form.body() }
     }
 
-    @Test func aMediaTypeWithALineBreakIsAnError() {
+    @Test func `A media type with a line break is an error`() {
         var form = MultipartFormData()
         form.append(Data(), name: "a", contentType: "text/plain\r\nX-Evil: 1")
         #expect(throws: RequestError.self) { try form.body() }
@@ -192,7 +194,7 @@ import Testing
         var fields: Int
     }
 
-    @Test func anyTextComesThroughAnotherParser() async throws {
+    @Test func `Any text comes through another parser`() async throws {
         var texts = AnyText(seed: 5)
         var form = MultipartFormData()
         var expected: [Read] = []
@@ -216,7 +218,7 @@ import Testing
 
     /// Parsers that know escapes would take the quotation mark after the backslash for a part of the name.
     @Test(arguments: ["a\\", "\\", "a\\\\", "a\\b\\"])
-    func aBackslashAtTheEndOfANameEscapesNothing(name: String) async throws {
+    func `A backslash at the end of a name escapes nothing`(name: String) async throws {
         var form = MultipartFormData()
         form.append(Data(), name: name, fileName: "\(name); name=x", contentType: "a/b")
         form.append(Data(), name: "b", fileName: name)
@@ -238,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: ["a\"\r\nX-Evil: 1", "a\r\n\r\nbody", "a\n--b\r\n", "a\"; filename=\"x"])
-    func aNameAddsNoField(_ name: String) async throws {
+    func `A name adds no field`(_ name: String) async throws {
         var form = MultipartFormData(boundary: "b")
         form.append(Data("c".utf8), name: name, fileName: name, contentType: "a/b")
         let text = String(decoding: try await bytes(form), as: UTF8.self)

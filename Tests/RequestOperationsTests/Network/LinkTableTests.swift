@@ -28,23 +28,23 @@ import Testing
         }
     }
 
-    @Test func withoutAnythingNothingCanBeReached() {
+    @Test func `Without anything nothing can be reached`() {
         #expect(LinkTable().reading == NetworkPath.Reading(level: .none, interface: .other))
     }
 
-    @Test func aLinkNeedsAnAddressAndForWhatIsBeyondARoute() {
+    @Test func `A link needs an address and for what is beyond a route`() {
         #expect(
             Self.levels([Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(1))])
                 == [.none, .local, .routed])
     }
 
-    @Test func theOrderInWhichTheyAreToldDoesNotMatter() {
+    @Test func `The order in which they are told does not matter`() {
         #expect(
             Self.levels([.defaultRoute(Self.route(1)), .address(Self.address(1)), Self.link(1)])
                 == [.none, .none, .routed])
     }
 
-    @Test func aLinkThatLosesItsCarrierKeepsItsAddressesAndRoutes() {
+    @Test func `A link that loses its carrier keeps its addresses and routes`() {
         #expect(
             Self.levels([
                 Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(1)), Self.link(1, false),
@@ -52,7 +52,7 @@ import Testing
             ]) == [.none, .local, .routed, .none, .routed])
     }
 
-    @Test func aCableThatIsPutBackIsARiseBesideANetworkThatLeadsNowhere() {
+    @Test func `A cable that is put back is a rise beside a network that leads nowhere`() {
         #expect(
             Self.levels([
                 Self.link(3), .address(Self.address(3)), Self.link(1), .address(Self.address(1)),
@@ -67,7 +67,7 @@ import Testing
             (.defaultRouteRemoved(route(1)), true), (.end, false), (.linkRemoved(index: 9), false),
             (.addressRemoved(address(9)), false),
         ] as [(RouteMessage, Bool)])
-    func whatChangesSomethingIsNews(message: RouteMessage, isNews: Bool) {
+    func `What changes something is news`(message: RouteMessage, isNews: Bool) {
         var table = LinkTable()
         if message != Self.link(1) { table.apply(Self.link(1)) { _ in .wired } }
         if case .addressRemoved = message { table.apply(.address(Self.address(1))) { _ in .wired } }
@@ -75,19 +75,19 @@ import Testing
     }
 
     @Test(arguments: [link(1), .address(address(1)), .defaultRoute(route(1))])
-    func whatIsKnownAlreadyIsNoNews(message: RouteMessage) {
+    func `What is known already is no news`(message: RouteMessage) {
         var table = LinkTable()
         table.apply(message) { _ in .wired }
         #expect(table.apply(message) { _ in .wired } == false)
     }
 
-    @Test func aLinkThatIsRemovedTakesItsAddressesAlong() {
+    @Test func `A link that is removed takes its addresses along`() {
         #expect(
             Self.levels([Self.link(1), .address(Self.address(1)), .linkRemoved(index: 1), Self.link(1)])
                 == [.none, .local, .none, .none])
     }
 
-    @Test func theLastAddressThatGoesMakesTheDifference() {
+    @Test func `The last address that goes makes the difference`() {
         #expect(
             Self.levels([
                 Self.link(1), .address(Self.address(1)), .address(Self.address(1, 2)), .addressRemoved(Self.address(1)),
@@ -95,7 +95,7 @@ import Testing
             ]) == [.none, .local, .local, .local, .none])
     }
 
-    @Test func theLastRouteThatGoesMakesTheDifference() {
+    @Test func `The last route that goes makes the difference`() {
         #expect(
             Self.levels([
                 Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(1)),
@@ -104,23 +104,23 @@ import Testing
             ]) == [.none, .local, .routed, .routed, .routed, .local])
     }
 
-    @Test func aRouteByAnotherLinkDoesNotCountForThisOne() {
+    @Test func `A route by another link does not count for this one`() {
         #expect(
             Self.levels([Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(2))])
                 == [.none, .local, .local])
     }
 
-    @Test func aRouteThatNamesNoLinkCountsForEach() {
+    @Test func `A route that names no link counts for each`() {
         #expect(Self.levels([Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(0))]).last == .routed)
     }
 
     @Test(arguments: [(1, .routed), (2, .routed), (3, .local)] as [(Int32, NetworkPath.Level)])
-    func aRouteBySeveralLinksCountsForThese(link: Int32, level: NetworkPath.Level) {
+    func `A route by several links counts for these`(link: Int32, level: NetworkPath.Level) {
         let route = RouteMessage.Route(links: [1, 2], family: 2, priority: 0)
         #expect(Self.levels([Self.link(link), .address(Self.address(link)), .defaultRoute(route)]).last == level)
     }
 
-    @Test func aRouteBySeveralLinksGoesWithOneThatIsRemoved() {
+    @Test func `A route by several links goes with one that is removed`() {
         let route = RouteMessage.Route(links: [1, 2], family: 2, priority: 0)
         #expect(
             Self.levels([
@@ -128,7 +128,7 @@ import Testing
             ]).last == .local)
     }
 
-    @Test func aMachineWithTwoLinksIsCutOffWhenBothAreDown() {
+    @Test func `A machine with two links is cut off when both are down`() {
         #expect(
             Self.levels([
                 Self.link(1), Self.link(2), .address(Self.address(1)), .address(Self.address(2)), Self.link(1, false),
@@ -136,7 +136,7 @@ import Testing
             ]) == [.none, .none, .local, .local, .local, .none])
     }
 
-    @Test func theInterfaceIsThatOfTheDefaultRoute() {
+    @Test func `The interface is that of the default route`() {
         let readings = Self.readings([
             Self.link(1), Self.link(2), .address(Self.address(1)), .address(Self.address(2)),
             .defaultRoute(Self.route(2)), .defaultRouteRemoved(Self.route(2)),
@@ -150,7 +150,9 @@ import Testing
             (519, "DEVTYPE=wwan\nINTERFACE=wwan0\n", .cellular), (65534, "INTERFACE=tun0\n", .other), (1, "", .wired),
             (1, "DEVTYPE=wlanx\n", .wired),
         ] as [(UInt16, String, Reachability.Interface)])
-    func theKindOfALinkIsWhatItsDriverSays(hardware: UInt16, description: String, interface: Reachability.Interface) {
+    func `The kind of a link is what its driver says`(
+        hardware: UInt16, description: String, interface: Reachability.Interface
+    ) {
         #expect(Reachability.Interface(hardware: hardware, description: description) == interface)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func itSaysWhatItWasMadeWithAndThenWhatItIsTold() {
+    @Test func `It says what it was made with and then what it is told`() {
         let path = NetworkPath(.unreachable)
         #expect(path.reachability == .unreachable && !path.reachability.isReachable)
         path.update(.reachable(.wifi))
@@ -22,7 +22,7 @@ import Testing
         #expect(NetworkPath().reachability == .reachable(.other))
     }
 
-    @Test func itsChangesBeginWithWhatItIs() async {
+    @Test func `Its changes begin with what it is`() async {
         let path = NetworkPath(.unreachable)
         var changes = path.changes.makeAsyncIterator()
         #expect(await changes.next() == .unreachable)
@@ -39,7 +39,7 @@ import Testing
             ([.local, .routed], 1),
             ([.local], 0), ([.none], 0), ([], 0),
         ] as [([NetworkPath.Level], Int)])
-    func onlyARiseReleasesThoseWhoWaitAndOnce(levels: [NetworkPath.Level], released: Int) {
+    func `Only a rise releases those who wait and once`(levels: [NetworkPath.Level], released: Int) {
         let path = NetworkPath(.reachable(.wired))
         let count = Collector<Int>()
         let remove = watch(path, count)
@@ -54,19 +54,21 @@ import Testing
             ([], false), ([.local], true), ([.routed], true), ([.local, .routed], true), ([.routed, .local], false),
             ([.routed, .none, .local], false), ([.routed, .none, .local, .routed], true), ([.local, .none], false),
         ] as [([NetworkPath.Level], Bool)])
-    func aMachineThatHasHadADefaultRouteIsConnectedWithOneOnly(levels: [NetworkPath.Level], isConnected: Bool) {
+    func `A machine that has had a default route is connected with one only`(
+        levels: [NetworkPath.Level], isConnected: Bool
+    ) {
         let path = NetworkPath(.unreachable)
         for level in levels { path.take(Reading(level: level, interface: .wired)) }
         #expect(path.isConnected == isConnected)
     }
 
-    @Test func theDefaultRouteThatIsThereAtFirstIsRemembered() {
+    @Test func `The default route that is there at first is remembered`() {
         let path = NetworkPath(.reachable(.wired))
         path.take(Reading(level: .local, interface: .wired))
         #expect(!path.isConnected && path.reachability.isReachable)
     }
 
-    @Test func theFirstReadingOfTheSystemIsNoChange() {
+    @Test func `The first reading of the system is no change`() {
         struct Monitor: PathMonitor {
             var initial: NetworkPath.Reading { NetworkPath.Reading(level: .routed, interface: .wired) }
             func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) { tell(initial) }
@@ -80,7 +82,7 @@ import Testing
         remove()
     }
 
-    @Test func aMonitorIsStoppedWithItsPath() {
+    @Test func `A monitor is stopped with its path`() {
         final class Monitor: PathMonitor {
             let stops = Collector<Int>()
             var initial: NetworkPath.Reading { .unknown }
@@ -92,11 +94,11 @@ import Testing
         #expect(monitor.stops.count == 1)
     }
 
-    @Test func whereTheSystemTellsNothingTheMachineIsReachable() {
+    @Test func `Where the system tells nothing the machine is reachable`() {
         #expect(NetworkPath(watching: SilentMonitor()).reachability == .reachable(.other))
     }
 
-    @Test func thePathOfTheSystemSaysSomething() async {
+    @Test func `The path of the system says something`() async {
         var changes = NetworkPath.shared.changes.makeAsyncIterator()
         #expect(await changes.next() == NetworkPath.shared.reachability)
     }

@@ -60,18 +60,18 @@ import Testing
             (0x1 | 0x40, true), (0x1 | 0x40 | 0x10000, true), (0x1, false), (0x40, false), (0x1 | 0x40 | 0x8, false),
             (0, false),
         ] as [(UInt32, Bool)])
-    func aLinkIsUsableIfItIsUpAndRunsAndIsNoLoopback(flags: UInt32, isUsable: Bool) {
+    func `A link is usable if it is up and runs and is no loopback`(flags: UInt32, isUsable: Bool) {
         #expect(
             messages(Bytes.link(2, flags: flags)) == [
                 .link(.init(index: 2, name: "eth0", hardware: 1, isUsable: isUsable))
             ])
     }
 
-    @Test func aLinkThatIsRemovedIsToldByItsNumber() {
+    @Test func `A link that is removed is told by its number`() {
         #expect(messages(Bytes.link(7, flags: 0, type: 17)) == [.linkRemoved(index: 7)])
     }
 
-    @Test func anAddressIsTheLocalOneOrTheOnlyOne() {
+    @Test func `An address is the local one or the only one`() {
         #expect(messages(Bytes.address(3)) == [.address(.init(link: 3, bytes: [10, 0, 0, 2]))])
         let one = Bytes.attribute(1, [10, 0, 0, 1])
         #expect(messages(Bytes.address(3, attributes: one)) == [.address(.init(link: 3, bytes: [10, 0, 0, 1]))])
@@ -79,12 +79,12 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (200, 1), (253, 0), (254, 0)] as [(UInt8, Int)])
-    func anAddressThatHoldsOnItsLinkOnlyDoesNotCount(scope: UInt8, count: Int) {
+    func `An address that holds on its link only does not count`(scope: UInt8, count: Int) {
         #expect(messages(Bytes.address(3, scope: scope)).count == count)
         #expect(messages(Bytes.address(3, scope: scope, type: 21)).count == count)
     }
 
-    @Test func anAddressThatIsNotUsableYetDoesNotCount() {
+    @Test func `An address that is not usable yet does not count`() {
         #expect(messages(Bytes.address(3, flags: 0x40)) == [])
         let attributes = Bytes.joined([Bytes.attribute(1, [1]), Bytes.attribute(8, Bytes.number(UInt32(0x40)))])
         #expect(messages(Bytes.address(3, attributes: attributes)) == [])
@@ -92,13 +92,13 @@ import Testing
         #expect(messages(Bytes.address(3, flags: 0x40, type: 21)).count == 1)
     }
 
-    @Test func aDefaultRouteHasItsLinkAndPriority() {
+    @Test func `A default route has its link and priority`() {
         #expect(messages(Bytes.route()) == [.defaultRoute(.init(links: [2], family: 2, priority: 100))])
         #expect(messages(Bytes.route(type: 25)) == [.defaultRouteRemoved(.init(links: [2], family: 2, priority: 100))])
         #expect(messages(Bytes.route(attributes: [])) == [.defaultRoute(.init(links: [], family: 2, priority: 0))])
     }
 
-    @Test func aRouteBySeveralLinksHasThem() {
+    @Test func `A route by several links has them`() {
         func hop(_ link: Int32, _ attributes: [UInt8]) -> [UInt8] {
             Bytes.joined([Bytes.number(UInt16(8 + attributes.count)), [0, 0], Bytes.number(link), attributes])
         }
@@ -108,7 +108,7 @@ import Testing
                 == [.defaultRoute(.init(links: [2, 7], family: 2, priority: 0))])
     }
 
-    @Test func aRouteWhoseHopsAreCutShortHasThoseThatAreWhole() {
+    @Test func `A route whose hops are cut short has those that are whole`() {
         let hop = Bytes.joined([Bytes.number(UInt16(8)), [0, 0], Bytes.number(Int32(2))])
         for rest in [[8], [0, 0, 0, 0, 1, 0, 0, 0]] as [[UInt8]] {
             #expect(
@@ -117,12 +117,12 @@ import Testing
         }
     }
 
-    @Test func anotherRouteIsOfNoInterest() {
+    @Test func `Another route is of no interest`() {
         // A network, the table of local addresses, one that says unreachable.
         #expect(messages(Bytes.joined([Bytes.route(prefix: 24), Bytes.route(table: 255), Bytes.route(kind: 7)])) == [])
     }
 
-    @Test func severalMessagesComeInOneDatagram() {
+    @Test func `Several messages come in one datagram`() {
         let odd = Bytes.message(3, [0])
         let padded = odd + [UInt8](repeating: 0, count: (4 - odd.count % 4) % 4)
         #expect(
@@ -131,28 +131,28 @@ import Testing
                 == [.end, .overrun, .linkRemoved(index: 7)])
     }
 
-    @Test func aRefusalHasItsNumber() {
+    @Test func `A refusal has its number`() {
         #expect(messages(Bytes.message(2, Bytes.number(Int32(-1)) + [0, 0])) == [.refused(1)])
         #expect(messages(Bytes.message(2, Bytes.number(Int32(0)))) == [])
     }
 
-    @Test func aRefusalWithTheLeastOfNumbersIsNoTrap() {
+    @Test func `A refusal with the least of numbers is no trap`() {
         #expect(messages(Bytes.message(2, Bytes.number(Int32.min))) == [.refused(.min)])
     }
 
     @Test(arguments: [(0x12, true), (0x2, false), (0x10, false), (0x412, true)] as [(UInt16, Bool)])
-    func anAnswerDuringWhichSomethingChangedSaysSo(flags: UInt16, isInterrupted: Bool) {
+    func `An answer during which something changed says so`(flags: UInt16, isInterrupted: Bool) {
         #expect(messages(Bytes.message(3, flags: flags, [])) == (isInterrupted ? [.interrupted, .end] : [.end]))
     }
 
-    @Test func whatIsCutShortIsLeftOut() {
+    @Test func `What is cut short is left out`() {
         let whole = Bytes.joined([Bytes.link(2, flags: 0x41), Bytes.address(3), Bytes.route()])
         for count in 0...whole.count {
             #expect(messages(Array(whole.prefix(count))).count <= 3)
         }
     }
 
-    @Test func noBytesAtAllAreReadBeyondTheirEnd() {
+    @Test func `No bytes at all are read beyond their end`() {
         // Bytes by chance, seeded; each length is one that the message says of itself.
         let random = RandomSource(seed: 11)
         for _ in 0..<20_000 {
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aQuestionAsksForAllThereIs() {
+    @Test func `A question asks for all there is`() {
         let message = RouteMessage.Question.addresses.message(number: 9)
         #expect(message.count == 32 && message.withUnsafeBytes { $0.load(as: UInt32.self) } == 32)
         #expect(

@@ -68,7 +68,7 @@
             return (NetworkPath(watching: monitor), channel)
         }
 
-        @Test func everyChangeIsAReasonToAskForEverything() async throws {
+        @Test func `Every change is a reason to ask for everything`() async throws {
             let news = Channel()
             let (path, answers) = try path(news, Self.offline + Self.online)
             #expect(path.level == .none && answers.questions == 3)
@@ -78,7 +78,7 @@
             #expect(answers.questions == 6)
         }
 
-        @Test func whatIsKnownAlreadyIsNoReasonToAsk() async throws {
+        @Test func `What is known already is no reason to ask`() async throws {
             let news = Channel()
             let (path, answers) = try path(news, Self.online + Self.offline)
             await eventually { news.isWatched }
@@ -89,7 +89,7 @@
         }
 
         @Test(arguments: [.lost, .messages([.overrun])] as [RouteSocket.Outcome])
-        func newsThatWereLostAreAReasonToAsk(outcome: RouteSocket.Outcome) async throws {
+        func `News that were lost are a reason to ask`(outcome: RouteSocket.Outcome) async throws {
             let news = Channel()
             let (path, _) = try path(news, Self.offline + Self.online)
             await eventually { news.isWatched }
@@ -103,7 +103,7 @@
                 [.messages([.interrupted, .end]), .messages([.end]), .messages([.end])],
                 [.messages([.refused(16)])],
             ] as [[RouteSocket.Outcome]])
-        func anAnswerThatIsNotWholeTwiceIsAskedForAgain(outcomes: [RouteSocket.Outcome]) async throws {
+        func `An answer that is not whole twice is asked for again`(outcomes: [RouteSocket.Outcome]) async throws {
             let news = Channel()
             let (path, _) = try path(news, Self.offline + outcomes + outcomes + Self.online)
             await eventually { news.isWatched }
@@ -111,7 +111,7 @@
             await eventually { path.level == .routed }
         }
 
-        @Test func untilTheAnswerIsWholeWhatWasToldLastHolds() async throws {
+        @Test func `Until the answer is whole what was told last holds`() async throws {
             let (news, answers) = (Channel(), Channel(Self.online + [.lost, .lost] + Self.offline))
             let monitor = try #require(RouteMonitor(news: news, answers: answers))
             #expect(monitor.initial.level == .routed)
@@ -124,17 +124,17 @@
             monitor.stop()
         }
 
-        @Test func aMachineWhoseFirstAnswerIsNotWholeCountsAsReachableUntilItIs() async throws {
+        @Test func `A machine whose first answer is not whole counts as reachable until it is`() async throws {
             let (path, _) = try path(Channel(), [.lost] + Self.offline)
             #expect(path.level == .routed)
             await eventually { path.level == .none }
         }
 
-        @Test func whereNobodyMayAskThereIsNoMonitor() {
+        @Test func `Where nobody may ask there is no monitor`() {
             #expect(RouteMonitor(news: Channel(), answers: Channel([.messages([.refused(1)])])) == nil)
         }
 
-        @Test func aMachineWhoseNewsEndCountsAsReachableFromThenOn() async throws {
+        @Test func `A machine whose news end counts as reachable from then on`() async throws {
             let news = Channel()
             let (path, _) = try path(news, Self.offline)
             await eventually { news.isWatched }
@@ -143,7 +143,7 @@
         }
 
         @Test(.enabled(if: NetworkNamespace.isAllowed, "only root may send to a program's socket"))
-        func whatAnotherThanTheKernelSendsIsNotBelieved() throws {
+        func `What another than the kernel sends is not believed`() throws {
             let socket = try #require(RouteSocket(hearsOfChanges: false))
             try Self.send(RouteMessageTests.Bytes.message(3, []), to: Self.port(of: socket.descriptor))
             guard case .messages(let messages) = socket.receive(waiting: true) else {

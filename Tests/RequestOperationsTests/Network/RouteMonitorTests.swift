@@ -34,7 +34,7 @@
             for await next in path.changes where next == reachability { return }
         }
 
-        @Test func noThreadThatServesOthersIsInTheNamespace() async throws {
+        @Test func `No thread that serves others is in the namespace`() async throws {
             // In a process where Dispatch has no threads yet, and starts them.
             await #expect(processExitsWith: .success) {
                 let tests = RouteMonitorTests()
@@ -51,7 +51,7 @@
             }
         }
 
-        @Test func theLinkThatGoesUpAndDownIsSeen() async throws {
+        @Test func `The link that goes up and down is seen`() async throws {
             let path = try await path()
             #expect(path.reachability == .unreachable)
             try await namespace.ip("link set test0 up")
@@ -60,7 +60,7 @@
             await reached(.unreachable, path)
         }
 
-        @Test func theOtherEndThatGoesDownIsSeen() async throws {
+        @Test func `The other end that goes down is seen`() async throws {
             let path = try await path()
             try await namespace.ip("link set test0 up")
             await reached(.reachable(.wired), path)
@@ -83,7 +83,7 @@
             return path
         }
 
-        @Test func aCableThatIsPutBackWakesThoseWhoWaitThoughAnotherNetworkWasThere() async throws {
+        @Test func `A cable that is put back wakes those who wait though another network was there`() async throws {
             let path = try await pulledPath()
             let isWoken = Door()
             let remove = path.watch { _ in
@@ -95,7 +95,7 @@
             remove()
         }
 
-        @Test func aLinkThatIsSwitchedOffAndOnHasNoDefaultRouteUntilThatIsTold() async throws {
+        @Test func `A link that is switched off and on has no default route until that is told`() async throws {
             let path = try await pulledPath()
             try await namespace.ip("link set test1 up")
             await eventually { path.level == .routed }
@@ -108,7 +108,7 @@
             await eventually { path.level == .routed }
         }
 
-        @Test func aDefaultRouteThatReplacesAnotherIsTheOnlyOne() async throws {
+        @Test func `A default route that replaces another is the only one`() async throws {
             let path = try await pulledPath()
             try await namespace.ip("link set test1 up")
             await eventually { path.level == .routed }
@@ -117,7 +117,7 @@
             await eventually { path.level == .local }
         }
 
-        @Test func aDefaultRouteByTwoLinksIsThereAsLongAsOneOfThemIs() async throws {
+        @Test func `A default route by two links is there as long as one of them is`() async throws {
             let path = try await pulledPath()
             try await namespace.ip("link set test1 up")
             try await namespace.ip("route del default")
@@ -130,7 +130,7 @@
             await eventually { path.level == .routed }
         }
 
-        @Test func theAddressThatComesAndGoesIsSeen() async throws {
+        @Test func `The address that comes and goes is seen`() async throws {
             try await namespace.ip("link add test0 type veth peer name test1")
             try await namespace.ip("link set test1 up")
             try await namespace.ip("link set test0 up")
@@ -142,7 +142,7 @@
             await reached(.unreachable, path)
         }
 
-        @Test func whatIsThereAtTheBeginningIsRead() async throws {
+        @Test func `What is there at the beginning is read`() async throws {
             _ = try await path()
             try await namespace.ip("link set test0 up")
             try await namespace.ip("route add default via 10.201.0.2")
@@ -150,7 +150,7 @@
             #expect(initial == NetworkPath.Reading(level: .routed, interface: .wired))
         }
 
-        @Test func theDefaultRouteThatComesWakesThoseWhoWait() async throws {
+        @Test func `The default route that comes wakes those who wait`() async throws {
             let path = try await path()
             try await namespace.ip("link set test0 up")
             await reached(.reachable(.wired), path)
@@ -164,7 +164,7 @@
             remove()
         }
 
-        @Test func aRequestThatWaitsForANetworkGoesOutWhenTheLinkIsUpAndNeverBefore() async throws {
+        @Test func `A request that waits for a network goes out when the link is up and never before`() async throws {
             let path = try await path()
             let transport = ScriptedTransport([.body(Data())])
             var configuration = RequestConfiguration.over(transport)
@@ -179,7 +179,7 @@
             _ = try await operation.value
         }
 
-        @Test func aRequestThatWaitsGoesOutWithinASecondOfTheLinkAndNeverBefore() async throws {
+        @Test func `A request that waits goes out within a second of the link and never before`() async throws {
             let path = try await path()
             var least = try await timeFromLinkToRetry(path)
             // A busy machine may be late, so there are three tries.

@@ -5,7 +5,7 @@
 
     /// On Linux a queue of Foundation's that sees an operation finished after it has started it announces the finish itself.
     @Suite(.timeLimit(.minutes(15))) struct AsynchronousOperationAnnouncementTests {
-        @Test func theCompletionBlockRunsWhoeverAnnouncesTheFinish() async throws {
+        @Test func `The completion block runs whoever announces the finish`() async throws {
             let calls = Collector<Void>()
             let operation = AnnouncedByAnother()
             operation.completionBlock = { calls.append(()) }

@@ -10,13 +10,13 @@ import Testing
         return queue
     }
 
-    @Test func inNoQueueIsResumed() async {
+    @Test func `In no queue is resumed`() async {
         let operation = Work { 1 }
         operation.cancel()
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test func inASuspendedQueueIsResumedAndTheOperationFinishesWhenItIsStarted() async {
+    @Test func `In a suspended queue is resumed and the operation finishes when it is started`() async {
         let queue = Self.suspendedQueue()
         let operation = Work { 1 }
         let results = Collector<Bool>()
@@ -30,7 +30,7 @@ import Testing
         #expect(operation.isFinished && results.elements == [true])
     }
 
-    @Test func ofAFirstLinkWhoseChainWasNotStartedIsResumed() async {
+    @Test func `Of a first link whose chain was not started is resumed`() async {
         let queue = Self.suspendedQueue()
         let first = Work { 1 }
         let chain = first.then { value in Work { value } }
@@ -41,7 +41,7 @@ import Testing
         queue.cancelAllOperations()
     }
 
-    @Test func whoAwaitedBeforeTheCancelIsResumedToo() async {
+    @Test func `Who awaited before the cancel is resumed too`() async {
         let operation = Work { 1 }
         let awaiters = (0..<10).map { _ in Task { try await operation.value } }
         await Task.yield()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whenOneAwaiterIsCancelledTheOthersAreResumed() async {
+    @Test func `When one awaiter is cancelled the others are resumed`() async {
         let operation = Work { 1 }
         let awaiters = (0..<2).map { _ in Task { try await operation.value } }
         awaiters[0].cancel()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aDependentOperationWaitsForTheFinishAllTheSame() async throws {
+    @Test func `A dependent operation waits for the finish all the same`() async throws {
         let queue = Self.suspendedQueue()
         let operation = Work { 1 }
         let dependent = Work { [unowned operation] in operation.isFinished }

@@ -5,36 +5,36 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct AsynchronousOperationTests {
     // MARK: Results
 
-    @Test func theValueOfRunIsTheResult() async throws {
+    @Test func `The value of run is the result`() async throws {
         let operation = Work { 7 }
         #expect(try await run(operation) == 7)
         #expect(try operation.result?.get() == 7)
         #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
     }
 
-    @Test func theErrorOfRunIsTheResult() async throws {
+    @Test func `The error of run is the result`() async throws {
         let operation = Work<Int> { throw Problem() }
         await #expect(throws: Problem.self) { try await run(operation) }
         #expect(throws: Problem.self) { try operation.result?.get() }
     }
 
-    @Test func theResultIsThereAfterABlockingWait() {
+    @Test func `The result is there after a blocking wait`() {
         let operation = Work { "done" }
         block(on: OperationQueue(), until: [operation])
         #expect(try! operation.result?.get() == "done")
     }
 
-    @Test func thereIsNoResultBeforeTheFinish() {
+    @Test func `There is no result before the finish`() {
         #expect(Work { 1 }.result == nil)
     }
 
-    @Test func theValueCanBeAwaitedOften() async throws {
+    @Test func `The value can be awaited often`() async throws {
         let operation = Work { 3 }
         OperationQueue().addOperation(operation)
         for _ in 1...3 { #expect(try await operation.value == 3) }
     }
 
-    @Test func manyTasksAwaitOneValue() async throws {
+    @Test func `Many tasks await one value`() async throws {
         let door = Door()
         let operation = Work {
             await door.pass()
@@ -49,7 +49,7 @@ import Testing
         #expect(sum == 500)
     }
 
-    @Test func whenFinishedIsCalledOnceWithTheResult() async throws {
+    @Test func `When finished is called once with the result`() async throws {
         let results = Collector<Int?>()
         let operation = Work { 4 }
         operation.whenFinished { results.append(try? $0.get()) }
@@ -58,7 +58,7 @@ import Testing
         #expect(results.elements == [4])
     }
 
-    @Test func whenFinishedCallsALateSubscriberAtOnce() async throws {
+    @Test func `When finished calls a late subscriber at once`() async throws {
         let operation = Work { 4 }
         _ = try await run(operation)
         let results = Collector<Int?>()
@@ -66,7 +66,7 @@ import Testing
         await results.count(1)
     }
 
-    @Test func whenFinishedRunsOnTheCompletionQueue() async throws {
+    @Test func `When finished runs on the completion queue`() async throws {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "completions")
         queue.setSpecific(key: key, value: true)
@@ -79,7 +79,7 @@ import Testing
         #expect(places.elements == [true, true])
     }
 
-    @Test func theResultIsStoredBeforeAnybodyHearsOfIt() async throws {
+    @Test func `The result is stored before anybody hears of it`() async throws {
         let operation = Work { 1 }
         let seen = Collector<Bool>()
         operation.whenFinished { [unowned operation] _ in seen.append(operation.isFinished && operation.result != nil) }
@@ -91,7 +91,7 @@ import Testing
 
     // MARK: Foundation's contract
 
-    @Test func theCompletionBlockRunsOnceAndIsFreed() async throws {
+    @Test func `The completion block runs once and is freed`() async throws {
         let calls = Collector<Void>()
         let isFreed = Door()
         let operation = Work { 1 }
@@ -105,7 +105,7 @@ import Testing
         #expect(calls.elements.count == 1)
     }
 
-    @Test func aQueueOfWidthOneRunsOneAtATime() async throws {
+    @Test func `A queue of width one runs one at a time`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let running = Locked(0)
@@ -125,7 +125,7 @@ import Testing
         for operation in operations { try await operation.value }
     }
 
-    @Test func aHigherPriorityGoesFirst() async throws {
+    @Test func `A higher priority goes first`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
@@ -142,13 +142,13 @@ import Testing
         #expect(order.elements == ["high", "low"])
     }
 
-    @Test func theQualityOfServiceBecomesThePriorityOfTheTask() async throws {
+    @Test func `The quality of service becomes the priority of the task`() async throws {
         let operation = Work { Task.currentPriority }
         operation.qualityOfService = .background
         #expect(try await run(operation) == .background)
     }
 
-    @Test func aBarrierWaitsForOperationsAndHoldsLaterOnes() async throws {
+    @Test func `A barrier waits for operations and holds later ones`() async throws {
         let queue = OperationQueue()
         let order = Collector<String>()
         let door = Door()
@@ -165,7 +165,7 @@ import Testing
         #expect(order.elements == ["before", "barrier", "after"])
     }
 
-    @Test func startingTwiceRunsOnce() async throws {
+    @Test func `Starting twice runs once`() async throws {
         let runs = Collector<Void>()
         let operation = Work { runs.append(()) }
         operation.start()
@@ -175,7 +175,7 @@ import Testing
         #expect(runs.elements.count == 1)
     }
 
-    @Test func anOperationAddedTwiceStopsTheProcessWithASentence() async throws {
+    @Test func `An operation added twice stops the process with a sentence`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = OperationQueue()
             queue.isSuspended = true
@@ -190,7 +190,7 @@ import Testing
 
     // MARK: Cancelling
 
-    @Test func aCancelReachesWorkThatHasNotSuspendedYet() async throws {
+    @Test func `A cancel reaches work that has not suspended yet`() async throws {
         let hasBegun = Door()
         let operation = try await madeOutsideOfTasks {
             Work {
@@ -204,7 +204,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test func cancellingTheAwaiterCancelsTheOperation() async {
+    @Test func `Cancelling the awaiter cancels the operation`() async {
         let operation = Work { try await ManualClock().sleep(for: .seconds(1)) }
         OperationQueue().addOperation(operation)
         let awaiter = Task { try await operation.value }
@@ -213,14 +213,14 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func cancellingTheAwaiterOfAnOperationThatNobodyStartsResumesIt() async {
+    @Test func `Cancelling the awaiter of an operation that nobody starts resumes it`() async {
         let operation = Work { 1 }
         let awaiter = Task { try await operation.value }
         awaiter.cancel()
         await #expect(throws: CancellationError.self) { try await awaiter.value }
     }
 
-    @Test func cancellingAfterTheFinishChangesNothing() async throws {
+    @Test func `Cancelling after the finish changes nothing`() async throws {
         let operation = Work { 1 }
         _ = try await run(operation)
         operation.cancel()
@@ -228,7 +228,7 @@ import Testing
         #expect(try operation.result?.get() == 1)
     }
 
-    @Test func aCancellationErrorOutOfRunCancelsTheOperation() async {
+    @Test func `A cancellation error out of run cancels the operation`() async {
         let operation = Work<Int> { throw CancellationError() }
         await #expect(throws: CancellationError.self) { try await run(operation) }
         #expect(operation.isCancelled)
@@ -236,13 +236,13 @@ import Testing
 
     // MARK: Task-local values
 
-    @Test func taskLocalValuesOfTheInitHoldInRun() async throws {
+    @Test func `Task local values of the init hold in run`() async throws {
         let operation = Place.$name.withValue("where it was made") { Work { Place.name } }
         let value = try await Place.$name.withValue("where it is awaited") { try await run(operation) }
         #expect(value == "where it was made")
     }
 
-    @Test func anOperationMadeOutsideOfTasksHasNoTaskLocalValues() async throws {
+    @Test func `An operation made outside of tasks has no task local values`() async throws {
         let operation = try await madeOutsideOfTasks { Work { Place.name } }
         let value = try await Place.$name.withValue("here") { try await run(operation) }
         #expect(value == "nowhere")
@@ -262,7 +262,7 @@ import Testing
 
     // MARK: Memory
 
-    @Test func aFinishedOperationIsFreed() async throws {
+    @Test func `A finished operation is freed`() async throws {
         let isFreed = Door()
         do {
             let operation = Work { [token = Token(isFreed)] in withExtendedLifetime(token) { 1 } }
@@ -272,7 +272,7 @@ import Testing
         await isFreed.pass()
     }
 
-    @Test func anOperationThatWasNeverStartedIsFreed() async {
+    @Test func `An operation that was never started is freed`() async {
         let isFreed = Door()
         do {
             _ = Work { [token = Token(isFreed)] in withExtendedLifetime(token) { 1 } }

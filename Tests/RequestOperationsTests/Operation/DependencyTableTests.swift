@@ -5,12 +5,12 @@ import Testing
 @Suite struct DependencyTableTests {
     private let first = Operation(), second = Operation()
 
-    @Test func anEmptyTableIsSatisfied() {
+    @Test func `An empty table is satisfied`() {
         let table = DependencyTable()
         #expect(table.isSatisfied && table.isEmpty && table.operations.isEmpty)
     }
 
-    @Test func aDependencyIsAddedOnce() {
+    @Test func `A dependency is added once`() {
         var table = DependencyTable()
         #expect(table.add(first) == true)
         #expect(table.add(first) == false)
@@ -19,7 +19,7 @@ import Testing
         #expect(table.isSatisfied)
     }
 
-    @Test func theLastFinishSatisfies() {
+    @Test func `The last finish satisfies`() {
         var table = DependencyTable()
         _ = table.add(first)
         _ = table.add(second)
@@ -29,7 +29,7 @@ import Testing
         #expect(table.isSatisfied)
     }
 
-    @Test func aFinishCountsOnce() {
+    @Test func `A finish counts once`() {
         var table = DependencyTable()
         _ = table.add(first)
         _ = table.add(second)
@@ -38,7 +38,7 @@ import Testing
         #expect(!table.isSatisfied)
     }
 
-    @Test func removingTheLastUnfinishedOneSatisfies() {
+    @Test func `Removing the last unfinished one satisfies`() {
         var table = DependencyTable()
         _ = table.add(first)
         _ = table.add(second)
@@ -47,7 +47,7 @@ import Testing
         #expect(table.isSatisfied && table.isEmpty)
     }
 
-    @Test func removingAFinishedOrUnknownOneChangesNothing() {
+    @Test func `Removing a finished or unknown one changes nothing`() {
         var table = DependencyTable()
         _ = table.add(first)
         _ = table.noteFinished(ObjectIdentifier(first))
@@ -56,7 +56,7 @@ import Testing
         #expect(table.isSatisfied)
     }
 
-    @Test func aFinishAfterTheRemovalChangesNothing() {
+    @Test func `A finish after the removal changes nothing`() {
         var table = DependencyTable()
         _ = table.add(first)
         _ = table.add(second)
@@ -65,7 +65,7 @@ import Testing
         #expect(!table.isSatisfied)
     }
 
-    @Test func finishedDependenciesStayInTheOrderOfTheirAdding() {
+    @Test func `Finished dependencies stay in the order of their adding`() {
         var table = DependencyTable()
         let operations = (0..<50).map { _ in Operation() }
         for operation in operations { _ = table.add(operation) }
@@ -73,7 +73,7 @@ import Testing
         #expect(table.operations == operations)
     }
 
-    @Test func takingAllOutLeavesNothingHeld() {
+    @Test func `Taking all out leaves nothing held`() {
         var table = DependencyTable()
         weak var held: Operation?
         do {
@@ -86,7 +86,7 @@ import Testing
         #expect(held == nil && table.isSatisfied && table.isEmpty)
     }
 
-    @Test func aFewAndManyAreFoundAmongRandomSteps() {
+    @Test func `A few and many are found among random steps`() {
         let random = RandomSource(seed: 5)
         let operations = (0..<60).map { _ in Operation() }
         var table = DependencyTable()

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct DependencyTests {
-    @Test func anOperationWaitsForItsDependency() async throws {
+    @Test func `An operation waits for its dependency`() async throws {
         let order = Collector<Int>()
         let door = Door()
         let first = Work {
@@ -22,7 +22,7 @@ import Testing
         #expect(order.elements == [1, 2])
     }
 
-    @Test func dependenciesHoldAcrossQueues() async throws {
+    @Test func `Dependencies hold across queues`() async throws {
         let order = Collector<Int>()
         let first = Work { order.append(1) }
         let second = Work { order.append(2) }
@@ -33,7 +33,7 @@ import Testing
         #expect(order.elements == [1, 2])
     }
 
-    @Test func aFailedOrCancelledDependencyReleasesItsDependent() async throws {
+    @Test func `A failed or cancelled dependency releases its dependent`() async throws {
         let failing = Work<Void> { throw Problem() }
         let cancelled = Work {}
         cancelled.cancel()
@@ -45,7 +45,7 @@ import Testing
         #expect(try await dependent.value == 1)
     }
 
-    @Test func removingAnUnfinishedDependencyReleasesTheOperation() async throws {
+    @Test func `Removing an unfinished dependency releases the operation`() async throws {
         let never = Work { 1 }
         let operation = Work { 2 }
         operation.addDependency(never)
@@ -56,7 +56,7 @@ import Testing
         #expect(operation.dependencies.isEmpty)
     }
 
-    @Test func removingAFinishedDependencyOfACancelledOperationDoesNoHarm() async throws {
+    @Test func `Removing a finished dependency of a cancelled operation does no harm`() async throws {
         let first = Work { 1 }
         let second = Work { 2 }
         second.addDependency(first)
@@ -66,7 +66,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await run(second) }
     }
 
-    @Test func aForeignOperationCanBeADependency() async throws {
+    @Test func `A foreign operation can be a dependency`() async throws {
         let order = Collector<Int>()
         let block = BlockOperation { order.append(1) }
         let operation = Work { order.append(2) }
@@ -78,7 +78,7 @@ import Testing
         #expect(order.elements == [1, 2])
     }
 
-    @Test func aFinishedForeignOperationIsNoObstacle() async throws {
+    @Test func `A finished foreign operation is no obstacle`() async throws {
         let block = BlockOperation {}
         await withCheckedContinuation { continuation in
             block.completionBlock = { continuation.resume() }
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Foundation's queue misses a finish that comes while it takes in who waits for it.
-    @Test func theFinishOfAForeignOperationIsHeardOnceEvenIfFoundationMissesIt() async {
+    @Test func `The finish of a foreign operation is heard once even if Foundation misses it`() async {
         let reads = {
             let endless = UnannouncedOperation(unfinishedReads: .max)
             endless.announceFinish {}
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aForeignOperationCanDependOnOurs() async throws {
+    @Test func `A foreign operation can depend on ours`() async throws {
         let order = Collector<Int>()
         let operation = Work { order.append(1) }
         let block = BlockOperation { order.append(2) }
@@ -123,7 +123,7 @@ import Testing
         #expect(order.elements == [1, 2])
     }
 
-    @Test func addingADependencyTwiceCountsOnce() async throws {
+    @Test func `Adding a dependency twice counts once`() async throws {
         let first = Work { 1 }
         let second = Work { 2 }
         second.addDependency(first)
@@ -135,14 +135,14 @@ import Testing
         #expect(try await second.value == 2)
     }
 
-    @Test func dependenciesKeepTheirOrder() {
+    @Test func `Dependencies keep their order`() {
         let operations = (0..<10).map { number in Work { number } }
         let last = Work { 0 }
         for operation in operations { last.addDependency(operation) }
         #expect(last.dependencies == operations)
     }
 
-    @Test func aFinishedOperationLetsItsDependenciesGo() async throws {
+    @Test func `A finished operation lets its dependencies go`() async throws {
         weak var freed: Operation?
         let second = Work { 2 }
         do {
@@ -156,7 +156,7 @@ import Testing
         #expect(second.dependencies.isEmpty)
     }
 
-    @Test func cancellingABlockedOperationFinishesIt() async {
+    @Test func `Cancelling a blocked operation finishes it`() async {
         let never = Work { 1 }
         let operation = Work { 2 }
         operation.addDependency(never)
@@ -165,7 +165,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test(.timeLimit(.minutes(15))) func aChainOfTwentyThousandIsFreedWithoutRecursion() async {
+    @Test(.timeLimit(.minutes(15))) func `A chain of twenty thousand is freed without recursion`() async {
         weak var freed: Operation?
         do {
             var last = Work { 0 }
@@ -179,7 +179,7 @@ import Testing
         await eventually { freed == nil }
     }
 
-    @Test(.timeLimit(.minutes(15))) func readinessIsNeverLostInARaceOfAddingAndFinishing() async throws {
+    @Test(.timeLimit(.minutes(15))) func `Readiness is never lost in a race of adding and finishing`() async throws {
         for _ in 0..<1_000 {
             let first = Work { 1 }
             let second = Work { 2 }

@@ -18,7 +18,7 @@ import Testing
         state.withLock { !$0.dependencies.isSatisfied }
     }
 
-    @Test func allAreTold() {
+    @Test func `All are told`() {
         var dependents = Dependents()
         let states = (0..<100).map { _ in waiting() }
         for state in states { _ = dependents.add(state) }
@@ -26,7 +26,7 @@ import Testing
         #expect(!states.contains(where: waits))
     }
 
-    @Test func thoseThatWaitNoLongerAreForgotten() {
+    @Test func `Those that wait no longer are forgotten`() {
         var dependents = Dependents()
         let first = waiting()
         _ = dependents.add(first)
@@ -44,14 +44,14 @@ import Testing
         #expect(!waits(first))
     }
 
-    @Test func oneThatIsThereSeveralTimesIsKeptOnce() {
+    @Test func `One that is there several times is kept once`() {
         var dependents = Dependents()
         let (first, second) = (waiting(), waiting())
         for state in [first, second, first, first] { _ = dependents.add(state) }
         #expect(dependents.sifted(of: id).count == 2)
     }
 
-    @Test func thoseThatAreKeptAreSoughtThroughOnlyWhenThereAreTwiceAsMany() {
+    @Test func `Those that are kept are sought through only when there are twice as many`() {
         var dependents = Dependents()
         let states = (0..<100).map { _ in waiting() }
         var sifted = Dependents()
@@ -61,7 +61,7 @@ import Testing
         #expect(crowds.firstIndex(of: true) == 100)
     }
 
-    @Test func oneThatIsAddedWhileTheOthersAreSiftedIsToldAfterThem() {
+    @Test func `One that is added while the others are sifted is told after them`() {
         var dependents = Dependents()
         let (first, second) = (waiting(), waiting())
         var sifted = Dependents()
@@ -73,7 +73,7 @@ import Testing
         #expect(!waits(first) && !waits(second))
     }
 
-    @Test func whatWaitsForTheResultOfOneThatIsGoneIsFreedThoughItsDependencyGoesOn() {
+    @Test func `What waits for the result of one that is gone is freed though its dependency goes on`() {
         let long = Work {}
         weak var kept: Work<Void>?
         do {
@@ -87,7 +87,7 @@ import Testing
         #expect(long.state.withLock { $0.dependentCount } == 1)
     }
 
-    @Test func aThousandThatDependOnOneThatFinishesMeanwhileAllRun() async throws {
+    @Test func `A thousand that depend on one that finishes meanwhile all run`() async throws {
         for _ in 0..<20 {
             let queue = RequestQueue()
             let first = Work {}
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func anOperationThatGoesOnForLongForgetsThoseThatDependedOnIt() {
+    @Test func `An operation that goes on for long forgets those that depended on it`() {
         let long = Work {}
         for _ in 0..<10_000 {
             let dependent = Work {}
@@ -114,7 +114,7 @@ import Testing
         #expect(long.state.withLock { $0.dependentCount } <= 32)
     }
 
-    @Test func oneThatDependsOnAForeignOperationIsNotKeptByIt() {
+    @Test func `One that depends on a foreign operation is not kept by it`() {
         let foreign = BlockOperation {}
         weak var kept: Work<Void>?
         do {
@@ -126,7 +126,7 @@ import Testing
         foreign.start()
     }
 
-    @Test func oneThatStopsAndBeginsToDependOnALongOneWaitsForItsEnd() async throws {
+    @Test func `One that stops and begins to depend on a long one waits for its end`() async throws {
         let door = Door()
         let long = Work { await door.pass() }
         let dependent = Work { 1 }

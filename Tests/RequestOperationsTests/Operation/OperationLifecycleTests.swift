@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: State.allCases)
-    private func aStateShowsWhatItIs(state: State) {
+    private func `A state shows what it is`(state: State) {
         #expect(View(Self.lifecycle(state)) == View(state))
     }
 
@@ -105,7 +105,7 @@ import Testing
             (.cancellingWhileStarting, .ignore, .cancellingWhileStarting), (.succeeded, .ignore, .succeeded),
             (.failed, .ignore, .failed), (.finishedAsCancelled, .ignore, .finishedAsCancelled),
         ] as [(State, OperationLifecycle.StartAction, State)])
-    private func onlyThePendingRunWhenTheyAreStarted(
+    private func `Only the pending run when they are started`(
         state: State, action: OperationLifecycle.StartAction, after: State
     ) {
         var lifecycle = Self.lifecycle(state)
@@ -121,7 +121,7 @@ import Testing
             (.cancellingWhileStarting, "ignore", .cancellingWhileStarting), (.succeeded, "ignore", .succeeded),
             (.failed, "ignore", .failed), (.finishedAsCancelled, "ignore", .finishedAsCancelled),
         ] as [(State, String, State)])
-    private func aCancelIsAcceptedOnceAndNeverAfterTheEnd(state: State, action: String, after: State) {
+    private func `A cancel is accepted once and never after the end`(state: State, action: String, after: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(Self.name(lifecycle.cancel()) == action)
         #expect(View(lifecycle) == View(after))
@@ -134,7 +134,7 @@ import Testing
             (.cancellingWhileStarting, "ignore", .cancellingWhileStarting), (.succeeded, "ignore", .succeeded),
             (.failed, "ignore", .failed), (.finishedAsCancelled, "ignore", .finishedAsCancelled),
         ] as [(State, String, State)])
-    private func onlyTheExecutingFail(state: State, action: String, after: State) {
+    private func `Only the executing fail`(state: State, action: String, after: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(Self.name(lifecycle.fail(with: Mine())) == action)
         #expect(View(lifecycle) == View(after))
@@ -146,7 +146,7 @@ import Testing
             (.failing, true), (.cancellingWhileStarting, true), (.succeeded, true), (.failed, true),
             (.finishedAsCancelled, true),
         ] as [(State, Bool)])
-    private func aTaskThatComesLateIsToldToStopWhereOneWasOrNobodyWaits(state: State, isToStop: Bool) {
+    private func `A task that comes late is told to stop where one was or nobody waits`(state: State, isToStop: Bool) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.adopt(Self.task) == isToStop)
         #expect(View(lifecycle) == View(state))
@@ -158,7 +158,7 @@ import Testing
             (.executing, "stop later", .starting, false), (.cancelling, "ignore", .cancelling, true),
             (.failing, "mark", .failing, true), (.succeeded, "ignore", .succeeded, true),
         ] as [(State, String, State, Bool)])
-    private func nobodyIsToldToStopBetweenTwoTasksButTheSecond(
+    private func `Nobody is told to stop between two tasks but the second`(
         state: State, action: String, after: State, isToStop: Bool
     ) {
         var lifecycle = Self.lifecycle(state)
@@ -175,7 +175,7 @@ import Testing
             (.cancelling, "cancelled"), (.failing, "mine"), (.cancellingWhileStarting, "cancelled"), (.succeeded, nil),
             (.failed, nil), (.finishedAsCancelled, nil),
         ] as [(State, String?)])
-    private func theFirstFinishCountsAndACancelBeatsASuccess(state: State, ending: String?) {
+    private func `The first finish counts and a cancel beats a success`(state: State, ending: String?) {
         var lifecycle = Self.lifecycle(state)
         let before = View(lifecycle)
         let published = lifecycle.finish(.succeeded)
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: [State.cancelling, .failing, .failed, .finishedAsCancelled])
-    private func aTaskThatIsBeingToldToStopLeavesWhenItWasTold(state: State) {
+    private func `A task that is being told to stop leaves when it was told`(state: State) {
         var lifecycle = Self.lifecycle(state)
         let left = Collector<Int>()
         #expect(!lifecycle.mayLeave)
@@ -201,11 +201,11 @@ import Testing
     }
 
     @Test(arguments: [State.executing, .starting, .cancellingWhileStarting, .succeeded])
-    private func aTaskThatNobodyTellsToStopMayLeave(state: State) {
+    private func `A task that nobody tells to stop may leave`(state: State) {
         #expect(Self.lifecycle(state).mayLeave)
     }
 
-    @Test func aTaskThatStopsOfItselfMayLeave() {
+    @Test func `A task that stops of itself may leave`() {
         var lifecycle = Self.lifecycle(.executing)
         let isFirst = lifecycle.noteOwnCancellation()
         let isSecond = lifecycle.noteOwnCancellation()
@@ -213,13 +213,13 @@ import Testing
         #expect(lifecycle.isCancelled && lifecycle.mayLeave)
     }
 
-    @Test func aCancellationErrorAsTheOutcomeIsACancel() {
+    @Test func `A cancellation error as the outcome is a cancel`() {
         var lifecycle = Self.lifecycle(.executing)
         _ = lifecycle.finish(.failed(CancellationError()))
         #expect(lifecycle.isCancelled)
     }
 
-    @Test func subscribersComeOutOnceWithTheFinish() {
+    @Test func `Subscribers come out once with the finish`() {
         var lifecycle = Self.lifecycle(.executing)
         let order = Collector<Int>()
         for number in 1...3 { #expect(lifecycle.subscribe { order.append(number) } == false) }
@@ -231,14 +231,14 @@ import Testing
     }
 
     @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
-    private func whoSubscribesAfterTheFinishIsCalledAtOnce(state: State) {
+    private func `Who subscribes after the finish is called at once`(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.subscribe {} == true)
     }
 
     // MARK: Who waits for the outcome
 
-    @Test func nobodyWaitsForTheStartOfACancelledOperationThatNobodyAwaits() {
+    @Test func `Nobody waits for the start of a cancelled operation that nobody awaits`() {
         var lifecycle = OperationLifecycle()
         guard case .markCancelled(waitsForStart: false) = lifecycle.cancel() else {
             Issue.record("not cancelled, or with somebody who waits")
@@ -247,7 +247,7 @@ import Testing
         #expect(lifecycle.addAwaiter {} == .waitForStart)
     }
 
-    @Test func whoAwaitsACancelledStartCanGiveItUpOnceAndSubscribersWaitOn() {
+    @Test func `Who awaits a cancelled start can give it up once and subscribers wait on`() {
         var lifecycle = OperationLifecycle()
         let calls = Collector<Void>()
         #expect(lifecycle.subscribe { calls.append(()) } == false)
@@ -265,14 +265,14 @@ import Testing
     }
 
     @Test(arguments: [State.cancelled, .starting, .executing, .cancelling, .failing])
-    private func whoAwaitsIsToldWithTheFinish(state: State) {
+    private func `Who awaits is told with the finish`(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.addAwaiter {} != .goOn)
         #expect(lifecycle.finish(.succeeded)?.awaiters.count == 1)
     }
 
     @Test(arguments: [State.starting, .executing, .cancelling, .failing])
-    private func nobodyGivesUpWhatWasStarted(state: State) {
+    private func `Nobody gives up what was started`(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.addAwaiter {} == .wait)
         _ = lifecycle.cancel()
@@ -280,13 +280,13 @@ import Testing
     }
 
     @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
-    private func whoAwaitsWhatHasFinishedGoesOn(state: State) {
+    private func `Who awaits what has finished goes on`(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.addAwaiter {} == .goOn)
     }
 
     @Test(arguments: [(State.cancelled, false), (.starting, true), (.executing, true), (.failing, true)])
-    private func aFinishTellsWhetherTheOperationWasExecuting(state: State, wasExecuting: Bool) {
+    private func `A finish tells whether the operation was executing`(state: State, wasExecuting: Bool) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.finish(.succeeded)?.wasExecuting == wasExecuting)
     }

@@ -29,59 +29,59 @@ import Testing
 
     // MARK: Attempts
 
-    @Test func aSubclassOverridesTheAttempt() async throws {
+    @Test func `A subclass overrides the attempt`() async throws {
         final class Ping: RetryingOperation<Int>, @unchecked Sendable {
             override func attempt(_ number: Int) async throws -> Int { 10 * number }
         }
         #expect(try await run(Ping(resource: resource)) == 10)
     }
 
-    @Test func itAttemptsUntilItHasAValue() async throws {
+    @Test func `It attempts until it has a value`() async throws {
         let operation = failing(times: 2, configuration())
         #expect(try await run(operation) == 3)
         #expect(operation.attempts.map { $0.error != nil } == [true, true, false])
     }
 
-    @Test func itNeedsNoResource() async throws {
+    @Test func `It needs no resource`() async throws {
         #expect(try await run(RetryingOperation { number in number }) == 1)
     }
 
-    @Test func theMaximumOfRetriesHolds() async throws {
+    @Test func `The maximum of retries holds`() async throws {
         let error = await failure(of: failing(times: 9, configuration())) as? RequestError
         #expect(error?.code == .stageFailed && error?.underlying is Problem && error?.attempts.count == 4)
         #expect(error?.notRetried == "4 of 4 attempts")
     }
 
-    @Test func anErrorThatThePolicyCallsPermanentIsNotRetried() async throws {
+    @Test func `An error that the policy calls permanent is not retried`() async throws {
         var configuration = configuration()
         configuration.retryPolicy.isTransient = { _ in false }
         let operation = failing(times: 1, configuration)
         #expect(await failure(of: operation) != nil && operation.attempts.count == 1)
     }
 
-    @Test func aURLErrorIsAnErrorLikeAnyOther() async throws {
+    @Test func `A URL error is an error like any other`() async throws {
         let error = await failure(of: failing(URLError(.badURL), times: 9, configuration())) as? RequestError
         #expect(error?.code == .stageFailed && error?.underlying is URLError && error?.attempts.count == 4)
     }
 
-    @Test func workThatIsNotIdempotentIsNotRetried() async throws {
+    @Test func `Work that is not idempotent is not retried`() async throws {
         let operation = failing(times: 1, configuration(), isIdempotent: false)
         let error = await failure(of: operation) as? RequestError
         #expect(error?.notRetried == "the work is not idempotent" && operation.attempts.count == 1)
     }
 
-    @Test func theMethodsOfThePolicyDoNotMatter() async throws {
+    @Test func `The methods of the policy do not matter`() async throws {
         var configuration = configuration()
         configuration.retryPolicy.idempotentMethods = []
         #expect(try await run(failing(times: 1, configuration)) == 2)
     }
 
-    @Test func aCancellationErrorCancelsIt() async throws {
+    @Test func `A cancellation error cancels it`() async throws {
         let operation = failing(CancellationError(), times: 1, configuration())
         #expect(await failure(of: operation) is CancellationError && operation.isCancelled)
     }
 
-    @Test func aDecisionOfASubclassHolds() async throws {
+    @Test func `A decision of a subclass holds`() async throws {
         final class Once: RetryingOperation<Int>, @unchecked Sendable {
             override func attempt(_ number: Int) async throws -> Int { throw Problem() }
 
@@ -91,13 +91,13 @@ import Testing
         #expect(await failure(of: operation) != nil && operation.attempts.count == 1)
     }
 
-    @Test func itRunsAllItsStepsWhereItIsCalled() async throws {
+    @Test func `It runs all its steps where it is called`() async throws {
         #expect(try await failing(times: 2, configuration()).run() == 3)
     }
 
     // MARK: Hosts and slots
 
-    @Test func failuresOpenTheCircuitOfTheResource() async throws {
+    @Test func `Failures open the circuit of the resource`() async throws {
         var configuration = configuration()
         configuration.retryPolicy.maximumRetries = 0
         let breaker = KnownBreaker(minimumThroughput: 1, clock: clock)
@@ -106,7 +106,7 @@ import Testing
         #expect(breaker.state(of: resource) == .open)
     }
 
-    @Test func permanentErrorsDoNotOpenTheCircuit() async throws {
+    @Test func `Permanent errors do not open the circuit`() async throws {
         var configuration = configuration()
         configuration.retryPolicy.isTransient = { _ in false }
         let breaker = KnownBreaker(minimumThroughput: 1, clock: clock)
@@ -115,7 +115,7 @@ import Testing
         #expect(breaker.state(of: resource) == .closed)
     }
 
-    @Test func retriesDrawOnTheBudget() async throws {
+    @Test func `Retries draw on the budget`() async throws {
         var configuration = configuration()
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, mode: .failing, clock: clock)
         configuration.use(budget)
@@ -124,7 +124,7 @@ import Testing
         #expect(budget.balance(of: resource) == before - 2)
     }
 
-    @Test func anAttemptHoldsASlotAndABackoffNone() async throws {
+    @Test func `An attempt holds a slot and a backoff none`() async throws {
         let limiter = RequestLimiter(total: 1)
         var configuration = configuration()
         configuration.limiter = limiter
@@ -140,7 +140,7 @@ import Testing
         #expect(try await operation.value == 1)
     }
 
-    @Test func aQueueOfWidthOneRunsOneAttemptAtATime() async throws {
+    @Test func `A queue of width one runs one attempt at a time`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let running = Locked(0)
@@ -161,7 +161,7 @@ import Testing
 
     // MARK: Time
 
-    @Test func anAttemptThatTakesTooLongFails() async throws {
+    @Test func `An attempt that takes too long fails`() async throws {
         var configuration = configuration()
         configuration.attemptTimeLimit = .seconds(3)
         configuration.retryPolicy.maximumRetries = 0
@@ -176,7 +176,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func anAttemptThatIgnoresTheCancelIsLeftBehind() async throws {
+    @Test func `An attempt that ignores the cancel is left behind`() async throws {
         let limiter = RequestLimiter(total: 1)
         var configuration = configuration()
         configuration.limiter = limiter
@@ -193,7 +193,7 @@ import Testing
         await eventually { limiter.inFlightCount == 0 }
     }
 
-    @Test func retryNowEndsTheWait() async throws {
+    @Test func `Retry now ends the wait`() async throws {
         var configuration = configuration()
         configuration.retryPolicy.backoff = .constant(.seconds(60))
         let operation = failing(times: 1, configuration)
@@ -203,7 +203,7 @@ import Testing
         #expect(try await operation.value == 2)
     }
 
-    @Test func aWaitCanBeReplaced() async throws {
+    @Test func `A wait can be replaced`() async throws {
         var configuration = configuration()
         configuration.retryPolicy.backoff = .constant(.seconds(60))
         let operation = failing(times: 1, configuration)
@@ -216,7 +216,7 @@ import Testing
         #expect(operation.attempts[1].waited == .seconds(2))
     }
 
-    @Test func aWaitCanBeReplacedByOneForAnObserver() async throws {
+    @Test func `A wait can be replaced by one for an observer`() async throws {
         struct Sign: EarlyRetryObserver {
             let door: Door
 
@@ -234,7 +234,7 @@ import Testing
         #expect(operation.attempts[1].wokenBy == .observer("Sign"))
     }
 
-    @Test func outsideAWaitAReplacementIsIgnored() async throws {
+    @Test func `Outside a wait a replacement is ignored`() async throws {
         let operation = failing(times: 0, configuration())
         operation.retry(after: .seconds(600))
         #expect(try await run(operation) == 1)
@@ -243,7 +243,7 @@ import Testing
 
     // MARK: Other operations
 
-    @Test func itRunsAFreshOperationForEachAttempt() async throws {
+    @Test func `It runs a fresh operation for each attempt`() async throws {
         let made = Collector<Void>()
         let operation = RetryingOperation(
             configuration: configuration(),
@@ -257,7 +257,7 @@ import Testing
         #expect(try await run(operation) == 3)
     }
 
-    @Test func itRunsAnOperationOfAnyClass() async throws {
+    @Test func `It runs an operation of any class`() async throws {
         let runs = Collector<Void>()
         let operation = RetryingOperation(
             configuration: configuration(), anyOperation: { BlockOperation { runs.append(()) } },

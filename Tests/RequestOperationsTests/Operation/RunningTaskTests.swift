@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RunningTaskTests {
-    @Test func aTaskIsThereUntilItWasToldToStopEvenIfTheOperationHasFinished() async {
+    @Test func `A task is there until it was told to stop even if the operation has finished`() async {
         let taskEnded = Door()
         // The Task of a step keeps the task-local values of the place where the operation was made.
         let operation = EndsWhileItIsStopped.$trace.withValue(EndsWhileItIsStopped.Trace(taskEnded)) {
@@ -23,7 +23,7 @@ import Testing
         await operation.taskEnded.pass()
     }
 
-    @Test func aHandlerOfACancelThatBlocksDoesNotKeepTheOperationFromFinishing() async {
+    @Test func `A handler of a cancel that blocks does not keep the operation from finishing`() async {
         let operation = BlocksWhoCancels()
         OperationQueue().addOperation(operation)
         await operation.runs.pass()

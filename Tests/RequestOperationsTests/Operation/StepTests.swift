@@ -30,20 +30,20 @@ import Testing
         }
     }
 
-    @Test func theValueOfTheLastStepIsTheResult() async throws {
+    @Test func `The value of the last step is the result`() async throws {
         let operation = InTwoSteps { _ in "value" }
         OperationQueue().addOperation(operation)
         #expect(try await operation.value == "value")
     }
 
-    @Test func theNextStepHasTheTaskLocalValuesOfTheFirst() async throws {
+    @Test func `The next step has the task local values of the first`() async throws {
         let operation = Self.$tag.withValue("bound") { InTwoSteps { _ in Self.tag } }
         OperationQueue().addOperation(operation)
         #expect(try await operation.value == "bound")
     }
 
     @Test(arguments: [QualityOfService.userInitiated, .utility, .background])
-    func theNextStepHasThePriorityOfTheOperation(quality: QualityOfService) async throws {
+    func `The next step has the priority of the operation`(quality: QualityOfService) async throws {
         let operation = InTwoSteps { _ in "\(Task.basePriority?.rawValue ?? 0)" }
         operation.qualityOfService = quality
         let door = Door()
@@ -53,21 +53,21 @@ import Testing
         #expect(try operation.result?.get() == "\(quality.taskPriority?.rawValue ?? 0)")
     }
 
-    @Test func theNextStepKnowsTheQueueOfTheOperation() async throws {
+    @Test func `The next step knows the queue of the operation`() async throws {
         let queue = OperationQueue()
         let operation = InTwoSteps { _ in OperationQueue.ofCurrentOperation === queue ? "known" : "unknown" }
         queue.addOperation(operation)
         #expect(try await operation.value == "known")
     }
 
-    @Test func anErrorOfTheNextStepIsTheFailure() async throws {
+    @Test func `An error of the next step is the failure`() async throws {
         struct Mine: Error {}
         let operation = InTwoSteps { _ in throw Mine() }
         OperationQueue().addOperation(operation)
         await #expect(throws: Mine.self) { try await operation.value }
     }
 
-    @Test func aCancelInTheFirstStepReachesTheTaskOfTheNext() async throws {
+    @Test func `A cancel in the first step reaches the task of the next`() async throws {
         let wasCancelled = Collector<Bool>()
         let ended = Door()
         let operation = InTwoSteps {
@@ -83,7 +83,7 @@ import Testing
         #expect(wasCancelled.elements == [true] && operation.isCancelled)
     }
 
-    @Test func aValueThatComesAfterTheEndIsDropped() async throws {
+    @Test func `A value that comes after the end is dropped`() async throws {
         let (runs, isAbandoned, ended) = (Door(), Door(), Door())
         let operation = InTwoSteps { _ in
             runs.open()
@@ -100,7 +100,7 @@ import Testing
         #expect(throws: CancellationError.self) { try operation.result?.get() }
     }
 
-    @Test func aRequestRunsAllItsWayWhereItIsCalled() async throws {
+    @Test func `A request runs all its way where it is called`() async throws {
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data("x".utf8))])
         configuration.retryPolicy.backoff = .constant(.zero)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)

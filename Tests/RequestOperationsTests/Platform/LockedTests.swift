@@ -5,7 +5,7 @@ import Testing
 @Suite struct LockedTests {
     private struct Mine: Error {}
 
-    @Test func noChangeIsLostUnderContention() async {
+    @Test func `No change is lost under contention`() async {
         let count = Locked(0)
         await withTaskGroup { group in
             for _ in 0..<8 {
@@ -15,14 +15,14 @@ import Testing
         #expect(count.withLock { $0 } == 40_000)
     }
 
-    @Test func copiesShareTheirValue() {
+    @Test func `Copies share their value`() {
         let first = Locked([1])
         let second = first
         second.withLock { $0.append(2) }
         #expect(first.withLock { $0 } == [1, 2])
     }
 
-    @Test func theLockIsReleasedWhenTheBodyThrows() {
+    @Test func `The lock is released when the body throws`() {
         let value = Locked(1)
         #expect(throws: Mine.self) {
             try value.withLock { value in
@@ -33,7 +33,7 @@ import Testing
         #expect(value.withLock { $0 } == 2)
     }
 
-    @Test func theValueIsFreedWithTheLastCopy() {
+    @Test func `The value is freed with the last copy`() {
         final class Held: Sendable {}
         var held: Held? = Held()
         weak let weakly = held

@@ -12,7 +12,7 @@ import Testing
         return queue
     }
 
-    @Test func aFunctionRunsOnTheQueueBeforeAndAfterItWaits() async throws {
+    @Test func `A function runs on the queue before and after it waits`() async throws {
         let queue = Self.serialQueue()
         let queues = try await queue.run {
             let before = OperationQueue.current
@@ -29,7 +29,7 @@ import Testing
         try? await answer.value
     }
 
-    @Test func aStageOfAnOperationOfTheMainQueueRunsOnTheMainQueueAtEveryAttempt() async throws {
+    @Test func `A stage of an operation of the main queue runs on the main queue at every attempt`() async throws {
         var configuration = RequestConfiguration()
         configuration.transport = ScriptedTransport([.error(.connectionLost), .status(200)])
         configuration.retryPolicy.backoff = .constant(.milliseconds(1))
@@ -51,19 +51,19 @@ import Testing
         #expect(places.withLock { $0 } == [true, true])
     }
 
-    @Test func whatFollowsIsNotOnTheQueue() async throws {
+    @Test func `What follows is not on the queue`() async throws {
         let queue = Self.serialQueue()
         _ = try await queue.run { 1 }
         #expect(OperationQueue.current !== queue)
     }
 
-    @Test func theValueAndTheErrorOfTheFunctionAreReturned() async throws {
+    @Test func `The value and the error of the function are returned`() async throws {
         let queue = OperationQueue()
         #expect(try await queue.run { 7 } == 7)
         await #expect(throws: Mine.self) { try await queue.run { throw Mine() } }
     }
 
-    @Test func aSerialQueueRunsOnePartAtATime() async throws {
+    @Test func `A serial queue runs one part at a time`() async throws {
         let queue = Self.serialQueue()
         let running = Locked(0)
         try await withThrowingTaskGroup { group in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func onTheQueueOfItsOwnOperationAFunctionRunsAtOnce() async throws {
+    @Test func `On the queue of its own operation a function runs at once`() async throws {
         let queue = Self.serialQueue()
         queue.isSuspended = true
         let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await queue.run { 7 } }
@@ -107,14 +107,14 @@ import Testing
         func reallyAdd(_ operation: Operation) { super.addOperation(operation) }
     }
 
-    @Test func aQueueThatDropsOperationsEndsInCancellation() async {
+    @Test func `A queue that drops operations ends in cancellation`() async {
         let queue = WatchedQueue { _, _ in }
         await #expect(throws: CancellationError.self) {
             try await queue.run { Issue.record("the function ran off its queue") }
         }
     }
 
-    @Test func aQueueThatCancelsOperationsEndsInCancellation() async {
+    @Test func `A queue that cancels operations ends in cancellation`() async {
         let queue = WatchedQueue { queue, operation in
             operation.cancel()
             queue.reallyAdd(operation)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aSuspendedQueueThatIsCancelledEndsInCancellationAtOnce() async {
+    @Test func `A suspended queue that is cancelled ends in cancellation at once`() async {
         let queue = WatchedQueue { queue, operation in
             queue.reallyAdd(operation)
             queue.cancelAllOperations()
@@ -136,7 +136,7 @@ import Testing
         #expect(queue.isSuspended)
     }
 
-    @Test func aFunctionWhoseRestIsDroppedEndsInCancellation() async {
+    @Test func `A function whose rest is dropped ends in cancellation`() async {
         let count = Locked(0)
         let queue = WatchedQueue { queue, operation in
             let isFirst = count.withLock { count in
@@ -157,7 +157,7 @@ import Testing
         #expect(wentOn.withLock { $0 })
     }
 
-    @Test func aResumedQueueRunsWhatWaited() async throws {
+    @Test func `A resumed queue runs what waited`() async throws {
         let queue = WatchedQueue { queue, operation in
             queue.reallyAdd(operation)
             queue.isSuspended = false
@@ -166,7 +166,7 @@ import Testing
         #expect(try await queue.run { 7 } == 7)
     }
 
-    @Test func manyFunctionsOnAQueueThatIsCancelledAgainAndAgainAllEnd() async {
+    @Test func `Many functions on a queue that is cancelled again and again all end`() async {
         let queue = Self.serialQueue()
         let ended = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {

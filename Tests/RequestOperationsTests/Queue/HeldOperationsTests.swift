@@ -20,7 +20,7 @@ import Testing
         insert(operation, into: &held).isBehindBarrier
     }
 
-    @Test func theyAreInTheOrderOfTheirAdding() {
+    @Test func `They are in the order of their adding`() {
         var held = HeldOperations()
         let operations = (0..<10).map { _ in Operation() }
         for operation in operations { _ = insert(operation, &held) }
@@ -30,7 +30,7 @@ import Testing
         #expect(held.operations.count == 9 && !held.isEmpty)
     }
 
-    @Test func whatComesAfterABarrierIsBehindItUntilItIsOver() {
+    @Test func `What comes after a barrier is behind it until it is over`() {
         var held = HeldOperations()
         let (before, after, later) = (Operation(), Operation(), Operation())
         let barrier = Self.barrier()
@@ -41,7 +41,7 @@ import Testing
         #expect(insert(later, &held) == false)
     }
 
-    @Test func aBarrierWaitsForTheOneBeforeItAndWhatCameBetweenThemOnly() {
+    @Test func `A barrier waits for the one before it and what came between them only`() {
         var held = HeldOperations()
         let (before, between, after) = (Operation(), Operation(), Operation())
         let (first, second) = (Self.barrier(), Self.barrier())
@@ -55,7 +55,7 @@ import Testing
         #expect(held.end(second).followers == [after])
     }
 
-    @Test func whatWasCancelledBehindABarrierIsNotKept() {
+    @Test func `What was cancelled behind a barrier is not kept`() {
         var held = HeldOperations()
         let barrier = Self.barrier()
         _ = held.add(barrier, at: limiter.newPlace())
@@ -70,7 +70,7 @@ import Testing
         #expect(held.end(barrier).followers == [])
     }
 
-    @Test func whoeverHasTheIdentityOfOneThatIsGoneIsNotBehindItsBarrier() {
+    @Test func `Whoever has the identity of one that is gone is not behind its barrier`() {
         var held = HeldOperations()
         let (first, second) = (Self.barrier(), Self.barrier())
         let operation = Operation()
@@ -84,7 +84,7 @@ import Testing
         #expect(held.end(second).followers == [operation])
     }
 
-    @Test func afterACancelOfAllOnlyABarrierThatMayRunIsWaitedFor() {
+    @Test func `After a cancel of all only a barrier that may run is waited for`() {
         var held = HeldOperations()
         let (running, waiting) = (Self.barrier(), Self.barrier())
         let (operation, later) = (Operation(), Operation())
@@ -102,7 +102,7 @@ import Testing
         #expect(insert(Operation(), &held) == false)
     }
 
-    @Test func afterACancelOfAllNobodyWaitsForABarrierThatHasNotBegun() {
+    @Test func `After a cancel of all nobody waits for a barrier that has not begun`() {
         var held = HeldOperations()
         let barrier = Self.barrier()
         _ = held.add(barrier, at: limiter.newPlace())
@@ -111,7 +111,7 @@ import Testing
         #expect(held.end(barrier).followers == [])
     }
 
-    @Test func aForeignOperationEntersOnce() {
+    @Test func `A foreign operation enters once`() {
         var held = HeldOperations()
         let operation = Operation()
         #expect(held.beginEntering(operation) == false)
@@ -120,7 +120,7 @@ import Testing
         #expect(held.beginEntering(operation) == false)
     }
 
-    @Test func whoStandsInTheLineLeavesItWhenItIsNotHeldAnyMore() {
+    @Test func `Who stands in the line leaves it when it is not held any more`() {
         var held = HeldOperations()
         let operation = Operation()
         #expect(held.standInLine(operation, with: .normal) == nil)
@@ -134,7 +134,7 @@ import Testing
 
     // MARK: Producers
 
-    @Test func aProducerIsLetInAsLongAsFewAreHeld() {
+    @Test func `A producer is let in as long as few are held`() {
         var held = HeldOperations()
         held.maximumPending = 2
         #expect(held.enter(Answer()) == nil && held.enter(Answer()) == nil)
@@ -146,7 +146,7 @@ import Testing
         #expect(third.flatMap { held.leave($0) } == nil)
     }
 
-    @Test func producersAreLetInInTheirOrderAsOthersLeave() {
+    @Test func `Producers are let in in their order as others leave`() {
         var held = HeldOperations()
         held.maximumPending = 1
         let operation = Operation()
@@ -162,7 +162,7 @@ import Testing
         #expect(held.admitProducers().first === answers[2])
     }
 
-    @Test func aSuspendedQueueLetsNobodyIn() {
+    @Test func `A suspended queue lets nobody in`() {
         var held = HeldOperations()
         held.suspend(true)
         #expect(held.enter(Answer()) != nil && held.admitProducers().isEmpty)
@@ -170,7 +170,7 @@ import Testing
         #expect(held.admitProducers().count == 1)
     }
 
-    @Test func atAMaximumOfZeroOneIsLetInAtATime() {
+    @Test func `At a maximum of zero one is let in at a time`() {
         var held = HeldOperations()
         held.maximumPending = 0
         #expect(held.enter(Answer()) == nil && held.enter(Answer()) != nil)

@@ -24,7 +24,7 @@ import Testing
         try await limiter.slot(for: origin(host), at: limiter.newPlace())
     }
 
-    @Test func aSlotOfBothIsGivenBackToBoth() async throws {
+    @Test func `A slot of both is given back to both`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let slot = try await Self.slots(of: one, other)
         #expect(one.inFlightCount == 1 && other.inFlightCount == 1)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func whoWaitsForOneHoldsNoneOfTheOther(isFirstFull: Bool) async throws {
+    func `Who waits for one holds none of the other`(isFirstFull: Bool) async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let (full, free) = isFirstFull ? (one, other) : (other, one)
         let held = try await Self.slot(of: full)
@@ -46,7 +46,7 @@ import Testing
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
     }
 
-    @Test func whoIsAdmittedByOneOnlyWaitsForTheOther() async throws {
+    @Test func `Who is admitted by one only waits for the other`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let heldOther = try await Self.slot(of: other)
@@ -59,7 +59,7 @@ import Testing
         try await waiter.value.release()
     }
 
-    @Test func aFullHostKeepsNobodyFromAnother() async throws {
+    @Test func `A full host keeps nobody from another`() async throws {
         let (one, other) = (RequestLimiter(total: 2), RequestLimiter(perHost: 1))
         let held = try await Self.slots(of: one, other, host: 1)
         let waiter = Task { try await Self.slots(of: one, other, host: 1) }
@@ -69,7 +69,7 @@ import Testing
         try await waiter.value.release()
     }
 
-    @Test func whoIsCancelledLeavesTheLineAndHoldsNothing() async throws {
+    @Test func `Who is cancelled leaves the line and holds nothing`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let held = try await Self.slot(of: other)
         let waiter = Task { try await Self.slots(of: one, other) }
@@ -81,7 +81,7 @@ import Testing
         #expect(other.inFlightCount == 0)
     }
 
-    @Test func aFullLineRejectsAndTheOtherSlotIsGivenBack() async throws {
+    @Test func `A full line rejects and the other slot is given back`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 0))
         let held = try await Self.slot(of: other)
         let error = await #expect(throws: RequestError.self) { try await Self.slots(of: one, other) }
@@ -89,7 +89,7 @@ import Testing
         held.release()
     }
 
-    @Test func whoComesAgainAtItsPlaceIsNotRejectedAndComesFirst() async throws {
+    @Test func `Who comes again at its place is not rejected and comes first`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 1))
         let (queue, limiter) = (Self.line(of: one), Self.line(of: other))
         let held = try await Self.slot(of: other)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func whoIsAdmittedByAWaitAndTakesLongKeepsNoOtherWaitWaiting() async throws {
+    @Test func `Who is admitted by a wait and takes long keeps no other wait waiting`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let heldOther = try await Self.slot(of: other)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func threeWaitsDoNotPassTwoSlotsRoundAmongThemselves() async throws {
+    @Test func `Three waits do not pass two slots round among themselves`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOther = try await Self.slot(of: other)
         // One of them waits for one limiter, two for the other.
@@ -210,7 +210,7 @@ import Testing
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
     }
 
-    @Test func aWaitThatIsCancelledBeforeItsStepGivesBackWhatItHasGot() async throws {
+    @Test func `A wait that is cancelled before its step gives back what it has got`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let wait = JointWait(
@@ -227,7 +227,7 @@ import Testing
         try await endOther()
     }
 
-    @Test func whoNeedsBothComesBeforeALaterOneWhenBothAreGivenBackTogether() async throws {
+    @Test func `Who needs both comes before a later one when both are given back together`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let held = try await Self.slots(of: one, other)
         let order = Collector<String>()
@@ -249,7 +249,7 @@ import Testing
         #expect(order.elements == ["both", "one"])
     }
 
-    @Test func tenThousandWaitersAreAdmittedWithoutRecursion() async throws {
+    @Test func `Ten thousand waiters are admitted without recursion`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let heldOther = try await Self.slot(of: other)
@@ -261,7 +261,7 @@ import Testing
         #expect(one.inFlightCount == 0 && other.inFlightCount == 0)
     }
 
-    @Test func aRedirectExchangesThePlacesOfBothHostsAndKeepsBothTotals() async throws {
+    @Test func `A redirect exchanges the places of both hosts and keeps both totals`() async throws {
         let (one, other) = (RequestLimiter(total: 1, perHost: 1), RequestLimiter(total: 2, perHost: 1))
         let slots = try await Self.slots(of: one, other, host: 1)
         let occupied = try await Self.slot(of: other, host: 2)
@@ -280,7 +280,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aRedirectThatIsCancelledHoldsTheTotalUntilItIsReleased(ofBoth: Bool) async throws {
+    func `A redirect that is cancelled holds the total until it is released`(ofBoth: Bool) async throws {
         let (one, other) = (RequestLimiter(perHost: 1), RequestLimiter(perHost: 1))
         let slots = ofBoth ? try await Self.slots(of: one, other, host: 1) : [try await Self.slot(of: one, host: 1)]
         let occupied = try await Self.slot(of: one, host: 2)
@@ -296,7 +296,7 @@ import Testing
         #expect(one.keptCounts.hosts == 0 && other.keptCounts.hosts == 0)
     }
 
-    @Test func noSlotIsLostAndNoBoundBrokenByThreeThousandRandomSteps() async {
+    @Test func `No slot is lost and no bound broken by three thousand random steps`() async {
         let (one, other) = (RequestLimiter(total: 4), RequestLimiter(total: 3, perHost: 1))
         await withTaskGroup { group in
             for task in 0..<50 {

@@ -18,13 +18,13 @@ import Testing
         return membership
     }
 
-    @Test func anOperationJoinsOneQueueOnce() {
+    @Test func `An operation joins one queue once`() {
         var membership = joined()
         #expect(membership.join(queue) == false)
         #expect(membership.join(RequestQueue()) == false)
     }
 
-    @Test func oneThatIsReadyEntersAndOneThatIsNotIsHeld() {
+    @Test func `One that is ready enters and one that is not is held`() {
         var membership = joined()
         #expect(membership.settle(behindBarrier: false, Self.ready) == .enters)
         membership = joined()
@@ -33,7 +33,7 @@ import Testing
         #expect(membership.update(Self.ready) === queue)
     }
 
-    @Test func itEntersOnce() {
+    @Test func `It enters once`() {
         var membership = joined()
         _ = membership.settle(behindBarrier: false, Self.ready)
         #expect(membership.update(Self.ready) == nil)
@@ -41,14 +41,14 @@ import Testing
         #expect(membership.update(Self.cancelled) == nil)
     }
 
-    @Test func nothingEntersBeforeItsQueueHasNotedItDown() {
+    @Test func `Nothing enters before its queue has noted it down`() {
         var membership = joined()
         #expect(membership.update(Self.ready) == nil)
         #expect(membership.update(Self.cancelled) == nil)
         #expect(membership.settle(behindBarrier: true, Self.cancelled) == .enters)
     }
 
-    @Test func aBarrierHoldsWhatIsReadyButNotWhatIsCancelled() {
+    @Test func `A barrier holds what is ready but not what is cancelled`() {
         var membership = joined()
         #expect(membership.settle(behindBarrier: true, Self.ready) == .isHeld)
         #expect(membership.update(Self.ready) == nil)
@@ -58,26 +58,26 @@ import Testing
         #expect(membership.update(Self.cancelled) === queue)
     }
 
-    @Test func aBarrierThatIsOverWhileTheOperationJoinsHoldsNothing() {
+    @Test func `A barrier that is over while the operation joins holds nothing`() {
         var membership = joined()
         #expect(membership.passBarrier(Self.ready) == nil)
         #expect(membership.settle(behindBarrier: true, Self.ready) == .enters)
     }
 
-    @Test func whatSomebodyElseStartedDoesNotEnter() {
+    @Test func `What somebody else started does not enter`() {
         var membership = joined()
         #expect(membership.settle(behindBarrier: false, Self.started) == .isHeld)
         #expect(membership.update(Self.started) == nil)
     }
 
-    @Test func whatHasFinishedIsOver() {
+    @Test func `What has finished is over`() {
         var membership = joined()
         #expect(membership.leave() != nil)
         #expect(membership.settle(behindBarrier: false, Self.started) == .isOver)
         #expect(membership.leave() == nil)
     }
 
-    @Test func onlyTheFirstInTheLineTakesAPlace() async throws {
+    @Test func `Only the first in the line takes a place`() async throws {
         let slot = RequestLimiter.Slot(of: queue.limiter, for: nil)
         var membership = joined()
         #expect(membership.take(slot, Self.ready) == false)
@@ -90,7 +90,7 @@ import Testing
         #expect(membership.take(slot, Self.ready) == false)
     }
 
-    @Test func whoIsCancelledNeedsNoPlace() {
+    @Test func `Who is cancelled needs no place`() {
         var membership = joined()
         _ = membership.settle(behindBarrier: false, Self.ready)
         #expect(membership.standInLine(Self.cancelled) == false)
@@ -100,7 +100,7 @@ import Testing
         #expect(membership.update(Self.cancelled) === queue)
     }
 
-    @Test func whoIsNotReadyAnyMoreLeavesTheLine() {
+    @Test func `Who is not ready any more leaves the line`() {
         let slot = RequestLimiter.Slot(of: queue.limiter, for: nil)
         var membership = joined()
         _ = membership.settle(behindBarrier: false, Self.ready)

@@ -11,7 +11,7 @@ import Testing
             for: Origin(URL(string: "http://h\(host).example/")), at: limiter.newPlace(), mayBeRejected: true)
     }
 
-    @Test func aLimiterWithoutBoundsAdmitsEverybody() async throws {
+    @Test func `A limiter without bounds admits everybody`() async throws {
         let limiter = RequestLimiter()
         #expect(limiter.total == nil && limiter.perHost == nil)
         var slots: [RequestLimiter.Slot] = []
@@ -21,7 +21,7 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func aSlotIsGivenBackOnce() async throws {
+    @Test func `A slot is given back once`() async throws {
         let limiter = RequestLimiter(total: 2)
         let first = try await Self.slot(of: limiter)
         let second = try await Self.slot(of: limiter)
@@ -31,13 +31,13 @@ import Testing
         second.release()
     }
 
-    @Test func aSlotThatNobodyHoldsIsGivenBack() async throws {
+    @Test func `A slot that nobody holds is given back`() async throws {
         let limiter = RequestLimiter(total: 1)
         _ = try await Self.slot(of: limiter)
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func aFullLineRejectsWithAnErrorOfItsOwn() async throws {
+    @Test func `A full line rejects with an error of its own`() async throws {
         let limiter = RequestLimiter(total: 1, maximumWaiting: 0)
         let held = try await Self.slot(of: limiter)
         let error = await #expect(throws: RequestError.self) { _ = try await Self.slot(of: limiter) }
@@ -45,7 +45,7 @@ import Testing
         held.release()
     }
 
-    @Test func theBoundOfTheLineCanBeChanged() async throws {
+    @Test func `The bound of the line can be changed`() async throws {
         let limiter = RequestLimiter(total: 1)
         #expect(limiter.maximumWaiting == nil)
         let held = try await Self.slot(of: limiter)
@@ -59,7 +59,7 @@ import Testing
         _ = try await waiting.value
     }
 
-    @Test func whoWaitsAndIsCancelledLeavesAtOnceAndTakesNoSlot() async throws {
+    @Test func `Who waits and is cancelled leaves at once and takes no slot`() async throws {
         let limiter = RequestLimiter(total: 1)
         let held = try await Self.slot(of: limiter)
         let waiter = Task { try await Self.slot(of: limiter) }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func whoWaitsIsAdmittedByARaisedBound(ofTheTotal: Bool) async throws {
+    func `Who waits is admitted by a raised bound`(ofTheTotal: Bool) async throws {
         let limiter = RequestLimiter(total: ofTheTotal ? 1 : nil, perHost: ofTheTotal ? nil : 1)
         let held = try await Self.slot(of: limiter)
         async let second = Self.slot(of: limiter)
@@ -81,7 +81,7 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func aBoundCanBeTakenAway() async throws {
+    @Test func `A bound can be taken away`() async throws {
         let limiter = RequestLimiter(total: 1, perHost: 1)
         let held = try await Self.slot(of: limiter)
         limiter.total = nil
@@ -90,7 +90,7 @@ import Testing
         held.release()
     }
 
-    @Test func noSlotIsLostAndNoBoundBrokenByTenThousandRandomSteps() async {
+    @Test func `No slot is lost and no bound broken by ten thousand random steps`() async {
         let limiter = RequestLimiter(total: 6, perHost: 2)
         let running = Locked<[Int: Int]>([:])
         await withTaskGroup { group in

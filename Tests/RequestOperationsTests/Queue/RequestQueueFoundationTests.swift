@@ -15,7 +15,7 @@ import Testing
 
     // MARK: Waiting and cancelling
 
-    @Test func waitingForAllWaitsForThoseThatAreHeld() async throws {
+    @Test func `Waiting for all waits for those that are held`() async throws {
         let queue = RequestQueue()
         let order = Collector<String>()
         let (first, second) = Self.pair(order)
@@ -25,7 +25,7 @@ import Testing
         #expect(second.isFinished)
     }
 
-    @Test func waitingForAllWaitsForWhatARunningOneAddsAndHoldsBack() async {
+    @Test func `Waiting for all waits for what a running one adds and holds back`() async {
         for _ in 0..<500 {
             let queue = RequestQueue()
             let last = Work {}
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func waitingForAddedOperationsWaitsForThoseThatAreHeld() async {
+    @Test func `Waiting for added operations waits for those that are held`() async {
         let order = Collector<String>()
         let (first, second) = Self.pair(order)
         let queue = RequestQueue()
@@ -55,7 +55,7 @@ import Testing
         #expect(first.isFinished && second.isFinished)
     }
 
-    @Test func cancellingAllFinishesThoseThatAreHeldAtOnce() async {
+    @Test func `Cancelling all finishes those that are held at once`() async {
         let queue = RequestQueue()
         let never = Work {}
         let held = (0..<100).map { _ in Work {} }
@@ -69,7 +69,7 @@ import Testing
         #expect(queue.allOperationCount == 0)
     }
 
-    @Test func cancellingAllCancelsWhatExecutes() async throws {
+    @Test func `Cancelling all cancels what executes`() async throws {
         let queue = RequestQueue()
         let began = Door()
         let operation = Work {
@@ -82,7 +82,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test func cancellingAllFinishesForeignOperationsThatAreHeldAtOnce() async {
+    @Test func `Cancelling all finishes foreign operations that are held at once`() async {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let never = Work {}
@@ -97,7 +97,7 @@ import Testing
 
     // MARK: Suspending
 
-    @Test func aSuspendedQueueStartsNothingAndAResumedOneEverything() async throws {
+    @Test func `A suspended queue starts nothing and a resumed one everything`() async throws {
         let queue = RequestQueue()
         queue.isSuspended = true
         let order = Collector<String>()
@@ -113,7 +113,7 @@ import Testing
         #expect(Set(order.elements) == ["first", "second", "block"])
     }
 
-    @Test func aSuspendedQueueGivesNoPlaces() async throws {
+    @Test func `A suspended queue gives no places`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: Barriers
 
-    @Test func aBarrierRunsAfterWhatIsHeldAndBeforeWhatComesLater() async {
+    @Test func `A barrier runs after what is held and before what comes later`() async {
         let queue = RequestQueue()
         let order = Collector<String>()
         let (first, second) = Self.pair(order)
@@ -142,7 +142,7 @@ import Testing
         #expect(order.elements == ["first", "second", "barrier", "later", "later"])
     }
 
-    @Test func aBarrierWaitsForForeignOperations() async {
+    @Test func `A barrier waits for foreign operations`() async {
         let queue = RequestQueue()
         let order = Collector<Int>()
         let door = DispatchSemaphore(value: 0)
@@ -157,7 +157,7 @@ import Testing
         #expect(order.elements == [1, 2])
     }
 
-    @Test func barriersRunInTheirOrder() async {
+    @Test func `Barriers run in their order`() async {
         let queue = RequestQueue()
         let order = Collector<Int>()
         for number in 0..<100 {
@@ -169,12 +169,12 @@ import Testing
         #expect(order.elements == Array(0..<100))
     }
 
-    @Test func aBarrierOfAnEmptyQueueRuns() async {
+    @Test func `A barrier of an empty queue runs`() async {
         let queue = RequestQueue()
         await withCheckedContinuation { continuation in queue.addBarrierBlock { continuation.resume() } }
     }
 
-    @Test func aCancelledBarrierDoesNotRunAndHoldsNothingUp() async throws {
+    @Test func `A cancelled barrier does not run and holds nothing up`() async throws {
         let queue = RequestQueue()
         let order = Collector<String>()
         let never = Work {}
@@ -189,7 +189,7 @@ import Testing
         #expect(order.elements == ["later"])
     }
 
-    @Test func aBarrierRunsInItsQueue() async {
+    @Test func `A barrier runs in its queue`() async {
         let queue = RequestQueue()
         let seen = Locked<OperationQueue?>(nil)
         queue.addBarrierBlock { seen.withLock { $0 = .current } }
@@ -204,7 +204,7 @@ import Testing
 
     // MARK: Progress
 
-    @Test func everyOperationCountsForTheProgress() async {
+    @Test func `Every operation counts for the progress`() async {
         let queue = RequestQueue()
         queue.progress.totalUnitCount = 5
         let order = Collector<String>()
@@ -220,7 +220,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func whatNeverRanDoesNotCountForTheProgress() async {
+    @Test func `What never ran does not count for the progress`() async {
         let queue = RequestQueue()
         queue.progress.totalUnitCount = 3
         queue.isSuspended = true
@@ -235,7 +235,7 @@ import Testing
 
     // MARK: Blocks
 
-    @Test func aBlockRunsInItsQueueWithItsQuality() async {
+    @Test func `A block runs in its queue with its quality`() async {
         let queue = RequestQueue()
         queue.qualityOfService = .utility
         queue.isSuspended = true

@@ -15,7 +15,7 @@ import Testing
 
     // MARK: One at a time
 
-    @Test func atAWidthOfOneRequestsAreSentInTheOrderOfTheirAdding() async throws {
+    @Test func `At a width of one requests are sent in the order of their adding`() async throws {
         for _ in 0..<100 {
             let queue = RequestQueue()
             queue.maxConcurrentOperationCount = 1
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func whatHasNoPlaceIsNotProcessed() async throws {
+    @Test func `What has no place is not processed`() async throws {
         queue.maxConcurrentOperationCount = 1
         let door = Door()
         let processed = Collector<Void>()
@@ -49,7 +49,7 @@ import Testing
         #expect(processed.count == 1000)
     }
 
-    @Test func aRetryComesBeforeWhatWasAddedLater() async throws {
+    @Test func `A retry comes before what was added later`() async throws {
         queue.maxConcurrentOperationCount = 1
         let clock = ManualClock()
         let order = Collector<String>()
@@ -76,7 +76,7 @@ import Testing
 
     // MARK: Hosts
 
-    @Test func requestsStandInTheLinesOfTheirHosts() async throws {
+    @Test func `Requests stand in the lines of their hosts`() async throws {
         queue.limiter.perHost = 1
         let door = Door()
         let transport = ScriptedTransport([
@@ -94,7 +94,7 @@ import Testing
         for request in slow { _ = try await request.value }
     }
 
-    @Test func aProcessThatLeadsToAnotherHostExchangesThePlaceOfTheHost() async throws {
+    @Test func `A process that leads to another host exchanges the place of the host`() async throws {
         queue.maxConcurrentOperationCount = 1
         queue.limiter.perHost = 1
         let counts = Collector<Bool>()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aRedirectKeepsItsPlaceOfTheTotal() async throws {
+    @Test func `A redirect keeps its place of the total`() async throws {
         queue.maxConcurrentOperationCount = 1
         let order = Collector<String>()
         let transport = ScriptedTransport([
@@ -151,7 +151,7 @@ import Testing
 
     // MARK: Suspension
 
-    @Test func aSuspendedQueueSendsNothing() async throws {
+    @Test func `A suspended queue sends nothing`() async throws {
         queue.maxConcurrentOperationCount = 2
         queue.isSuspended = true
         let transport = ScriptedTransport([.body(Data())])
@@ -163,7 +163,7 @@ import Testing
         #expect(transport.requests.count == 10)
     }
 
-    @Test func whatIsProcessedWhenTheQueueIsSuspendedIsSentOnlyAfterThat() async throws {
+    @Test func `What is processed when the queue is suspended is sent only after that`() async throws {
         queue.maxConcurrentOperationCount = 1
         let (isProcessed, door) = (Door(), Door())
         let transport = ScriptedTransport([.body(Data())])
@@ -186,7 +186,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aRequestThatWasSentGoesOnInASuspendedQueue() async throws {
+    @Test func `A request that was sent goes on in a suspended queue`() async throws {
         queue.maxConcurrentOperationCount = 1
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data())])
@@ -201,7 +201,7 @@ import Testing
 
     // MARK: The deadline
 
-    @Test func theDeadlineRunsWhileARequestWaitsForAPlace() async throws {
+    @Test func `The deadline runs while a request waits for a place`() async throws {
         queue.maxConcurrentOperationCount = 0
         let clock = ManualClock()
         let transport = ScriptedTransport([.body(Data())])
@@ -218,7 +218,7 @@ import Testing
 
     // MARK: What waits holds no place
 
-    @Test func aRequestThatWaitsForANetworkHoldsNoPlace() async throws {
+    @Test func `A request that waits for a network holds no place`() async throws {
         queue.maxConcurrentOperationCount = 1
         let path = NetworkPath(.unreachable)
         var configuration = RequestConfiguration.scripted([.body(Data())])
@@ -234,7 +234,7 @@ import Testing
         _ = try await waiting.value
     }
 
-    @Test func aRequestThatIsCancelledGivesItsPlaceToTheNext() async throws {
+    @Test func `A request that is cancelled gives its place to the next`() async throws {
         queue.maxConcurrentOperationCount = 1
         let transport = ScriptedTransport([.stall])
         let stalled = request(.over(transport))
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test(arguments: ["request", "work", "block", "chain", "nested", "retrying"])
-    func whatAStageAddsToItsQueueRunsOnItsPlace(kind: String) async throws {
+    func `What a stage adds to its queue runs on its place`(kind: String) async throws {
         queue.maxConcurrentOperationCount = 1
         let clock = ManualClock()
         var retrying = RequestConfiguration.scripted([.status(503), .body(Data())])
@@ -294,7 +294,7 @@ import Testing
         #expect(queue.limiter.inFlightCount == 0)
     }
 
-    @Test func whatADecoderAddsTakesAPlaceOfItsOwn() async throws {
+    @Test func `What a decoder adds takes a place of its own`() async throws {
         queue.maxConcurrentOperationCount = 1
         let counts = Collector<Int>()
         let inner = request(

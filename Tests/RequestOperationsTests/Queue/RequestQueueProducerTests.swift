@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RequestQueueProducerTests {
     private let queue = RequestQueue()
 
-    @Test func aProducerIsSlowedDownToWhatTheQueueHolds() async throws {
+    @Test func `A producer is slowed down to what the queue holds`() async throws {
         queue.maxConcurrentOperationCount = 2
         queue.maximumPending = 10
         let most = Locked(0)
@@ -24,7 +24,7 @@ import Testing
         #expect(most.withLock { $0 } <= 10)
     }
 
-    @Test func addOperationTakesNoNoticeOfTheMaximum() async throws {
+    @Test func `Add operation takes no notice of the maximum`() async throws {
         queue.maxConcurrentOperationCount = 0
         queue.maximumPending = 2
         for _ in 0..<10 { queue.addOperation(Work {}) }
@@ -33,7 +33,7 @@ import Testing
         await queue.drained()
     }
 
-    @Test func aProducerThatIsCancelledAddsNothing() async throws {
+    @Test func `A producer that is cancelled adds nothing`() async throws {
         queue.maxConcurrentOperationCount = 0
         queue.maximumPending = 1
         try await queue.add(Work {})
@@ -55,7 +55,7 @@ import Testing
         try await late.value
     }
 
-    @Test func aSuspendedQueueMakesProducersWait() async throws {
+    @Test func `A suspended queue makes producers wait`() async throws {
         queue.isSuspended = true
         let operation = Work {}
         let isAdded = Locked(false)
@@ -70,7 +70,7 @@ import Testing
         try await operation.value
     }
 
-    @Test func aRaisedMaximumLetsProducersIn() async throws {
+    @Test func `A raised maximum lets producers in`() async throws {
         queue.maxConcurrentOperationCount = 0
         queue.maximumPending = 1
         try await queue.add(Work {})
@@ -82,7 +82,7 @@ import Testing
         await queue.drained()
     }
 
-    @Test func whatAStageAddsDoesNotWait() async throws {
+    @Test func `What a stage adds does not wait`() async throws {
         queue.maxConcurrentOperationCount = 1
         queue.maximumPending = 1
         let isFull = Door()
@@ -105,7 +105,7 @@ import Testing
         try await held.value
     }
 
-    @Test func manyProducersAtOnceLoseNothing() async throws {
+    @Test func `Many producers at once lose nothing`() async throws {
         let (producers, each) = (8, 500)
         queue.maxConcurrentOperationCount = 3
         queue.maximumPending = 5

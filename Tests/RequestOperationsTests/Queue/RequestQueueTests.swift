@@ -23,13 +23,13 @@ extension OperationQueue {
 @Suite(.timeLimit(.minutes(15))) struct RequestQueueTests {
     // MARK: Holding back
 
-    @Test func anOperationThatIsReadyRuns() async throws {
+    @Test func `An operation that is ready runs`() async throws {
         let operation = Work { 1 }
         RequestQueue().addOperation(operation)
         #expect(try await operation.value == 1)
     }
 
-    @Test func anOperationThatIsNotReadyIsKeptOutOfFoundationsQueue() async throws {
+    @Test func `An operation that is not ready is kept out of Foundation's queue`() async throws {
         let queue = RequestQueue()
         let first = Work {}
         let second = Work {}
@@ -42,7 +42,7 @@ extension OperationQueue {
         await eventually { queue.allOperationCount == 0 }
     }
 
-    @Test func anOperationWaitsForADependencyInAnotherQueue() async throws {
+    @Test func `An operation waits for a dependency in another queue`() async throws {
         let order = Collector<Int>()
         let first = Work { order.append(1) }
         let second = Work { order.append(2) }
@@ -53,7 +53,7 @@ extension OperationQueue {
         #expect(order.elements == [1, 2])
     }
 
-    @Test func aDependencyAddedToAHeldOperationIsWaitedFor() async throws {
+    @Test func `A dependency added to a held operation is waited for`() async throws {
         let queue = RequestQueue()
         let order = Collector<Int>()
         let first = Work { order.append(1) }
@@ -70,7 +70,7 @@ extension OperationQueue {
         #expect(order.elements == [1, 2, 3])
     }
 
-    @Test func aDependencyRemovedFromAHeldOperationIsNotWaitedFor() async throws {
+    @Test func `A dependency removed from a held operation is not waited for`() async throws {
         let never = Work {}
         let operation = Work { 1 }
         operation.addDependency(never)
@@ -80,7 +80,7 @@ extension OperationQueue {
         #expect(try await operation.value == 1)
     }
 
-    @Test func aHeldOperationThatIsCancelledFinishesAtOnce() async throws {
+    @Test func `A held operation that is cancelled finishes at once`() async throws {
         let never = Work {}
         let operation = Work {}
         operation.addDependency(never)
@@ -114,15 +114,15 @@ extension OperationQueue {
         }
     }
 
-    @Test func oursWaitsForAForeignOperation() async {
+    @Test func `Ours waits for a foreign operation`() async {
         #expect(await order(of: .foreign, before: .ours) == [1, 2])
     }
 
-    @Test func aForeignOperationWaitsForOurs() async {
+    @Test func `A foreign operation waits for ours`() async {
         #expect(await order(of: .ours, before: .foreign) == [1, 2])
     }
 
-    @Test func manyOfOursThatWaitForOneForeignOperationAllRun() async throws {
+    @Test func `Many of ours that wait for one foreign operation all run`() async throws {
         let foreign = BlockOperation {}
         let queue = RequestQueue()
         let count = Collector<Int>()
@@ -135,7 +135,7 @@ extension OperationQueue {
         await count.count(2000)
     }
 
-    @Test func aLongChainRunsAndIsReleasedWithoutRecursion() async throws {
+    @Test func `A long chain runs and is released without recursion`() async throws {
         let queue = RequestQueue()
         var last = Work {}
         queue.addOperation(last)
@@ -149,7 +149,7 @@ extension OperationQueue {
         await queue.drained()
     }
 
-    @Test func aLongChainIsCancelledWithoutRecursion() async throws {
+    @Test func `A long chain is cancelled without recursion`() async throws {
         let queue = RequestQueue()
         queue.isSuspended = true
         var last = Work {}
@@ -166,7 +166,7 @@ extension OperationQueue {
         #expect(last.isCancelled && last.isFinished)
     }
 
-    @Test func aQueueThatNobodyHoldsStaysUntilItsHeldOperationsHaveFinished() async throws {
+    @Test func `A queue that nobody holds stays until its held operations have finished`() async throws {
         let first = Work {}
         let second = Work { 2 }
         second.addDependency(first)
@@ -175,7 +175,7 @@ extension OperationQueue {
         #expect(try await second.value == 2)
     }
 
-    @Test func aSuspendedQueueThatNobodyHoldsIsFreedWithTheBlocksInIt() {
+    @Test func `A suspended queue that nobody holds is freed with the blocks in it`() {
         weak var queue: RequestQueue?
         do {
             let made = RequestQueue()
@@ -188,7 +188,7 @@ extension OperationQueue {
         #expect(queue == nil)
     }
 
-    @Test func aQueueThatIsDoneIsFreed() async throws {
+    @Test func `A queue that is done is freed`() async throws {
         weak var queue: RequestQueue?
         let operation = Work {}
         do {
@@ -203,7 +203,7 @@ extension OperationQueue {
         #expect(operation.isFinished)
     }
 
-    @Test func aChainAndAQueueMayBothStartAnOperationAtOnce() async throws {
+    @Test func `A chain and a queue may both start an operation at once`() async throws {
         for _ in 0..<500 {
             let dependency = Work {}
             let link = Work { 1 }
@@ -219,7 +219,7 @@ extension OperationQueue {
         }
     }
 
-    @Test func anOperationThatIsInAQueueAlreadyIsAProgrammersError() async {
+    @Test func `An operation that is in a queue already is a programmers error`() async {
         await #expect(processExitsWith: .failure) {
             let held = Work {}
             held.addDependency(Work {})
@@ -236,7 +236,7 @@ extension OperationQueue {
         }
     }
 
-    @Test func aHeldOperationThatAChainStartsIsDoneForItsQueue() async throws {
+    @Test func `A held operation that a chain starts is done for its queue`() async throws {
         let blocker = Work {}
         let link = Work { 1 }
         let queue = RequestQueue()
@@ -254,7 +254,7 @@ extension OperationQueue {
 
     // MARK: Barriers
 
-    @Test func whatIsCancelledBehindABarrierIsFreed() async throws {
+    @Test func `What is cancelled behind a barrier is freed`() async throws {
         let queue = RequestQueue()
         let first = Work {}
         first.addDependency(Work {})
@@ -273,7 +273,7 @@ extension OperationQueue {
         await queue.drained()
     }
 
-    @Test func barriersRunInTheirOrderEachAfterWhatCameBeforeIt() async throws {
+    @Test func `Barriers run in their order each after what came before it`() async throws {
         let queue = RequestQueue()
         let order = Collector<Int>()
         let door = Door()
@@ -301,7 +301,7 @@ extension OperationQueue {
         return mayEnd
     }
 
-    @Test func aBarrierThatIsAddedWhileTheOneBeforeItRunsWaitsForWhatCameBetween() async throws {
+    @Test func `A barrier that is added while the one before it runs waits for what came between`() async throws {
         let queue = RequestQueue()
         let order = Collector<Int>()
         let mayEnd = await Self.barrier(of: queue) { order.append(1) }
@@ -319,7 +319,7 @@ extension OperationQueue {
         #expect(order.elements == [1, 2, 3])
     }
 
-    @Test func whatIsAddedAfterACancelOfAllWaitsForTheBarrierThatRuns() async throws {
+    @Test func `What is added after a cancel of all waits for the barrier that runs`() async throws {
         let queue = RequestQueue()
         let order = Collector<Int>()
         let mayEnd = await Self.barrier(of: queue) { order.append(1) }
@@ -334,7 +334,7 @@ extension OperationQueue {
 
     // MARK: Suspension
 
-    @Test func ofTwoThatSuspendAndResumeAtOnceTheLastOneHolds() async throws {
+    @Test func `Of two that suspend and resume at once the last one holds`() async throws {
         for _ in 0..<500 {
             let queue = RequestQueue()
             await withTaskGroup { group in
@@ -349,7 +349,7 @@ extension OperationQueue {
 
     // MARK: Quality of service
 
-    @Test func oursGetTheQualityOfTheQueueUnlessTheyHaveTheirOwn() async throws {
+    @Test func `Ours get the quality of the queue unless they have their own`() async throws {
         let queue = RequestQueue()
         queue.qualityOfService = .utility
         let without = Work { Task.currentPriority }
@@ -361,7 +361,7 @@ extension OperationQueue {
         #expect(try without.result?.get() == .utility && with.result?.get() == .userInitiated)
     }
 
-    @Test func blocksAndForeignOperationsRunOnTheUnderlyingQueue() async throws {
+    @Test func `Blocks and foreign operations run on the underlying queue`() async throws {
         let key = DispatchSpecificKey<Int>()
         let underlying = DispatchQueue(label: "underlying", attributes: .concurrent)
         underlying.setSpecific(key: key, value: 7)
@@ -376,7 +376,7 @@ extension OperationQueue {
 
     // MARK: Many foreign operations
 
-    @Test func fiveThousandThatEachWaitForAForeignOperationOfItsOwnRun() async throws {
+    @Test func `Five thousand that each wait for a foreign operation of its own run`() async throws {
         let queue = RequestQueue()
         let foreign = (0..<5000).map { _ in BlockOperation {} }
         for operation in foreign {

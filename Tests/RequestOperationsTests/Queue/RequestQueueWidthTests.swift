@@ -19,7 +19,7 @@ import Testing
 
     // MARK: The bound
 
-    @Test func theBoundIsTheTotalOfTheLimiter() {
+    @Test func `The bound is the total of the limiter`() {
         let queue = RequestQueue()
         #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
         #expect(queue.limiter.total == nil)
@@ -31,11 +31,11 @@ import Testing
         #expect(queue.limiter.total == nil)
     }
 
-    @Test func aBoundBelowZeroIsAProgrammersError() async {
+    @Test func `A bound below zero is a programmers error`() async {
         await #expect(processExitsWith: .failure) { RequestQueue().maxConcurrentOperationCount = -2 }
     }
 
-    @Test func aBoundOfZeroAdmitsNothingUntilItIsRaised() async throws {
+    @Test func `A bound of zero admits nothing until it is raised`() async throws {
         let queue = Self.queue(width: 0)
         let transport = ScriptedTransport([.body(Data())])
         let request = Self.request(.over(transport))
@@ -51,7 +51,7 @@ import Testing
 
     // MARK: Requests
 
-    @Test func whileOneRequestWaitsForItsNextAttemptAThousandOthersComplete() async throws {
+    @Test func `While one request waits for its next attempt a thousand others complete`() async throws {
         let clock = ManualClock()
         let queue = Self.queue(width: 1)
         var waiting = RequestConfiguration.scripted([.status(503), .body(Data())])
@@ -69,7 +69,7 @@ import Testing
         _ = try await first.value
     }
 
-    @Test func asManyAttemptsAreInFlightAsTheBoundSays() async throws {
+    @Test func `As many attempts are in flight as the bound says`() async throws {
         let queue = Self.queue(width: 3)
         let running = Locked((now: 0, most: 0))
         let configuration = RequestConfiguration.scripted([
@@ -90,7 +90,7 @@ import Testing
         #expect(queue.limiter.inFlightCount == 0 && queue.limiter.waitingCount == 0)
     }
 
-    @Test func requestsLineUpInTheOrderOfTheirAdding() async throws {
+    @Test func `Requests line up in the order of their adding`() async throws {
         let queue = Self.queue(width: 0)
         let transport = ScriptedTransport([.body(Data())])
         let names = (0..<100).map { "host\($0)" }
@@ -102,7 +102,7 @@ import Testing
         #expect(transport.requests.map { $0.url?.host } == names.map { "\($0).invalid" })
     }
 
-    @Test func aRequestWithALimiterOfItsOwnHoldsNoPlaceWhileItWaitsForThat() async throws {
+    @Test func `A request with a limiter of its own holds no place while it waits for that`() async throws {
         let queue = Self.queue(width: 2)
         var configuration = RequestConfiguration.scripted([.stall])
         configuration.limiter = RequestLimiter(perHost: 1)
@@ -124,7 +124,7 @@ import Testing
         #expect(queue.limiter.inFlightCount == 0 && configuration.limiter?.inFlightCount == 0)
     }
 
-    @Test func aRequestThatBringsTheLimiterOfTheQueueTakesOnePlace() async throws {
+    @Test func `A request that brings the limiter of the queue takes one place`() async throws {
         let queue = Self.queue(width: 1)
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.limiter = queue.limiter
@@ -133,7 +133,7 @@ import Testing
         _ = try await request.value
     }
 
-    @Test func theLinksOfAChainHoldThePlacesAndTheChainDoesNot() async throws {
+    @Test func `The links of a chain hold the places and the chain does not`() async throws {
         let queue = Self.queue(width: 1)
         let seen = Collector<Int>()
         let configuration = RequestConfiguration.scripted([
@@ -148,7 +148,7 @@ import Testing
         #expect(seen.elements == [1, 1])
     }
 
-    @Test func aRedirectToAnotherHostKeepsToTheBound() async throws {
+    @Test func `A redirect to another host keeps to the bound`() async throws {
         let queue = Self.queue(width: 1)
         let configuration = RequestConfiguration.scripted([
             .status(302, fields: [("Location", "http://other.invalid/")]), .body(Data("x".utf8)),
@@ -161,7 +161,7 @@ import Testing
 
     // MARK: Everything else
 
-    @Test func blocksAndForeignOperationsAndOursRunOneAtATime() async {
+    @Test func `Blocks and foreign operations and ours run one at a time`() async {
         let queue = Self.queue(width: 1)
         let running = Locked((now: 0, most: 0))
         let count = Collector<Int>()
@@ -185,7 +185,7 @@ import Testing
         #expect(queue.limiter.inFlightCount == 0)
     }
 
-    @Test func aForeignOperationAndAnAttemptShareTheBound() async throws {
+    @Test func `A foreign operation and an attempt share the bound`() async throws {
         let queue = Self.queue(width: 1)
         let door = DispatchSemaphore(value: 0)
         let began = Door()
@@ -204,7 +204,7 @@ import Testing
         _ = try await request.value
     }
 
-    @Test func theBoundForEachHostHoldsForRequestsOnly() async throws {
+    @Test func `The bound for each host holds for requests only`() async throws {
         let queue = Self.queue(width: 2)
         queue.limiter.perHost = 1
         let (one, other) = (Door(), Door())
@@ -218,7 +218,7 @@ import Testing
         for operation in operations { try await operation.value }
     }
 
-    @Test func anOperationThatIsNotReadyHoldsNoPlace() async throws {
+    @Test func `An operation that is not ready holds no place`() async throws {
         let queue = Self.queue(width: 1)
         let first = Work { 1 }
         let foreign = BlockOperation {}
@@ -231,7 +231,7 @@ import Testing
         #expect(try await second.value == 2)
     }
 
-    @Test func aDependencyAddedInTheLineIsWaitedFor() async throws {
+    @Test func `A dependency added in the line is waited for`() async throws {
         let queue = Self.queue(width: 0)
         let order = Collector<Int>()
         let first = Work { order.append(1) }
@@ -247,7 +247,7 @@ import Testing
         #expect(order.elements == [1, 2, 3])
     }
 
-    @Test func thoseOfAHigherPriorityComeFirst() async {
+    @Test func `Those of a higher priority come first`() async {
         let queue = Self.queue(width: 0)
         let order = Collector<String>()
         for (name, priority) in [
@@ -262,7 +262,7 @@ import Testing
         #expect(order.elements == ["high", "a", "b", "low"])
     }
 
-    @Test func requestsAndOtherOperationsShareOneLine() async throws {
+    @Test func `Requests and other operations share one line`() async throws {
         let queue = Self.queue(width: 0)
         let order = Collector<String>()
         for number in 0..<20 {
@@ -284,7 +284,7 @@ import Testing
         #expect(order.elements == (0..<20).map(String.init))
     }
 
-    @Test func aHigherPriorityComesFirstAlsoOfThoseWhoCameLater() async throws {
+    @Test func `A higher priority comes first also of those who came later`() async throws {
         let queue = Self.queue(width: 0)
         let order = Collector<String>()
         let low = BlockOperation { order.append("low") }
@@ -306,7 +306,7 @@ import Testing
         #expect(order.elements == ["high", "request", "low"])
     }
 
-    @Test func aBoundThatIsSetWhileTheQueueIsSuspendedHoldsForWhatIsInIt() async {
+    @Test func `A bound that is set while the queue is suspended holds for what is in it`() async {
         let queue = RequestQueue()
         queue.isSuspended = true
         let running = Locked((now: 0, most: 0))
@@ -330,7 +330,7 @@ import Testing
         #expect(running.withLock { $0.most } == 1)
     }
 
-    @Test func theLineOfAQueueRejectsNobody() async throws {
+    @Test func `The line of a queue rejects nobody`() async throws {
         let queue = Self.queue(width: 0)
         queue.limiter.maximumWaiting = 0
         let request = Self.request(.scripted([.body(Data())]))
@@ -342,7 +342,7 @@ import Testing
         #expect(try await work.value == 1)
     }
 
-    @Test func whomAFullLineOfALimiterRejectsGivesItsPlaceBack() async throws {
+    @Test func `Whom a full line of a limiter rejects gives its place back`() async throws {
         let queue = Self.queue(width: 1)
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.retryPolicy = .none
@@ -356,7 +356,7 @@ import Testing
         held?.release()
     }
 
-    @Test func anOperationThatIsCancelledInTheLineFinishesAtOnce() async throws {
+    @Test func `An operation that is cancelled in the line finishes at once`() async throws {
         let queue = Self.queue(width: 0)
         let operation = Work {}
         queue.addOperation(operation)
@@ -365,7 +365,7 @@ import Testing
         #expect(operation.isFinished)
     }
 
-    @Test func takingTheBoundAwayAdmitsAllWhoWait() async {
+    @Test func `Taking the bound away admits all who wait`() async {
         let queue = Self.queue(width: 0)
         let count = Collector<Int>()
         for number in 0..<100 { queue.addOperation(Work { count.append(number) }) }

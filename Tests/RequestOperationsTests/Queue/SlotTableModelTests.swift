@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [(1, Int.max), (3, 1), (5, 2), (Int.max, 1), (2, 2), (10, 3)])
-    func itAdmitsWhomASimpleModelAdmits(total: Int, perHost: Int) {
+    func `It admits whom a simple model admits`(total: Int, perHost: Int) {
         var table = SlotTable(total: total, perHost: perHost, maximumWaiting: .max)
         var model = Model(total: total, perHost: perHost)
         var places: [ObjectIdentifier: (place: SlotTable.Place, answer: Answer<Void>)] = [:]
@@ -68,7 +68,7 @@ import Testing
 
     // MARK: Cost
 
-    @Test func tenTimesTheWaitersOverTenTimesTheHostsCostNearlyTenTimes() {
+    @Test func `Ten times the waiters over ten times the hosts cost nearly ten times`() {
         func seconds(_ count: Int) -> Double {
             let start = processorSeconds()
             var table = SlotTable(total: 10, perHost: 2, maximumWaiting: .max)

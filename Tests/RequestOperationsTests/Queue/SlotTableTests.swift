@@ -51,14 +51,14 @@ import Testing
 
     // MARK: Order
 
-    @Test func equalsAreServedInTheOrderOfTheirComing() {
+    @Test func `Equals are served in the order of their coming`() {
         var line = Line(total: 1)
         line.enter("a")
         for name in ["b", "c", "d"] { line.enter(name, 1) }
         #expect(line.release(0, 1, 1, 1) == "bcd")
     }
 
-    @Test func aPriorityIsServedFirst() {
+    @Test func `A priority is served first`() {
         var line = Line(total: 1)
         line.enter("a")
         line.enter("e", 1, .veryLow)
@@ -69,7 +69,7 @@ import Testing
         #expect(line.release(0, 5, 4, 3, 2, 1) == "abcde")
     }
 
-    @Test func aPlaceKeepsItsNumberInTheLineOfAnotherPriority() {
+    @Test func `A place keeps its number in the line of another priority`() {
         var line = Line(total: 1)
         line.enter("x")
         let place = line.table.newPlace(.normal)
@@ -79,7 +79,7 @@ import Testing
         #expect(line.release(0, 1, 1) == "bac")
     }
 
-    @Test func whileItIsSuspendedNobodyBeginsAndOthersGoOn() {
+    @Test func `While it is suspended nobody begins and others go on`() {
         var line = Line(total: 1)
         line.table.isSuspended = true
         #expect(line.enter("first", as: .first).entry == .waits)
@@ -91,7 +91,7 @@ import Testing
         #expect(line.admit() == "first")
     }
 
-    @Test func theirPlacesDecideBetweenThoseWhoBeginAndThoseWhoGoOn() {
+    @Test func `Their places decide between those who begin and those who go on`() {
         var line = Line(total: 1)
         line.enter("x")
         let (_, place) = line.enter("a", 1, as: .first)
@@ -102,7 +102,7 @@ import Testing
         #expect(line.release(1, 1) == "ab")
     }
 
-    @Test func aPlaceThatWasKeptComesBeforeLaterOnes() {
+    @Test func `A place that was kept comes before later ones`() {
         var line = Line(total: 1)
         line.enter("x")
         let (_, place) = line.enter("a")
@@ -117,7 +117,7 @@ import Testing
 
     // MARK: Hosts
 
-    @Test func aFullHostKeepsNoOtherWaiting() {
+    @Test func `A full host keeps no other waiting`() {
         var line = Line(total: 3, perHost: 1)
         #expect(line.enter("a", 0).entry == .admitted)
         #expect(line.enter("b", 0).entry == .waits)
@@ -128,7 +128,7 @@ import Testing
         #expect(line.release(0) == "c")
     }
 
-    @Test func aFreePlaceGoesToTheFirstWhoseHostIsFree() {
+    @Test func `A free place goes to the first whose host is free`() {
         var line = Line(total: 2, perHost: 1)
         line.enter("a", 0)
         line.enter("b", 1)
@@ -140,7 +140,7 @@ import Testing
         #expect(line.release(0) == "c")
     }
 
-    @Test func schemeAndPortMakeAnotherHost() {
+    @Test func `Scheme and port make another host`() {
         var table = SlotTable(total: .max, perHost: 1, maximumWaiting: .max)
         for url in ["http://a.example", "https://a.example", "http://a.example:81", "http://b.example"] {
             let place = table.newPlace(.normal)
@@ -150,7 +150,7 @@ import Testing
 
     // MARK: Bounds
 
-    @Test func aRaisedTotalAdmitsExactlyThoseWhoCanRun() {
+    @Test func `A raised total admits exactly those who can run`() {
         var line = Line(total: 1)
         for name in ["a", "b", "c", "d"] { line.enter(name) }
         line.table.total = 3
@@ -158,7 +158,7 @@ import Testing
         #expect(line.release(0) == "d")
     }
 
-    @Test func aRaisedBoundPerHostAdmitsExactlyThoseWhoCanRun() {
+    @Test func `A raised bound per host admits exactly those who can run`() {
         var line = Line(total: 5, perHost: 1)
         for name in ["a", "b", "c", "d"] { line.enter(name, 0) }
         for name in ["e", "f", "g"] { line.enter(name, 1) }
@@ -171,7 +171,7 @@ import Testing
         #expect(line.release(0, 0) == "dg")
     }
 
-    @Test func aLoweredBoundInterruptsNobodyAndHoldsFromThenOn() {
+    @Test func `A lowered bound interrupts nobody and holds from then on`() {
         var line = Line(total: 3)
         for name in ["a", "b", "c", "d"] { line.enter(name) }
         line.table.total = 1
@@ -182,7 +182,7 @@ import Testing
 
     // MARK: Leaving and rejection
 
-    @Test func whoLeavesIsNotAdmittedAndTheNextIs() {
+    @Test func `Who leaves is not admitted and the next is`() {
         var line = Line(total: 1, perHost: 1)
         line.enter("a")
         let (_, place) = line.enter("b")
@@ -192,7 +192,7 @@ import Testing
         #expect(line.release(0) == "c")
     }
 
-    @Test func whoWasAdmittedCannotLeave() {
+    @Test func `Who was admitted cannot leave`() {
         var line = Line(total: 1)
         line.enter("a")
         let (_, place) = line.enter("b")
@@ -200,7 +200,7 @@ import Testing
         #expect(line.table.leave(place) == false)
     }
 
-    @Test func aFullLineRejects() {
+    @Test func `A full line rejects`() {
         var line = Line(total: 1, maximumWaiting: 2)
         let entries = ["a", "b", "c", "d"].map { line.enter($0).entry }
         #expect(entries == [.admitted, .waits, .waits, .rejected])
@@ -208,13 +208,13 @@ import Testing
         #expect(line.enter("e").entry == .waits)
     }
 
-    @Test func aLineOfLengthZeroRejectsWhoeverWouldWait() {
+    @Test func `A line of length zero rejects whoever would wait`() {
         var line = Line(total: 1, maximumWaiting: 0)
         #expect(line.enter("a").entry == .admitted)
         #expect(line.enter("b").entry == .rejected)
     }
 
-    @Test func whoKeptAPlaceIsNotRejectedByAFullLine() {
+    @Test func `Who kept a place is not rejected by a full line`() {
         var line = Line(total: 1, maximumWaiting: 1)
         line.enter("x")
         let (_, place) = line.enter("a")
@@ -228,7 +228,7 @@ import Testing
 
     // MARK: Memory
 
-    @Test func aHostWithoutAnybodyIsForgotten() {
+    @Test func `A host without anybody is forgotten`() {
         var line = Line(total: 10, perHost: 1, maximumWaiting: 5)
         for host in 0..<1000 {
             line.enter("a", host)
@@ -238,14 +238,14 @@ import Testing
         #expect(line.table.hostCount == 0 && line.table.entryCount <= 16)
     }
 
-    @Test func aHostThatWasOnlyRejectedIsNotKept() {
+    @Test func `A host that was only rejected is not kept`() {
         var line = Line(total: 1, maximumWaiting: 0)
         line.enter("a")
         for host in 1...1000 { line.enter("b", host) }
         #expect(line.table.hostCount == 1)
     }
 
-    @Test func placesThatWereLeftDoNotPileUpBehindOneThatStays() {
+    @Test func `Places that were left do not pile up behind one that stays`() {
         var line = Line(total: 1, perHost: 1)
         line.enter("a")
         line.enter("stays")
@@ -261,7 +261,7 @@ import Testing
 
     // MARK: Redirects
 
-    @Test func whoIsRedirectedKeepsItsPlaceOfTheTotal() {
+    @Test func `Who is redirected keeps its place of the total`() {
         var line = Line(total: 1, perHost: 1)
         let (_, place) = line.enter("a", 0)
         line.enter("b", 1)
@@ -270,7 +270,7 @@ import Testing
         #expect(line.release(2) == "b")
     }
 
-    @Test func whoIsRedirectedGivesThePlaceOfItsHostToTheNext() {
+    @Test func `Who is redirected gives the place of its host to the next`() {
         var line = Line(total: 3, perHost: 1)
         let (_, place) = line.enter("a", 0)
         line.enter("b", 1)
@@ -281,7 +281,7 @@ import Testing
         #expect(line.table.inFlight == 2)
     }
 
-    @Test func whoIsRedirectedStandsAtItsOldPlace() {
+    @Test func `Who is redirected stands at its old place`() {
         var line = Line(total: 9, perHost: 1)
         line.enter("x", 1)
         line.enter("b", 1)
@@ -291,7 +291,7 @@ import Testing
         #expect(line.release(1, 1, 1) == "bcd")
     }
 
-    @Test func redirectsToEachOthersHostsDoNotBlockEachOther() {
+    @Test func `Redirects to each others hosts do not block each other`() {
         var line = Line(total: 2, perHost: 1)
         let (_, place) = line.enter("a", 0)
         let (_, other) = line.enter("b", 1)
@@ -300,7 +300,7 @@ import Testing
         #expect(admitted == "a" && entry == .admitted)
     }
 
-    @Test func whoIsRedirectedIsNotHeldUpByWhoNeedsAPlaceOfTheTotal() {
+    @Test func `Who is redirected is not held up by who needs a place of the total`() {
         var line = Line(total: 2, perHost: 1)
         line.enter("x", 1)
         line.enter("b", 1)
@@ -314,7 +314,7 @@ import Testing
         #expect(line.release(1) == "b")
     }
 
-    @Test func whoLeavesInTheLineOfAnotherHostHoldsThePlaceOfTheTotalUntilItGivesItBack() {
+    @Test func `Who leaves in the line of another host holds the place of the total until it gives it back`() {
         var line = Line(total: 2, perHost: 1)
         line.enter("x", 1)
         let (_, place) = line.enter("a", 0)

@@ -12,40 +12,40 @@ import Testing
         try #require(limiter.slotAtOnce(for: Origin(anyRequest.url)))
     }
 
-    @Test func whatIsHeldIsInFlight() throws {
+    @Test func `What is held is in flight`() throws {
         try rights.hold(place: slot())
         try rights.hold(slot: slot())
         #expect(limiter.inFlightCount == 2 && rights.slots.count == 2)
     }
 
-    @Test func everythingIsGivenBack() throws {
+    @Test func `Everything is given back`() throws {
         try rights.hold(place: slot(), slot: slot())
         rights.giveBack(.succeeded)
         #expect(limiter.inFlightCount == 0 && rights.slots.isEmpty)
     }
 
-    @Test func onlyTheFirstOutcomeCounts() throws {
+    @Test func `Only the first outcome counts`() throws {
         rights.hold(permit: try breaker.admit(anyRequest.url))
         rights.giveBack(.succeeded)
         rights.giveBack(.failed)
         #expect(breaker.state(of: try #require(anyRequest.url)) == .closed)
     }
 
-    @Test func thePlaceIsGivenUpAlone() throws {
+    @Test func `The place is given up alone`() throws {
         try rights.hold(place: slot())
         try rights.hold(slot: slot())
         rights.giveUpPlace()
         #expect(limiter.inFlightCount == 1 && rights.place == nil)
     }
 
-    @Test func theSlotIsGivenUpAlone() throws {
+    @Test func `The slot is given up alone`() throws {
         try rights.hold(place: slot())
         try rights.hold(slot: slot())
         rights.giveUpSlot()
         #expect(limiter.inFlightCount == 1 && rights.place != nil)
     }
 
-    @Test func whatComesAfterTheEndIsFreeAgain() throws {
+    @Test func `What comes after the end is free again`() throws {
         rights.giveBackUnused()
         let late = try (0..<4).map { _ in try slot() }
         #expect(throws: CancellationError.self) { try rights.hold(slot: late[0]) }
@@ -54,19 +54,19 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func theOutcomeIsReportedToTheCircuit() throws {
+    @Test func `The outcome is reported to the circuit`() throws {
         rights.hold(permit: try breaker.admit(anyRequest.url))
         rights.giveBack(.failed)
         #expect(breaker.state(of: try #require(anyRequest.url)) == .open)
     }
 
-    @Test func aPermitThatComesAfterTheEndReportsNothing() throws {
+    @Test func `A permit that comes after the end reports nothing`() throws {
         rights.giveBack(.failed)
         rights.hold(permit: try breaker.admit(anyRequest.url))
         #expect(breaker.state(of: try #require(anyRequest.url)) == .closed && rights.permit == nil)
     }
 
-    @Test func aPermitIsTakenForAnotherHostOnly() throws {
+    @Test func `A permit is taken for another host only`() throws {
         rights.hold(permit: try breaker.admit(anyRequest.url))
         #expect(rights.takePermit(unlessFor: Origin(anyRequest.url)) == nil)
         #expect(rights.takePermit(unlessFor: Origin(URL(string: "http://other.invalid/"))) != nil)

@@ -13,7 +13,7 @@ import Testing
         return (configuration, transport)
     }
 
-    @Test func aRedirectToTheSameHostKeepsItsSlot() async throws {
+    @Test func `A redirect to the same host keeps its slot`() async throws {
         let waits = Collector<Void>()
         var (configuration, _) = redirecting(RequestLimiter(total: 1), to: "/next")
         configuration.onEvent = { if case .waitsForSlot = $0.step { waits.append(()) } }
@@ -21,7 +21,7 @@ import Testing
         #expect(waits.count == 1)
     }
 
-    @Test func aRedirectToAnotherHostWaitsForASlotOfThatHost() async throws {
+    @Test func `A redirect to another host waits for a slot of that host`() async throws {
         let limiter = RequestLimiter(perHost: 1)
         let occupied = try await limiter.slot(for: Origin(URL(string: "http://other.invalid/")), at: limiter.newPlace())
         var (configuration, transport) = redirecting(limiter, to: "http://other.invalid/")
@@ -38,7 +38,7 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func aRedirectToAnotherHostIsNotOvertakenByWhoWaitsForAPlaceOfTheTotal() async throws {
+    @Test func `A redirect to another host is not overtaken by who waits for a place of the total`() async throws {
         let limiter = RequestLimiter(total: 1)
         let door = Door()
         let transport = ScriptedTransport([
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func redirectsToEachOthersHostsDoNotBlockEachOther(inAQueueToo: Bool) async throws {
+    func `Redirects to each others hosts do not block each other`(inAQueueToo: Bool) async throws {
         let limiter = RequestLimiter(total: 2, perHost: 1)
         let (here, there) = ("http://here.invalid/", "http://there.invalid/")
         let arrived = Collector<Void>()
@@ -89,7 +89,7 @@ import Testing
         await eventually { limiter.inFlightCount == 0 && queue.limiter.inFlightCount == 0 }
     }
 
-    @Test func theWaitForAnotherHostCountsNeitherForTheAttemptNorAgainstTheFirstHost() async throws {
+    @Test func `The wait for another host counts neither for the attempt nor against the first host`() async throws {
         let clock = ManualClock()
         let limiter = RequestLimiter(perHost: 1)
         let other = Origin(URL(string: "http://other.invalid/"))
@@ -109,7 +109,7 @@ import Testing
         #expect(transport.requests.count == 2 && breaker.timeLeft(for: anyRequest.url) == .zero)
     }
 
-    @Test func theTimeLimitOfAnAttemptCountsForAllHopsTogether() async throws {
+    @Test func `The time limit of an attempt counts for all hops together`() async throws {
         let clock = ManualClock()
         let door = Door()
         let limiter = RequestLimiter(perHost: 1)
@@ -140,7 +140,7 @@ import Testing
         #expect(error?.code == .timedOut && error?.reason?.contains("3.0 seconds") == true)
     }
 
-    @Test func aCancelInTheLineOfAnotherHostGivesThePlaceOfTheTotalBack() async throws {
+    @Test func `A cancel in the line of another host gives the place of the total back`() async throws {
         let limiter = RequestLimiter(perHost: 1)
         let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
         let (configuration, _) = redirecting(limiter, to: "http://other.invalid/")
@@ -154,7 +154,7 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func aLoopOfRedirectsEndsTheAttempt() async {
+    @Test func `A loop of redirects ends the attempt`() async {
         var configuration = RequestConfiguration.scripted([
             .status(302, fields: [("Location", "/a")]), .status(302, fields: [("Location", "/b")]),
             .status(302, fields: [("Location", "/a")]),
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: [Silent(head: head(404)), Lenient(head: head(404))] as [any Transport])
-    func aResponseIsValidatedWhateverTheTransportMakesOfItsHead(transport: any Transport) async throws {
+    func `A response is validated whatever the transport makes of its head`(transport: any Transport) async throws {
         let operation = URLRequestOperation(anyRequest, configuration: .over(transport))
         let error = try #require(await failure(of: operation) as? RequestError)
         #expect(error.code == .unacceptableStatus && error.stage == .validate)
@@ -203,7 +203,7 @@ import Testing
         #expect(operation.attempts.map(\.status) == [404] && operation.attempts.map(\.bodySize) == [4])
     }
 
-    @Test func aHeadThatNobodyShowedIsJudgedOnceAndTold() async throws {
+    @Test func `A head that nobody showed is judged once and told`() async throws {
         let told = Collector<Int>()
         var configuration = RequestConfiguration.over(Silent(head: Self.head(200)))
         configuration.onEvent = { if case .head(let head) = $0.step { told.append(head.status) } }
@@ -213,7 +213,7 @@ import Testing
         #expect(told.elements == [200] && operation.attempts.map(\.status) == [200])
     }
 
-    @Test func aRedirectThatNobodyShowedIsFollowed() async throws {
+    @Test func `A redirect that nobody showed is followed`() async throws {
         let requests = Collector<String>()
         let operation = Custom(.scripted([.body(Data())])) { task, _, _ in
             requests.append(task.request.url?.path ?? "")
@@ -224,7 +224,7 @@ import Testing
         #expect(requests.elements == ["/path", "/next"])
     }
 
-    @Test func aResponseOfACustomTaskThatShowsNoHeadIsValidated() async {
+    @Test func `A response of a custom task that shows no head is validated`() async {
         let operation = Custom(.scripted([.status(500)])) { task, transport, _ in
             try await transport.perform(task) { _ in }
         }
@@ -232,7 +232,7 @@ import Testing
         #expect(error?.code == .unacceptableStatus && error?.head?.status == 500)
     }
 
-    @Test func aHeadThatACustomTaskChangedIsNotJudgedAgain() async throws {
+    @Test func `A head that a custom task changed is not judged again`() async throws {
         let operation = Custom(.scripted([.status(404)])) { task, transport, onHead in
             try await transport.perform(task) { _ in try onHead(Self.head(200)) }
         }
@@ -244,7 +244,7 @@ import Testing
     @Test(
         arguments: [("HEAD", nil, true), ("GET", nil, false), ("HEAD", "text/html", false)]
             as [(String, String?, Bool)])
-    func aResponseToHEADNeedsNoContentType(method: String, type: String?, isAccepted: Bool) async {
+    func `A response to HEAD needs no content type`(method: String, type: String?, isAccepted: Bool) async {
         let fields = type.map { [(name: "Content-Type", value: $0)] } ?? []
         var configuration = RequestConfiguration.scripted([.status(200, fields: fields)])
         configuration.validation = .successfulStatus.and(.contentType(["application/json"]))

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct AttemptsTests {
-    @Test func ofManyAttemptsTheFirstTenAndTheLastNinetyAreKept() async throws {
+    @Test func `Of many attempts the first ten and the last ninety are kept`() async throws {
         var configuration = RequestConfiguration()
         configuration.transport = ScriptedTransport(
             Array(repeating: .error(.connectionLost), count: 250) + [.status(200)])
@@ -17,7 +17,7 @@ import Testing
         #expect(operation.attempts.map(\.number) == Array(1...10) + Array(162...251))
     }
 
-    @Test func anErrorAfterManyAttemptsTellsHowManyThereWere() async throws {
+    @Test func `An error after many attempts tells how many there were`() async throws {
         var configuration = RequestConfiguration()
         configuration.transport = ScriptedTransport(Array(repeating: .error(.connectionLost), count: 151))
         configuration.retryPolicy = RetryPolicy(maximumRetries: 150, backoff: .constant(.zero))

@@ -24,14 +24,14 @@ import Testing
         return operation
     }
 
-    @Test func aRequestWaitsForNoNetworkByDefault() async throws {
+    @Test func `A request waits for no network by default`() async throws {
         #expect(!RequestConfiguration().waitsForConnectivity)
         var configuration = configuration
         configuration.waitsForConnectivity = RequestConfiguration().waitsForConnectivity
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
     }
 
-    @Test func aRequestThatHasNotBeenSentHasNoElapsedLimitYet() async throws {
+    @Test func `A request that has not been sent has no elapsed limit yet`() async throws {
         var configuration = configuration
         configuration.retryPolicy.elapsedLimit = .zero
         let operation = await started(configuration)
@@ -41,16 +41,16 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func thePathOfTheSystemIsTheDefault() {
+    @Test func `The path of the system is the default`() {
         #expect(RequestConfiguration().networkPath === NetworkPath.shared)
     }
 
-    @Test func aRequestWithANetworkGoesOutAtOnce() async throws {
+    @Test func `A request with a network goes out at once`() async throws {
         path.update(.reachable(.wifi))
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
     }
 
-    @Test func aRequestWithoutANetworkGoesOutWhenThereIsOneAndNeverBefore() async throws {
+    @Test func `A request without a network goes out when there is one and never before`() async throws {
         let operation = await started(configuration)
         clock.advance(by: .seconds(299))
         #expect(transport.requests.isEmpty && operation.attempts.count == 1)
@@ -61,7 +61,7 @@ import Testing
         #expect(transport.requests.count == 1 && operation.attempts.count == 1)
     }
 
-    @Test func theNetworkOfTheMachinesOwnContainersIsNotTheOneThatWasLost() async throws {
+    @Test func `The network of the machines own containers is not the one that was lost`() async throws {
         path.take(NetworkPath.Reading(level: .routed, interface: .wired))
         path.take(NetworkPath.Reading(level: .local, interface: .other))
         let operation = await started(configuration)
@@ -72,7 +72,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aNetworkThatIsGoneAgainIsWaitedForOnceMore() async throws {
+    @Test func `A network that is gone again is waited for once more`() async throws {
         let operation = await started(configuration)
         path.update(.reachable(.wired))
         await clock.sleepers(2)
@@ -86,14 +86,14 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aNetworkThatComesBeforeAnybodyWatchesCounts() async throws {
+    @Test func `A network that comes before anybody watches counts`() async throws {
         path.update(.reachable(.wired))
         let observer = ReachabilityObserver(path: path, spread: .zero, countsWhatIs: true)
         let reason = try await RetryWait(on: RequestClock(clock)).run(.seconds(60), or: [observer], after: nil)
         #expect(reason == .observer("ReachabilityObserver") && path.waitingCount == 0)
     }
 
-    @Test func beforeAFirstAttemptNoObserverOfOthersIsAsked() async throws {
+    @Test func `Before a first attempt no observer of others is asked`() async throws {
         struct Immediate: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws {}
         }
@@ -105,7 +105,7 @@ import Testing
         #expect(try await waiting.value == .backoff)
     }
 
-    @Test func itWaitsBeforeTheRequestIsProcessedAndHoldsNoSlot() async {
+    @Test func `It waits before the request is processed and holds no slot`() async {
         var configuration = configuration
         let limiter = RequestLimiter(total: 1)
         configuration.limiter = limiter
@@ -118,7 +118,7 @@ import Testing
         await eventually { path.waitingCount == 0 }
     }
 
-    @Test func theElapsedLimitDoesNotEndTheWaitForANetwork() async throws {
+    @Test func `The elapsed limit does not end the wait for a network`() async throws {
         let operation = await started(configuration)
         clock.advance(by: .seconds(100_000))
         #expect(transport.requests.isEmpty && path.waitingCount == 1)
@@ -128,7 +128,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func withoutANetworkBeforeTheDeadlineItTimesOut() async {
+    @Test func `Without a network before the deadline it times out`() async {
         var configuration = configuration
         configuration.deadline = .seconds(20)
         let operation = await started(configuration)
@@ -138,13 +138,13 @@ import Testing
         #expect(error?.code == .timedOut && transport.requests.isEmpty)
     }
 
-    @Test func retryNowSendsItWithoutANetwork() async throws {
+    @Test func `Retry now sends it without a network`() async throws {
         let operation = await started(configuration)
         operation.retryNow()
         _ = try await operation.value
     }
 
-    @Test func onlyTheFirstAttemptWaits() async throws {
+    @Test func `Only the first attempt waits`() async throws {
         path.update(.reachable(.wired))
         let path = path
         var configuration = configuration
@@ -161,7 +161,7 @@ import Testing
         #expect(operation.attempts.count == 2)
     }
 
-    @Test func anEventSaysThatItWaits() async throws {
+    @Test func `An event says that it waits`() async throws {
         let steps = Collector<String>()
         var configuration = configuration
         configuration.onEvent = { event in
@@ -181,7 +181,7 @@ import Testing
         #expect(steps.elements == ["attempt", "waits", "ReachabilityObserver", "head"])
     }
 
-    @Test func thoseWhoWaitAreSpreadWhenTheNetworkComes() async throws {
+    @Test func `Those who wait are spread when the network comes`() async throws {
         var configuration = configuration
         configuration.randomSource = RandomSource(seed: 2)
         let operations = (0..<10).map { _ in URLRequestOperation(anyRequest, configuration: configuration) }

@@ -30,7 +30,8 @@ import Testing
         (#"{"users": [s3cr3t"#, "the body is not in its format"),
         ("<html>s3cr3t", "the body is not in its format"),
     ])
-    func theErrorOfAnUndecodableBodyHasTheCodingPathAndNoValue(body: String, reason: String) async throws {
+    func `The error of an undecodable body has the coding path and no value`(body: String, reason: String) async throws
+    {
         let configuration = RequestConfiguration.scripted([.body(Data(body.utf8))])
         let operation = URLRequestOperation(anyRequest, decoder: .json(Page.self), configuration: configuration)
         let error = try #require(await failure(of: operation) as? RequestError)
@@ -54,14 +55,15 @@ import Testing
     @Test(arguments: [
         (ResponseDecoder<Pair>.json(), #"{"a":[1]}"#), (ResponseDecoder<Pair>.form(), "a=1"),
     ])
-    func anArrayThatIsTooShortHasNoValueAtItsEnd(decoder: ResponseDecoder<Pair>, body: String) async throws {
+    func `An array that is too short has no value at its end`(decoder: ResponseDecoder<Pair>, body: String) async throws
+    {
         let configuration = RequestConfiguration.scripted([.body(Data(body.utf8))])
         let operation = URLRequestOperation(anyRequest, decoder: decoder, configuration: configuration)
         let error = try #require(await failure(of: operation) as? RequestError)
         #expect(error.reason == "no value of type Int at a[1]")
     }
 
-    @Test func ofALongPathTheEndIsShown() throws {
+    @Test func `Of a long path the end is shown`() throws {
         struct Key: CodingKey {
             let stringValue: String
             var intValue: Int? { nil }

@@ -35,7 +35,7 @@ import Testing
         occupied.release()
     }
 
-    @Test func oneRetryAfterFailsNothingInABacklogLongerThanTheLimit() async throws {
+    @Test func `One retry after fails nothing in a backlog longer than the limit`() async throws {
         let transport = ScriptedTransport(
             [.status(503, fields: [("Retry-After", "7")])] + (0..<20).map { _ in .body(Data()) })
         let operations = (0..<20).map { _ in URLRequestOperation(anyRequest, configuration: configuration(transport)) }
@@ -47,7 +47,7 @@ import Testing
         #expect(transport.requests.count == 21)
     }
 
-    @Test func theLimitCountsFromTheFirstSending() async throws {
+    @Test func `The limit counts from the first sending`() async throws {
         let transport = ScriptedTransport((0..<9).map { _ in .status(503) })
         var configuration = configuration(transport)
         configuration.retryPolicy.maximumRetries = 8
@@ -62,7 +62,7 @@ import Testing
         #expect(error?.code == .unacceptableStatus && transport.requests.count == 3)
     }
 
-    @Test func aRequestIsHedgedAlthoughItStoodInTheLineForLonger() async throws {
+    @Test func `A request is hedged although it stood in the line for longer`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Data("x".utf8))])
         hedged.configuration.limiter = RequestLimiter(total: 2)
         let occupied = (0..<2).map { _ in hedged.configuration.limiter?.slotAtOnce(for: Origin(anyRequest.url)) }
@@ -75,7 +75,7 @@ import Testing
         #expect(try await operation.value == Data("x".utf8) && transport.requests.count == 2)
     }
 
-    @Test func theDeadlineRunsFromTheBeginning() async throws {
+    @Test func `The deadline runs from the beginning`() async throws {
         var configuration = configuration(ScriptedTransport([.body(Data())]))
         configuration.deadline = .seconds(300)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -89,7 +89,7 @@ import Testing
         occupied.release()
     }
 
-    @Test func whatAnOpenCircuitKeepsBackHasNoLimitYet() async throws {
+    @Test func `What an open circuit keeps back has no limit yet`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(400), clock: clock)
         try breaker.admit(anyRequest.url).settle(.failed)
         let transport = ScriptedTransport([.body(Data())])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct FreshnessTests {
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func aRequestIsProcessedAgainAtMostOnceWhateverTheFreshness(freshness: Duration) async throws {
+    func `A request is processed again at most once whatever the freshness`(freshness: Duration) async throws {
         let processed = Collector<Void>()
         var configuration = RequestConfiguration.scripted([.status(200)])
         configuration.limiter = RequestLimiter(total: 1)
@@ -20,7 +20,7 @@ import Testing
         #expect((1...2).contains(processed.elements.count))
     }
 
-    @Test func aRequestThatWaitedTooLongForItsSlotIsProcessedAgain() async throws {
+    @Test func `A request that waited too long for its slot is processed again`() async throws {
         let clock = ManualClock()
         let limiter = RequestLimiter(total: 1)
         let answer = Door()

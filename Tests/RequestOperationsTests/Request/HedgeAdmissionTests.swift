@@ -40,7 +40,7 @@ import Testing
 
     // MARK: Slots
 
-    @Test func withoutAFreeSlotThereIsNoHedgeAndNoneIsWaitedFor() async throws {
+    @Test func `Without a free slot there is no hedge and none is waited for`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         let limiter = RequestLimiter(perHost: 1)
@@ -49,13 +49,13 @@ import Testing
         #expect(limiter.waitingCount == 0 && limiter.inFlightCount == 0)
     }
 
-    @Test func aQueueOfWidthOneHasNoSlotForAHedge() async throws {
+    @Test func `A queue of width one has no slot for a hedge`() async throws {
         let door = Door()
         let (hedged, transport) = firstBehind(door)
         #expect(try await refusal(hedged, transport, in: queue(ofWidth: 1), opening: door) == "noSlot")
     }
 
-    @Test func aHedgeTakesASlotOfEachLimiter() async throws {
+    @Test func `A hedge takes a slot of each limiter`() async throws {
         let door = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .behind(door, .body(body))])
         let limiter = RequestLimiter(perHost: 2)
@@ -70,7 +70,7 @@ import Testing
         await eventually { limiter.inFlightCount == 0 && queue.limiter.inFlightCount == 0 }
     }
 
-    @Test func ifOneOfTwoLimitersHasNoSlotNoneOfTheOtherIsKept() async throws {
+    @Test func `If one of two limiters has no slot none of the other is kept`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         let limiter = RequestLimiter(perHost: 2)
@@ -84,7 +84,7 @@ import Testing
         #expect(refusal == "noSlot")
     }
 
-    @Test func theSlotOfALoserIsGivenBackWhileTheWinnerReadsItsBody() async throws {
+    @Test func `The slot of a loser is given back while the winner reads its body`() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .stallBody()])
         let limiter = RequestLimiter(total: 2)
         hedged.configuration.limiter = limiter
@@ -99,14 +99,14 @@ import Testing
     // MARK: Budget, circuit and the host's wish
 
     @Test(arguments: [RetryBudget.Mode.failing, .delaying])
-    func aBudgetWithoutRoomAllowsNoHedge(mode: RetryBudget.Mode) async throws {
+    func `A budget without room allows no hedge`(mode: RetryBudget.Mode) async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         hedged.configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0, mode: mode)
         #expect(try await refusal(hedged, transport, opening: door) == "budgetExhausted")
     }
 
-    @Test func aHedgeDrawsOnTheBudgetOnce() async throws {
+    @Test func `A hedge draws on the budget once`() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .body(body)])
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
         hedged.configuration.use(budget)
@@ -116,7 +116,7 @@ import Testing
         #expect(budget.balance(of: url) == 99)
     }
 
-    @Test func theSuccessOfAHedgeBringsItsTokensBack() async throws {
+    @Test func `The success of a hedge brings its tokens back`() async throws {
         let door = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .behind(door, .body(body))])
         let budget = KnownBudget.tokens(capacity: 20, cost: 7)
@@ -130,7 +130,7 @@ import Testing
         #expect(budget.balance(of: url) == 20)
     }
 
-    @Test func anOpenCircuitAllowsNoHedge() async throws {
+    @Test func `An open circuit allows no hedge`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         let breaker = KnownBreaker(minimumThroughput: 1, clock: hedged.clock)
@@ -149,7 +149,7 @@ import Testing
         RequestLimiter(rate: .perSecond(0.001, burst: 2), clock: clock)
     }
 
-    @Test func aHedgeThatTheCircuitRefusesTakesNoTurn() async throws {
+    @Test func `A hedge that the circuit refuses takes no turn`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         let breaker = KnownBreaker(minimumThroughput: 1, clock: hedged.clock)
@@ -162,7 +162,7 @@ import Testing
         #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
     }
 
-    @Test func aHedgeThatTheBudgetRefusesTakesNoTurn() async throws {
+    @Test func `A hedge that the budget refuses takes no turn`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         hedged.configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0)
@@ -172,7 +172,7 @@ import Testing
         #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
     }
 
-    @Test func anAttemptThatLostSaysNothingToTheCircuitBreaker() async throws {
+    @Test func `An attempt that lost says nothing to the circuit breaker`() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .body(body)])
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, clock: hedged.clock)
         hedged.configuration.use(breaker)
@@ -182,7 +182,7 @@ import Testing
         #expect(breaker.state(of: url) == .closed)
     }
 
-    @Test func aHostThatAsksToBeLeftAloneIsNotHedged() async throws {
+    @Test func `A host that asks to be left alone is not hedged`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         let table = KnownSilences(clock: hedged.clock)
@@ -193,14 +193,14 @@ import Testing
         #expect(refusal == "hostLeftAlone")
     }
 
-    @Test func thereIsNoHedgeBeyondTheElapsedLimit() async throws {
+    @Test func `There is no hedge beyond the elapsed limit`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         hedged.configuration.retryPolicy.elapsedLimit = HedgedRequest.delay
         #expect(try await refusal(hedged, transport, opening: door) == "tooLate")
     }
 
-    @Test func aRefusedHedgeLeavesNothingDrawn() async throws {
+    @Test func `A refused hedge leaves nothing drawn`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
@@ -212,7 +212,7 @@ import Testing
 
     // MARK: Stages
 
-    @Test func processMakeTaskAndValidateAreCalledForAHedgeAndDecodeOnce() async throws {
+    @Test func `Process make task and validate are called for a hedge and decode once`() async throws {
         let (hedged, _) = HedgedRequest.answered(by: [.stall, .body(body)])
         let operation = Place.$name.withValue("here") { Staged(hedged.configuration) }
         await hedged.start(operation)
@@ -224,21 +224,21 @@ import Testing
         #expect(Set(operation.places.elements) == ["here"])
     }
 
-    @Test func anErrorOfAStageConcernsTheHedgeOnly() async throws {
+    @Test func `An error of a stage concerns the hedge only`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         hedged.configuration.adapters = [Self.fromTheSecondOn { _ in throw Problem() }]
         #expect(try await refusal(hedged, transport, opening: door) == "failed")
     }
 
-    @Test func aHedgeThatBecameAnotherRequestIsNotSent() async throws {
+    @Test func `A hedge that became another request is not sent`() async throws {
         let door = Door()
         var (hedged, transport) = firstBehind(door)
         hedged.configuration.adapters = [Self.fromTheSecondOn { $0.httpMethod = "POST" }]
         #expect(try await refusal(hedged, transport, opening: door) == "notRepeatable")
     }
 
-    @Test func anAnswerIsNotHeldBackByAHedgeThatIsBeingProcessed() async throws {
+    @Test func `An answer is not held back by a hedge that is being processed`() async throws {
         let (door, reached) = (Door(), Door())
         var (hedged, transport) = firstBehind(door)
         hedged.configuration.adapters = [Self.hangingForTheSecond(reached)]
@@ -272,7 +272,7 @@ import Testing
 
     // MARK: Cancellation and time
 
-    @Test func cancellingEndsBothAttemptsAndGivesTheirSlotsBack() async throws {
+    @Test func `Cancelling ends both attempts and gives their slots back`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall])
         let limiter = RequestLimiter(total: 2)
         hedged.configuration.limiter = limiter
@@ -285,7 +285,7 @@ import Testing
         #expect(operation.attempts.allSatisfy { $0.error is CancellationError && $0.ended != nil })
     }
 
-    @Test func cancellingBeforeTheHedgeSendsNone() async throws {
+    @Test func `Cancelling before the hedge sends none`() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.stall])
         let operation = hedged.operation()
         OperationQueue().addOperation(operation)
@@ -297,7 +297,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func cancellingWhileTheHedgeIsProcessedSendsNone() async throws {
+    @Test func `Cancelling while the hedge is processed sends none`() async throws {
         let reached = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.stall])
         hedged.configuration.adapters = [Self.hangingForTheSecond(reached)]
@@ -309,7 +309,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func cancellingWhileTheWinnerReadsItsBodyCancels() async throws {
+    @Test func `Cancelling while the winner reads its body cancels`() async throws {
         let (hedged, _) = HedgedRequest.answered(by: [.stall, .stallBody()])
         let operation = hedged.operation()
         await hedged.start(operation)
@@ -318,7 +318,7 @@ import Testing
         #expect(await failure(ofStarted: operation) is CancellationError)
     }
 
-    @Test func aCancellationErrorOfTheTransportEndsTheOperationAsCancelled() async throws {
+    @Test func `A cancellation error of the transport ends the operation as cancelled`() async throws {
         let (hedged, _) = HedgedRequest.answered(by: [.stall, .failure(CancellationError())])
         let operation = hedged.operation()
         await hedged.start(operation)
@@ -326,7 +326,7 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func theDeadlineEndsBothAttempts() async throws {
+    @Test func `The deadline ends both attempts`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall])
         hedged.configuration.deadline = .milliseconds(150)
         let operation = hedged.operation()
@@ -339,7 +339,7 @@ import Testing
         #expect(error.attempts.count == 2 && error.attempts.allSatisfy { $0.ended == .milliseconds(150) })
     }
 
-    @Test func theTimeLimitOfAnAttemptHoldsForEachByItself() async throws {
+    @Test func `The time limit of an attempt holds for each by itself`() async throws {
         let door = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .behind(door, .body(body))])
         hedged.configuration.attemptTimeLimit = .milliseconds(150)

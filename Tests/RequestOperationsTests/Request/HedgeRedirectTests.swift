@@ -47,7 +47,7 @@ import Testing
 
     // MARK: Slots
 
-    @Test func itHoldsASlotOfTheOtherHostAndNoneOfItsFirst() async throws {
+    @Test func `It holds a slot of the other host and none of its first`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
         let limiter = RequestLimiter(perHost: 2)
@@ -62,7 +62,7 @@ import Testing
         await eventually { limiter.inFlightCount == 0 }
     }
 
-    @Test func itWaitsForASlotOfTheOtherHostWithoutOneOfItsFirst() async throws {
+    @Test func `It waits for a slot of the other host without one of its first`() async throws {
         let (hedged, transport) = redirected(behind: Door(), to: .body(body))
         let (operation, limiter, taken) = await startToWait(hedged)
         #expect(transport.requests.count == 2 && free(limiter, for: here) == 1)
@@ -73,7 +73,7 @@ import Testing
         await eventually { limiter.inFlightCount == 0 }
     }
 
-    @Test func ifItLosesInTheLineOfTheOtherHostItLeavesThat() async throws {
+    @Test func `If it loses in the line of the other host it leaves that`() async throws {
         let door = Door()
         let (hedged, transport) = redirected(behind: door, to: .body(body))
         let (operation, limiter, taken) = await startToWait(hedged)
@@ -84,7 +84,7 @@ import Testing
         for slot in taken { slot?.release() }
     }
 
-    @Test func ifItLosesAtTheOtherHostItGivesThatSlotBack() async throws {
+    @Test func `If it loses at the other host it gives that slot back`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .stall)
         let limiter = RequestLimiter(perHost: 2)
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Budget
 
-    @Test func theBudgetOfItsFirstHostPaysForIt() async throws {
+    @Test func `The budget of its first host pays for it`() async throws {
         var (hedged, _) = redirected(behind: Door(), to: .body(body))
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: hedged.clock)
         hedged.configuration.use(budget)
@@ -109,7 +109,7 @@ import Testing
         #expect(budget.balance(of: here) == 99 && budget.balance(of: there) == 100)
     }
 
-    @Test func theBudgetOfTheOtherHostIsNotAsked() async throws {
+    @Test func `The budget of the other host is not asked`() async throws {
         var (hedged, transport) = redirected(behind: Door(), to: .body(body))
         let budget = KnownBudget.tokens(capacity: 10, cost: 10)
         hedged.configuration.use(budget)
@@ -121,7 +121,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func itsSuccessBringsTheTokensOfItsFirstHostBack() async throws {
+    @Test func `Its success brings the tokens of its first host back`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
         let budget = KnownBudget.tokens(capacity: 20, cost: 7)
@@ -147,7 +147,7 @@ import Testing
         return breaker
     }
 
-    @Test func itIsNotSentIntoAnOpenCircuitOfTheOtherHost() async throws {
+    @Test func `It is not sent into an open circuit of the other host`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .body(body))
         hedged.configuration.use(try breaker(open: there, isProbed: false, hedged.clock))
@@ -160,7 +160,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func itIsAProbeOfTheOtherHost() async throws {
+    @Test func `It is a probe of the other host`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
         let breaker = try breaker(open: there, isProbed: true, hedged.clock)
@@ -174,7 +174,7 @@ import Testing
         #expect(breaker.state(of: there) == .closed)
     }
 
-    @Test func ifItLosesItMakesRoomForAnotherProbeOfTheOtherHost() async throws {
+    @Test func `If it loses it makes room for another probe of the other host`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .stall)
         let breaker = try breaker(open: there, isProbed: true, hedged.clock)
@@ -188,7 +188,7 @@ import Testing
         #expect(breaker.state(of: there) == .halfOpen)
     }
 
-    @Test func itsRedirectIsASuccessOfItsFirstHost() async throws {
+    @Test func `Its redirect is a success of its first host`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .stall)
         let breaker = try breaker(open: here, isProbed: true, probes: 2, hedged.clock)

@@ -10,7 +10,7 @@ import Testing
 
     // MARK: Who wins
 
-    @Test func aHedgeThatIsAnsweredFirstWins() async throws {
+    @Test func `A hedge that is answered first wins`() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
         let operation = hedged.operation()
         await hedged.start(operation)
@@ -18,7 +18,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aFirstAttemptThatIsAnsweredFirstWins() async throws {
+    @Test func `A first attempt that is answered first wins`() async throws {
         let door = Door()
         let (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .body(Self.first)), .stall])
         let operation = hedged.operation()
@@ -28,14 +28,14 @@ import Testing
         #expect(try await operation.value == Self.first)
     }
 
-    @Test func anAttemptThatIsAnsweredInTimeIsNotHedged() async throws {
+    @Test func `An attempt that is answered in time is not hedged`() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.body(Self.first)])
         #expect(try await run(hedged.operation()) == Self.first)
         #expect(transport.requests.count == 1)
         #expect(!hedged.steps.contains("notHedged") && !hedged.steps.contains("hedgeDecided"))
     }
 
-    @Test func thereIsNoHedgeBeforeItsTime() async throws {
+    @Test func `There is no hedge before its time`() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
         let operation = hedged.operation()
         OperationQueue().addOperation(operation)
@@ -47,7 +47,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func anAttemptHasNoMoreHedgesThanAreKeptBesideIt() async throws {
+    @Test func `An attempt has no more hedges than are kept beside it`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: Array(repeating: .stall, count: 100))
         hedged.configuration.hedging = Hedging(delay: .zero, maximumHedges: .max)
         hedged.configuration.retryPolicy.budget = nil
@@ -60,7 +60,7 @@ import Testing
         #expect(transport.requests.count == 90 && operation.attempts.count == 90)
     }
 
-    @Test func anAttemptWhoseBodyArrivesIsNotHedged() async throws {
+    @Test func `An attempt whose body arrives is not hedged`() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.stallBody()])
         let operation = hedged.operation()
         OperationQueue().addOperation(operation)
@@ -71,7 +71,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aBodyThatFailsAfterItsHeadWonFailsTheAttempt() async throws {
+    @Test func `A body that fails after its head won fails the attempt`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [
             .stall, .failure(TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .body)),
             .body(Self.second),
@@ -90,7 +90,7 @@ import Testing
         #expect(operation.attempts.count == 3)
     }
 
-    @Test func moreThanOneHedgeIsSentIfItIsAllowed() async throws {
+    @Test func `More than one hedge is sent if it is allowed`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .stall, .body(Self.second)])
         hedged.configuration.hedging?.maximumHedges = 2
         let operation = hedged.operation()
@@ -101,7 +101,7 @@ import Testing
         #expect(operation.attempts.map(\.isHedge) == [false, true, true])
     }
 
-    @Test func withAMaximumOfNoneThereIsNoHedge() async throws {
+    @Test func `With a maximum of none there is no hedge`() async throws {
         let door = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .body(Self.first))])
         hedged.configuration.hedging = Hedging(delay: .zero, maximumHedges: 0)
@@ -113,14 +113,14 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aDelayOfNothingSendsBothAtOnce() async throws {
+    @Test func `A delay of nothing sends both at once`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
         hedged.configuration.hedging = Hedging(delay: .seconds(-1))
         #expect(try await run(hedged.operation()) == Self.second)
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aTaskThatIsNotHedgedIsSentOnce() async throws {
+    @Test func `A task that is not hedged is sent once`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.body(Self.first)])
         hedged.configuration.hedging = Hedging(delay: .zero)
         var request = anyRequest
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func aFailureThatPassesWinsNothingWhileTheHedgeRuns() async throws {
+    @Test func `A failure that passes wins nothing while the hedge runs`() async throws {
         let (first, second) = (Door(), Door())
         let (hedged, transport) = HedgedRequest.answered(by: [
             .behind(first, .status(503)), .behind(second, .body(Self.second)),
@@ -148,7 +148,7 @@ import Testing
         #expect(operation.attempts.map(\.status) == [503, 200])
     }
 
-    @Test func aFailureOfTheHedgeThatPassesWinsNothingEither() async throws {
+    @Test func `A failure of the hedge that passes wins nothing either`() async throws {
         let door = Door()
         let (hedged, _) = HedgedRequest.answered(by: [
             .behind(door, .body(Self.first)), .error(.connectionLost),
@@ -161,7 +161,7 @@ import Testing
         #expect(!hedged.steps.contains("decided"))
     }
 
-    @Test func aFailureForGoodIsAnAnswer() async throws {
+    @Test func `A failure for good is an answer`() async throws {
         let (hedged, transport) = HedgedRequest.answered(by: [.stall, .status(404)])
         let operation = hedged.operation()
         await hedged.start(operation)
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func ofTwoFailuresThatWithAResponseIsDecidedUpon(responseComesFirst: Bool) async throws {
+    func `Of two failures that with a response is decided upon`(responseComesFirst: Bool) async throws {
         let (first, second) = (Door(), Door())
         let (hedged, transport) = HedgedRequest.answered(by: [
             .behind(first, .error(.connectionLost)), .behind(second, .status(503)),
@@ -190,7 +190,7 @@ import Testing
         #expect(error.attempts.map { ($0.error as? RequestError)?.code } == [.connectionLost, .unacceptableStatus])
     }
 
-    @Test func eachOfTwoFailuresIsToldOnce() async throws {
+    @Test func `Each of two failures is told once`() async throws {
         let door = Door()
         var (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .status(500)), .status(503)])
         hedged.configuration.retryPolicy.maximumRetries = 0
@@ -206,7 +206,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func twoFailuresCountAsOneForTheBackoffAndTheMaximumOfRetries() async throws {
+    @Test func `Two failures count as one for the backoff and the maximum of retries`() async throws {
         let doors = [Door(), Door()]
         var (hedged, transport) = HedgedRequest.answered(by: [
             .behind(doors[0], .status(503)), .status(503), .behind(doors[1], .status(503)), .status(503),
@@ -232,7 +232,7 @@ import Testing
         #expect(operation.attempts.map(\.isHedge) == [false, true, false, true])
     }
 
-    @Test func theErrorOfABodyIsMadeOnceOfTheFailureThatIsDecidedUpon() async throws {
+    @Test func `The error of a body is made once of the failure that is decided upon`() async throws {
         let door = Door()
         var (hedged, _) = HedgedRequest.answered(by: [
             .behind(door, .status(503, body: Data("a".utf8))), .status(503, body: Data("b".utf8)),
@@ -255,7 +255,7 @@ import Testing
 
     // MARK: What is told
 
-    @Test func theAttemptsTellWhoWonAndWhoLost() async throws {
+    @Test func `The attempts tell who won and who lost`() async throws {
         let (hedged, _) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
         let operation = hedged.operation()
         await hedged.start(operation)
@@ -268,7 +268,7 @@ import Testing
         #expect(attempts.map(\.status) == [nil, 200] && attempts.map(\.bodySize) == [0, 6])
     }
 
-    @Test func aLostHedgeIsTheLastAttemptAndNotTheOneThatHasTheValue() async throws {
+    @Test func `A lost hedge is the last attempt and not the one that has the value`() async throws {
         let door = Door()
         let (hedged, transport) = HedgedRequest.answered(by: [.behind(door, .body(Self.first)), .stall])
         let operation = hedged.operation()
@@ -281,7 +281,7 @@ import Testing
         #expect(attempts[1].isHedge && attempts[1].error is CancellationError)
     }
 
-    @Test func theEventsTellOfTheHedgeAndOfItsEnd() async throws {
+    @Test func `The events tell of the hedge and of its end`() async throws {
         let (hedged, _) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
         let operation = hedged.operation()
         await hedged.start(operation)
@@ -293,7 +293,7 @@ import Testing
                 == ["began", "attemptBegan", "hedgeBegan", "head", "hedgeDecided", "ended"])
     }
 
-    @Test func whatALoserStillHearsChangesNothing() async throws {
+    @Test func `What a loser still hears changes nothing`() async throws {
         let late = LateTransport()
         let hedged = HedgedRequest(over: late)
         let operation = hedged.operation()
@@ -307,7 +307,7 @@ import Testing
         #expect(late.wasRefused)
     }
 
-    @Test func aLoserThatDoesNotReturnHoldsItsSlotNoLongerThanAMoment() async throws {
+    @Test func `A loser that does not return holds its slot no longer than a moment`() async throws {
         let late = LateTransport()
         var hedged = HedgedRequest(over: late)
         let limiter = RequestLimiter(total: 2)
@@ -319,7 +319,7 @@ import Testing
         late.door.open()
     }
 
-    @Test func progressIsThatOfTheAttemptThatWon() async throws {
+    @Test func `Progress is that of the attempt that won`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Self.second)])
         hedged.configuration.transport = Accompanied(transport) { task, _, answer in
             task.onProgress?(TransferProgress(bytesSent: 1))

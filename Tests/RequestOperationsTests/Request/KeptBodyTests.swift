@@ -5,7 +5,7 @@ import Testing
 
 /// What a finished operation keeps of a response's body.
 @Suite struct KeptBodyTests {
-    @Test func anOperationThatSucceededKeepsNothingOfTheBody() async throws {
+    @Test func `An operation that succeeded keeps nothing of the body`() async throws {
         let transport = CountedBodyTransport()
         let operation = URLRequestOperation(anyRequest, decoder: .void, configuration: .over(transport))
         try await run(operation)
@@ -13,7 +13,7 @@ import Testing
         withExtendedLifetime(operation) {}
     }
 
-    @Test func anOperationWhoseDecoderFailedKeepsNoMoreThanTheBeginningOfTheBody() async throws {
+    @Test func `An operation whose decoder failed keeps no more than the beginning of the body`() async throws {
         let transport = CountedBodyTransport()
         let operation = URLRequestOperation(anyRequest, decoder: .failing, configuration: .over(transport))
         let error = await failure(of: operation) as? RequestError
@@ -22,14 +22,14 @@ import Testing
         withExtendedLifetime(operation) {}
     }
 
-    @Test func anErrorMadeWithAWholeBodyKeepsNoMoreThanItsBeginning() async {
+    @Test func `An error made with a whole body keeps no more than its beginning`() async {
         let isFreed = Door()
         let error = RequestError(.unknown, stage: .decode, bodyPrefix: .counted(isFreed))
         #expect(await isFreed.isOpen(within: .seconds(120)))
         #expect(error.bodyPrefix == Data(repeating: 7, count: 4096))
     }
 
-    @Test func anErrorOfATransferKeepsNoMoreThanTheBeginningOfItsBody() async {
+    @Test func `An error of a transfer keeps no more than the beginning of its body`() async {
         let isFreed = Door()
         let error = RequestError(
             wrapping: TransferFailure(Problem(), bodyPrefix: .counted(isFreed), phase: .body), stage: .transfer)
@@ -37,7 +37,7 @@ import Testing
         #expect(error.bodyPrefix == Data(repeating: 7, count: 4096))
     }
 
-    @Test func anOperationThatIsCancelledWhileItDecodesKeepsNothingOfTheBody() async throws {
+    @Test func `An operation that is cancelled while it decodes keeps nothing of the body`() async throws {
         let transport = CountedBodyTransport()
         let decodes = Door()
         let decoder = ResponseDecoder<Void> { _ in

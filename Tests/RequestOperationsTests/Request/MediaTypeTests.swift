@@ -11,7 +11,7 @@ import Testing
         ("application/vnd.api.v1+json", "application", "vnd.api.v1+json"),
         ("a!#$%&'*+-.^_`|~1/b", "a!#$%&'*+-.^_`|~1", "b"),
     ])
-    func aTypeIsReadWithoutRegardToCase(text: String, type: String, subtype: String) throws {
+    func `A type is read without regard to case`(text: String, type: String, subtype: String) throws {
         let mediaType = try #require(MediaType(text))
         #expect(mediaType.type == type && mediaType.subtype == subtype && mediaType.parameters.isEmpty)
     }
@@ -21,7 +21,7 @@ import Testing
         "text/html text/plain", "text/html,text/plain", "téxt/html", "text/html charset=utf-8", "text/\"html\"", ";",
         "a/b\0",
     ])
-    func whatIsNoTypeIsRefused(text: String) {
+    func `What is no type is refused`(text: String) {
         #expect(MediaType(text) == nil)
     }
 
@@ -31,14 +31,14 @@ import Testing
         ("a/b; x=\"a\\\"b\\\\c\"; y=2", ["x": "a\"b\\c", "y": "2"]), ("a/b; x=\"\"", ["x": ""]),
         ("a/b; x=1; x=2", ["x": "1"]), ("a/b; x=1;", ["x": "1"]), ("a/b; X=1; x=2", ["x": "1"]),
     ])
-    func parametersAreTokensOrQuotedStrings(text: String, parameters: [String: String]) {
+    func `Parameters are tokens or quoted strings`(text: String, parameters: [String: String]) {
         #expect(MediaType(text)?.parameters == parameters)
     }
 
     @Test(arguments: [
         "a/b; x=; y=2", "a/b; =1; y=2", "a/b; x; y=2", "a/b; x =1; y=2", "a/b; x=\u{B}; y=2", "a/b; \"; y=2",
     ])
-    func aParameterThatCannotBeReadIsPassedOver(text: String) {
+    func `A parameter that cannot be read is passed over`(text: String) {
         #expect(MediaType(text)?.parameters == ["y": "2"])
     }
 
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [
         "a/b; x=1, a/b; x=1", "a/b;x=1,A/B ; X=1", "a/b; x=1, */*;x=2, b, ", ", a/b;x=1", "a/b; x=\"1\", a/b; x=1",
     ])
-    func equalTypesOfAFieldAreOne(field: String) throws {
+    func `Equal types of a field are one`(field: String) throws {
         let type = try #require(MediaType.ofField(field))
         #expect(type.type == "a" && type.subtype == "b" && type.parameters == ["x": "1"])
     }
@@ -76,7 +76,7 @@ import Testing
         ("text/html; charset=utf-8, */*; charset=latin1, b, ", ["charset": "utf-8"]),
         ("text/html; x=1, text/html; x=2", ["x": "2"]), ("text/html; x=1, text/html", [:]),
     ])
-    func theLastTypeOfAFieldTakesTheCharsetOfAnother(field: String, parameters: [String: String]) throws {
+    func `The last type of a field takes the charset of another`(field: String, parameters: [String: String]) throws {
         let type = try #require(MediaType.ofField(field))
         #expect(type.type == "text" && type.subtype == "html" && type.parameters == parameters)
     }
@@ -85,11 +85,11 @@ import Testing
         "a/b, a/c", "a/b, c/b", "a/b;charset=utf-8, a/c;charset=utf-8", "a/b;charset=utf-8, a/b;charset=latin1",
         "a/b;charset=utf-8, a/b, a/b;charset=latin1", "a/b;charset=klingon, a/b;charset=vulcan", ",", "b, c", "*/*",
     ])
-    func differentTypesOrCharsetsOfAFieldAndNoneLeaveItOpen(field: String) {
+    func `Different types or charsets of a field and none leave it open`(field: String) {
         #expect(MediaType.ofField(field) == nil)
     }
 
-    @Test func aCommaInAQuotedStringPartsNothing() {
+    @Test func `A comma in a quoted string parts nothing`() {
         #expect(MediaType.ofField("a/b; x=\"1, c/d\"")?.parameters == ["x": "1, c/d"])
     }
 
@@ -106,11 +106,11 @@ import Testing
         ("text/html;level=1;x=3", "text/html;level=1;x=2", false), ("text/*;q=0.5", "text/html", true),
         ("*/*;q=0.5", "text/html;q=1", true),
     ])
-    func aRangeIncludesItsTypes(range: String, type: String, isIncluded: Bool) throws {
+    func `A range includes its types`(range: String, type: String, isIncluded: Bool) throws {
         #expect(try #require(MediaType(range)).includes(#require(MediaType(type))) == isIncluded)
     }
 
-    @Test func noBytesTrapTheParser() {
+    @Test func `No bytes trap the parser`() {
         var random = SystemRandomNumberGenerator()
         let alphabet = Array("a/*;=\"\\ \t,é\0".unicodeScalars)
         for _ in 0..<20_000 {

@@ -14,36 +14,36 @@ import Testing
         TransferProgress(bytesReceived: received, bytesToReceive: total)
     }
 
-    @Test func itIsTheSameObjectEachTime() {
+    @Test func `It is the same object each time`() {
         let operation = operation([.body(Data())])
         #expect(operation.progress === operation.progress)
     }
 
-    @Test func itIsIndeterminateBeforeALengthIsKnown() {
+    @Test func `It is indeterminate before a length is known`() {
         #expect(operation([.body(Data())]).progress.isIndeterminate)
     }
 
-    @Test func itIsCompleteAfterASuccess() async throws {
+    @Test func `It is complete after a success`() async throws {
         let operation = operation([.body(Data("four".utf8))])
         let progress = operation.progress
         _ = try await run(operation)
         #expect(progress.fractionCompleted == 1 && progress.completedUnitCount == progress.totalUnitCount)
     }
 
-    @Test func itIsNotCompleteAfterAFailure() async throws {
+    @Test func `It is not complete after a failure`() async throws {
         let operation = operation([.status(404)])
         let progress = operation.progress
         await #expect(throws: RequestError.self) { try await run(operation) }
         #expect(!progress.isFinished)
     }
 
-    @Test func itCountsBothBodies() {
+    @Test func `It counts both bodies`() {
         let progress = OperationProgress {}
         progress.report(TransferProgress(bytesSent: 3, bytesToSend: 3, bytesReceived: 2, bytesToReceive: 7))
         #expect(progress.completedUnitCount == 5 && progress.totalUnitCount == 10)
     }
 
-    @Test func itNeverGoesBack() {
+    @Test func `It never goes back`() {
         let progress = OperationProgress {}
         progress.report(report(8, of: 10))
         progress.report(report(2, of: 10))
@@ -52,7 +52,7 @@ import Testing
         #expect(progress.completedUnitCount == 9)
     }
 
-    @Test func itIsNeverMoreThanWhole() {
+    @Test func `It is never more than whole`() {
         let progress = OperationProgress {}
         // A large upload that a 303 redirects to a small download.
         progress.report(TransferProgress(bytesSent: 1_000_000, bytesToSend: 1_000_000))
@@ -62,21 +62,21 @@ import Testing
         #expect(progress.fractionCompleted <= 1)
     }
 
-    @Test func itIsCompleteIfItIsFirstAskedForAfterTheSuccess() async throws {
+    @Test func `It is complete if it is first asked for after the success`() async throws {
         let operation = operation([.body(Data("four".utf8))])
         _ = try await run(operation)
         await end(of: operation)
         #expect(operation.progress.fractionCompleted == 1)
     }
 
-    @Test func aCancelOfItCancelsTheOperation() async {
+    @Test func `A cancel of it cancels the operation`() async {
         let operation = operation([.body(Data())])
         operation.progress.cancel()
         // Foundation calls the handler on a thread of its own.
         await eventually { operation.isCancelled }
     }
 
-    @Test func theListenerOfTheConfigurationHearsToo() async throws {
+    @Test func `The listener of the configuration hears too`() async throws {
         let heard = Collector<TransferProgress>()
         var configuration = RequestConfiguration.scripted([.body(Data("four".utf8))])
         configuration.onProgress = { heard.append($0) }
@@ -86,7 +86,7 @@ import Testing
         #expect(heard.elements.last?.bytesReceived == progress.completedUnitCount)
     }
 
-    @Test func itDoesNotKeepTheOperation() {
+    @Test func `It does not keep the operation`() {
         weak var freed: URLRequestOperation<Data>?
         let progress: Progress
         do {

@@ -19,7 +19,7 @@ struct OriginalRequestTests {
         return request
     }
 
-    @Test func aHedgeHasTheFieldsToo() async throws {
+    @Test func `A hedge has the fields too`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.behind(Door(), .body(Data())), .body(Data())])
         hedged.configuration.adapters = Self.adapters
         let operation = hedged.operation(Self.request(["X-Kept": "own"]))
@@ -31,7 +31,7 @@ struct OriginalRequestTests {
         #expect(operation.request.allHTTPHeaderFields == ["X-Kept": "own"])
     }
 
-    @Test func anOperationTellsTheRequestWithoutTheFieldsOfItsAdapters() async throws {
+    @Test func `An operation tells the request without the fields of its adapters`() async throws {
         let transport = ScriptedTransport([.status(503), .body(Data())])
         var configuration = RequestConfiguration.default
         configuration.transport = transport
@@ -47,7 +47,7 @@ struct OriginalRequestTests {
                 == Array(repeating: ["Accept": "text/plain", "X-Kept": "own"], count: 2))
     }
 
-    @Test func theRequestOfADecisionGetsTheFieldsOfTheAdaptersToo() async throws {
+    @Test func `The request of a decision gets the fields of the adapters too`() async throws {
         let transport = ScriptedTransport([.status(401), .body(Data())])
         var configuration = RequestConfiguration.default
         configuration.transport = transport

@@ -17,7 +17,7 @@ import Testing
         return RequestError(.unacceptableStatus, stage: .validate, head: head, bodyPrefix: Data(body.utf8)).problem
     }
 
-    @Test func itsMembersAreReadAndOthersPassedOver() throws {
+    @Test func `Its members are read and others passed over`() throws {
         let problem = try #require(try problem(Self.example))
         #expect(problem.type == "https://example.com/probs/out-of-credit" && problem.status == nil)
         #expect(problem.title == "You do not have enough credit.")
@@ -25,18 +25,18 @@ import Testing
         #expect(problem.instance == "/account/12345/msgs/abc")
     }
 
-    @Test func aMemberOfAnotherTypeIsAsIfItWereMissing() throws {
+    @Test func `A member of another type is as if it were missing`() throws {
         let problem = try #require(try problem(#"{"status": "403", "title": 7, "detail": "d"}"#))
         #expect(problem.status == nil && problem.title == nil && problem.detail == "d")
     }
 
     @Test(arguments: ["application/problem+json", "Application/Problem+JSON; charset=utf-8"])
-    func theMediaTypeTellsThatItIsOne(_ type: String) throws {
+    func `The media type tells that it is one`(_ type: String) throws {
         #expect(try problem(#"{"status": 403}"#, type)?.status == 403)
     }
 
     @Test(arguments: ["application/json", "application/problem+xml", "text/plain", nil])
-    func withAnotherMediaTypeThereIsNone(_ type: String?) throws {
+    func `With another media type there is none`(_ type: String?) throws {
         #expect(try problem(Self.example, type) == nil)
     }
 
@@ -49,14 +49,14 @@ import Testing
             RequestError(.unacceptableStatus, stage: .validate, head: head), head: head, bodyPrefix: body, phase: .body)
     }
 
-    @Test func aProblemOfALongBodyStaysWithTheErrorThatADecoderMadeOfIt() throws {
+    @Test func `A problem of a long body stays with the error that a decoder made of it`() throws {
         struct Refusal: Error {}
         let explained = ErrorBodyDecoder { _, _ in Refusal() }.explained(ProblemDetails.noted(in: try refusal()))
         let error = try #require((explained as? TransferFailure)?.error as? RequestError)
         #expect(error.underlying is Refusal && error.problem?.detail == "d")
     }
 
-    @Test func whatAnErrorSaysOfItsRequestStaysToo() throws {
+    @Test func `What an error says of its request stays too`() throws {
         var refused = try #require(try refusal() as? TransferFailure)
         let id = RequestID()
         let error = try #require(refused.error as? RequestError)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "{", #""text""#])
-    func whatIsNoObjectIsNone(_ body: String) throws {
+    func `What is no object is none`(_ body: String) throws {
         #expect(try problem(body) == nil)
     }
 }

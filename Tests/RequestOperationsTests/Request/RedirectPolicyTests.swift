@@ -38,27 +38,27 @@ import Testing
     // MARK: What redirects
 
     @Test(arguments: Array(300...310) + [200, 201, 304, 404, 503])
-    func fiveStatusesRedirect(status: Int) throws {
+    func `Five statuses redirect`(status: Int) throws {
         let target = RedirectPolicy().target(of: try Self.head(status, "/y"))
         #expect((target != nil) == [301, 302, 303, 307, 308].contains(status))
     }
 
     @Test(arguments: [nil, "", " ", "mailto:a@b", "http:", "http:x", "https:///x", "http://[::1/x"])
-    func aLocationThatLeadsNowhereIsNoRedirect(location: String?) throws {
+    func `A location that leads nowhere is no redirect`(location: String?) throws {
         #expect(RedirectPolicy().target(of: try Self.head(302, location)) == nil)
     }
 
     @Test(arguments: [0, -1])
-    func aMaximumOfZeroFollowsNothing(maximum: Int) throws {
+    func `A maximum of zero follows nothing`(maximum: Int) throws {
         #expect(RedirectPolicy(maximum: maximum).target(of: try Self.head(302, "/y")) == nil)
     }
 
-    @Test func aBracketInALocationEscapesNothingTwice() throws {
+    @Test func `A bracket in a location escapes nothing twice`() throws {
         let target = RedirectPolicy().target(of: try Self.head(302, "/x?page[n]=2&signature=a%2Fb"))
         #expect(target?.absoluteString == "http://a.example/x?page%5Bn%5D=2&signature=a%2Fb")
     }
 
-    @Test func severalDifferentLocationsAreNoRedirect() throws {
+    @Test func `Several different locations are no redirect`() throws {
         let url = try Self.url("http://a.example/")
         let two = ResponseHead(status: 302, url: url, fields: [("Location", "/a"), ("location", "/b")])
         #expect(RedirectPolicy().target(of: two) == nil)
@@ -82,7 +82,7 @@ import Testing
         ("HTTP://B.example/x", "HTTP://B.example/x#fr%20ag"),
         ("/a\r\nb", "http://a.example:8080/a%0D%0Ab#fr%20ag"),
     ])
-    func aLocationIsResolvedAndInheritsTheFragment(location: String, expected: String) throws {
+    func `A location is resolved and inherits the fragment`(location: String, expected: String) throws {
         let head = try Self.head(302, location, from: "http://a.example:8080/b/c/d;p?q#fr%20ag")
         #expect(RedirectPolicy().target(of: head)?.absoluteString == expected)
     }
@@ -104,7 +104,7 @@ import Testing
         ("http://b.example/mid/content=5/../6", "http://b.example/mid/6"),
         ("http://b.example/a/b/c/./../../g", "http://b.example/a/g"),
     ])
-    func dotSegmentsAreRemovedFromEveryLocation(location: String, expected: String) throws {
+    func `Dot segments are removed from every location`(location: String, expected: String) throws {
         #expect(RedirectPolicy().target(of: try Self.head(302, location))?.absoluteString == expected)
     }
 
@@ -122,14 +122,16 @@ import Testing
         ("http://u:p@a.example/x", "http://a.example:81/y", "http://a.example:81/y"),
         ("http://u:p@a.example/x", "https://a.example/y", "https://a.example/y"),
     ])
-    func userAndPasswordAreThoseOfTheRequestWithinItsOrigin(from: String, location: String, expected: String) throws {
+    func `User and password are those of the request within its origin`(
+        from: String, location: String, expected: String
+    ) throws {
         #expect(RedirectPolicy().target(of: try Self.head(302, location, from: from))?.absoluteString == expected)
     }
 
     // MARK: Methods and bodies
 
     @Test(arguments: [301, 302, 303, 307, 308], ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"])
-    func methodAndBodyFollowRFC9110(status: Int, method: String) throws {
+    func `Method and body follow RFC 9110`(status: Int, method: String) throws {
         let task = try Self.task("http://a.example/x", method, ["Content-Type": "a/b"], body: .data(Data([1])))
         let next = try Self.next(RedirectPolicy(), status, to: "/y", task)
         let keeps =
@@ -144,7 +146,7 @@ import Testing
         #expect(next.request.url?.absoluteString == "http://a.example/y")
     }
 
-    @Test func aDroppedBodyTakesItsFieldsAlong() throws {
+    @Test func `A dropped body takes its fields along`() throws {
         let fields = [
             "Content-Type", "content-length", "Content-Encoding", "Content-Language", "Content-Location",
             "Last-Modified",
@@ -160,7 +162,7 @@ import Testing
         #expect(next.request.httpBody == nil)
     }
 
-    @Test func aDroppedStreamIsGoneFromTheRequestToo() throws {
+    @Test func `A dropped stream is gone from the request too`() throws {
         var request = URLRequest(url: try Self.url("http://a.example/x"))
         request.httpMethod = "POST"
         request.httpBodyStream = InputStream(data: Data([1]))
@@ -169,7 +171,9 @@ import Testing
     }
 
     @Test(arguments: [(307, true), (308, true), (301, false), (302, false), (303, false)])
-    func aPostFromAOneShotStreamIsRefusedWhereItsBodyWouldBeSentAgain(status: Int, isRefused: Bool) throws {
+    func `A post from a one shot stream is refused where its body would be sent again`(status: Int, isRefused: Bool)
+        throws
+    {
         let stream = RequestBody.stream(BodyStream(reading: InputStream(data: Data([1]))))
         let task = try Self.task("http://a.example/x", "POST", body: stream)
         if isRefused {
@@ -179,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func aStreamThatCanBeReopenedIsSentAgain() throws {
+    @Test func `A stream that can be reopened is sent again`() throws {
         let stream = RequestBody.stream(BodyStream { BodyStream.Reader { nil } })
         let next = try Self.next(RedirectPolicy(), 307, to: "/y", Self.task("http://a.example/x", "POST", body: stream))
         #expect(!next.body.isNone)
@@ -197,7 +201,7 @@ import Testing
         "http://b.example/y", "http://a.example:81/y", "https://a.example/y", "//b.example/y", "http://sub.a.example/y",
         "http://a.example./y",
     ])
-    func fieldsOfTheOriginAreDroppedWhenItChanges(location: String) throws {
+    func `Fields of the origin are dropped when it changes`(location: String) throws {
         let next = try Self.next(to: location, Self.task("http://a.example/x", "GET", Self.credentials))
         #expect(next.request.allHTTPHeaderFields == ["X-Other": "kept"])
     }
@@ -205,18 +209,18 @@ import Testing
     @Test(arguments: [
         "/y", "http://a.example/y", "http://A.EXAMPLE/y", "http://a.example:80/y", "http://u:p@a.example/y",
     ])
-    func fieldsOfTheOriginAreKeptWithinIt(location: String) throws {
+    func `Fields of the origin are kept within it`(location: String) throws {
         let next = try Self.next(to: location, Self.task("http://a.example/x", "GET", Self.credentials))
         #expect(next.request.allHTTPHeaderFields?.count == Self.credentials.count)
     }
 
-    @Test func droppedCredentialsDoNotComeBackWithTheOrigin() throws {
+    @Test func `Dropped credentials do not come back with the origin`() throws {
         let away = try Self.next(to: "http://b.example/y", Self.task("http://a.example/x", "GET", Self.credentials))
         let back = try Self.next(to: "http://a.example/z", away)
         #expect(back.request.allHTTPHeaderFields == ["X-Other": "kept"])
     }
 
-    @Test func furtherFieldsCanBeDropped() throws {
+    @Test func `Further fields can be dropped`() throws {
         let policy = RedirectPolicy(credentialFields: ["x-other", "Authorization"])
         let next = try Self.next(
             policy, to: "http://b.example/y", Self.task("http://a.example/x", "GET", Self.credentials))
@@ -227,7 +231,7 @@ import Testing
         "X-API-Key", "API-Key", "PRIVATE-TOKEN", "X-Vault-Token", "Ocp-Apim-Subscription-Key", "X-Amz-Security-Token",
         "X-Goog-Api-Key", "X-Auth-Token", "Cookie", "x-api-key", "X-Client-Secret", "X-Hub-Signature-256",
     ])
-    func aFieldThatIsKnownAsACredentialIsDroppedAtAnotherOrigin(name: String) throws {
+    func `A field that is known as a credential is dropped at another origin`(name: String) throws {
         let fields = [name: "secret", "Accept": "a/b", "Idempotency-Key": "k"]
         let task = try Self.task("http://a.example/x", "GET", fields)
         let kept = try Self.next(to: "http://b.example/y", task).request.allHTTPHeaderFields
@@ -237,13 +241,13 @@ import Testing
 
     // MARK: Refusals
 
-    @Test func fromHTTPSToHTTPIsRefused() throws {
+    @Test func `From HTTPS to HTTP is refused`() throws {
         let task = try Self.task("https://a.example/x")
         #expect(Self.refusal { _ = try Self.next(to: "http://a.example/y", task) } == .insecureRedirect)
         #expect(Self.refusal { _ = try Self.next(to: "HTTP://a.example/y", task) } == .insecureRedirect)
     }
 
-    @Test func fromHTTPSToHTTPIsFollowedIfAllowed() throws {
+    @Test func `From HTTPS to HTTP is followed if allowed`() throws {
         let next = try Self.next(
             RedirectPolicy(allowsInsecure: true), to: "http://a.example/y",
             Self.task("https://a.example/x", "GET", Self.credentials))
@@ -251,12 +255,12 @@ import Testing
     }
 
     @Test(arguments: ["ftp://a.example/y", "file://host/etc/passwd", "ws://a.example/"])
-    func anotherSchemeIsRefused(location: String) throws {
+    func `Another scheme is refused`(location: String) throws {
         let task = try Self.task("http://a.example/x")
         #expect(Self.refusal { _ = try Self.next(to: location, task) } == .unsupportedScheme)
     }
 
-    @Test func theTenthRedirectIsFollowedAndTheEleventhIsNot() throws {
+    @Test func `The tenth redirect is followed and the eleventh is not`() throws {
         var task = try Self.task("http://a.example/0")
         var visited = [RedirectPolicy.Hop(task.request)]
         let policy = RedirectPolicy()
@@ -270,12 +274,12 @@ import Testing
     }
 
     @Test(arguments: ["/x", "http://a.example/x", "", "#f", "/x#f"].filter { !$0.isEmpty })
-    func aRedirectToItselfIsALoop(location: String) throws {
+    func `A redirect to itself is a loop`(location: String) throws {
         let task = try Self.task("http://a.example/x")
         #expect(Self.refusal { _ = try Self.next(to: location, task) } == .redirectLoop)
     }
 
-    @Test func aRedirectToItselfThatSetsACookieIsNoLoop() throws {
+    @Test func `A redirect to itself that sets a cookie is no loop`() throws {
         let task = try Self.task("http://a.example/x")
         let head = ResponseHead(
             status: 302, url: try #require(task.request.url), fields: [("Location", "/x"), ("Set-Cookie", "seen=1")])
@@ -286,18 +290,18 @@ import Testing
     }
 
     @Test(arguments: [302, 303])
-    func aPostThatIsSentToItsOwnURLIsNoLoop(status: Int) throws {
+    func `A post that is sent to its own URL is no loop`(status: Int) throws {
         let next = try Self.next(
             RedirectPolicy(), status, to: "/x", Self.task("http://a.example/x", "POST", body: .data(Data([1]))))
         #expect(next.request.httpMethod == "GET")
     }
 
-    @Test func aPostThatIsToBeRepeatedAtItsOwnURLIsALoop() throws {
+    @Test func `A post that is to be repeated at its own URL is a loop`() throws {
         let task = try Self.task("http://a.example/x", "POST", body: .data(Data([1])))
         #expect(Self.refusal { _ = try Self.next(RedirectPolicy(), 307, to: "/x", task) } == .redirectLoop)
     }
 
-    @Test func aLoopOverAnotherURLIsDetected() throws {
+    @Test func `A loop over another URL is detected`() throws {
         let first = try Self.task("http://a.example/x")
         let second = try Self.next(to: "/y", first)
         let policy = RedirectPolicy()
@@ -309,7 +313,7 @@ import Testing
                 == .redirectLoop)
     }
 
-    @Test func aRefusalKeepsTheHeadAndQuotesNothingOfIt() throws {
+    @Test func `A refusal keeps the head and quotes nothing of it`() throws {
         let task = try Self.task("https://a.example/x")
         let error = #expect(throws: RequestError.self) {
             _ = try Self.next(to: "http://user:secret@a.example/secret?secret#secret", task)
@@ -327,7 +331,7 @@ import Testing
         ("http://a.example", "http://b.example", false), ("http://[::1]/", "http://[::1]:80", true),
         ("http://a.example:443", "https://a.example:443", false),
     ])
-    func anOriginIsSchemeHostAndPort(first: String, second: String, isSame: Bool) throws {
+    func `An origin is scheme host and port`(first: String, second: String, isSame: Bool) throws {
         #expect((Origin(try Self.url(first)) == Origin(try Self.url(second))) == isSame)
     }
 }

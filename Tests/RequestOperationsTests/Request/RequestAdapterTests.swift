@@ -34,51 +34,51 @@ import Testing
         ("https://a.example/ä", "ö", "https://a.example/%C3%A4/%C3%B6"),
         ("https://a.example/api", "a/../b", "https://a.example/api/a/../b"),
     ])
-    func aRelativeURLIsPlacedUnderTheBase(base: String, url: String, expected: String) async throws {
+    func `A relative URL is placed under the base`(base: String, url: String, expected: String) async throws {
         let request = try await Self.adapted(url, .baseURL(try #require(URL(string: base))))
         #expect(request.url?.absoluteString == expected)
     }
 
     @Test(arguments: ["https://b.example/x", "http://b.example", "HTTPS://B.example/x?q#f", "data:,x"])
-    func anAbsoluteURLStaysAsItIs(url: String) async throws {
+    func `An absolute URL stays as it is`(url: String) async throws {
         let request = try await Self.adapted(url, .baseURL(try #require(URL(string: "https://a.example/api"))))
         #expect(request.url?.absoluteString == url)
     }
 
-    @Test func aURLThatIsRelativeToAnotherBaseIsAbsolute() async throws {
+    @Test func `A URL that is relative to another base is absolute`() async throws {
         let url = try #require(URL(string: "x", relativeTo: URL(string: "https://b.example/y/")))
         let adapter = RequestAdapter.baseURL(try #require(URL(string: "https://a.example/")))
         #expect(try await adapter.adapt(URLRequest(url: url)).url?.absoluteString == "https://b.example/y/x")
     }
 
-    @Test func aRelativeURLWithAHostOfItsOwnIsRefused() async throws {
+    @Test func `A relative URL with a host of its own is refused`() async throws {
         let error = await #expect(throws: RequestError.self) {
             try await Self.adapted("//b.example/x", .baseURL(#require(URL(string: "https://a.example/"))))
         }
         #expect(error?.code == .badURL && error?.stage == .process)
     }
 
-    @Test func placingUnderABaseTwiceChangesNothingMore() async throws {
+    @Test func `Placing under a base twice changes nothing more`() async throws {
         let adapter = RequestAdapter.baseURL(try #require(URL(string: "https://a.example/api")))
         #expect(try await Self.adapted("x", adapter, adapter).url?.absoluteString == "https://a.example/api/x")
     }
 
     // MARK: Fields
 
-    @Test func aHeaderTakesThePlaceOfOneOfItsNameInAnyCase() async throws {
+    @Test func `A header takes the place of one of its name in any case`() async throws {
         let request = try await Self.adapted("http://a.example/", .field("X-A", "1"), .field("x-a", "2"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "2")
         #expect(request.allHTTPHeaderFields?.count == 1)
     }
 
-    @Test func aDefaultHeaderYieldsToOneOfItsNameInAnyCase() async throws {
+    @Test func `A default header yields to one of its name in any case`() async throws {
         let request = try await Self.adapted(
             "http://a.example/", .field("x-a", "1"), .defaultField("X-A", "2"), .defaultField("X-B", "3"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "1")
         #expect(request.value(forHTTPHeaderField: "X-B") == "3")
     }
 
-    @Test func aHeaderThatNoRequestCanHaveIsRefusedAndNotLost() async throws {
+    @Test func `A header that no request can have is refused and not lost`() async throws {
         var configuration = RequestConfiguration()
         configuration.adapters = [.field("X-A", "1\r\nX-B: 2")]
         let url = try #require(URL(string: "http://127.0.0.1/"))
@@ -88,13 +88,13 @@ import Testing
         #expect(error?.code == .invalidField)
     }
 
-    @Test func aHeaderLeavesTheOtherFieldsAsTheyAre() async throws {
+    @Test func `A header leaves the other fields as they are`() async throws {
         let request = try await Self.adapted(
             "http://a.example/", .field("X-A", "1"), .field("X-a-B", "2"), .field("x-A", "3"))
         #expect(request.allHTTPHeaderFields == ["x-A": "3", "X-a-B": "2"])
     }
 
-    @Test func theBearerTokenIsAskedForAtEveryCall() async throws {
+    @Test func `The bearer token is asked for at every call`() async throws {
         let tokens = Tokens()
         let adapter = RequestAdapter.bearerToken { await tokens.next() }
         for number in 1...3 {
@@ -112,19 +112,19 @@ import Testing
         }
     }
 
-    @Test func anErrorOfTheTokenIsThatOfTheAdapter() async throws {
+    @Test func `An error of the token is that of the adapter`() async throws {
         struct NoToken: Error {}
         await #expect(throws: NoToken.self) {
             try await Self.adapted("http://a.example/", .bearerToken { throw NoToken() })
         }
     }
 
-    @Test func anEditChangesTheRequestInPlace() async throws {
+    @Test func `An edit changes the request in place`() async throws {
         let request = try await Self.adapted("http://a.example/", .edit { $0.httpMethod = "PUT" })
         #expect(request.httpMethod == "PUT")
     }
 
-    @Test func anAdapterRunsOnItsQueue() async throws {
+    @Test func `An adapter runs on its queue`() async throws {
         let queue = OperationQueue()
         let adapter = RequestAdapter { request in
             #expect(OperationQueue.current === queue)

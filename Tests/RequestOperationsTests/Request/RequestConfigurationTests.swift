@@ -15,7 +15,7 @@ import Testing
         return configuration.limits(for: TransportTask(request, destination: destination))
     }
 
-    @Test func theDefaultsAreTheDocumentedOnes() {
+    @Test func `The defaults are the documented ones`() {
         let configuration = RequestConfiguration.default
         #expect(configuration.adapters.isEmpty && configuration.limiter == nil && configuration.deadline == nil)
         #expect(configuration.freshness == .seconds(30) && configuration.maximumBodySize == 64 << 20)
@@ -27,7 +27,7 @@ import Testing
             configuration.stageTimeLimits.isEmpty && configuration.onEvent == nil && configuration.onProgress == nil)
     }
 
-    @Test func aChangeOfACopyLeavesTheOriginal() {
+    @Test func `A change of a copy leaves the original`() {
         let original = RequestConfiguration()
         var copy = original
         copy.deadline = .seconds(1)
@@ -40,7 +40,7 @@ import Testing
 
     // MARK: Limits of a transfer
 
-    @Test func theLimitsOfATransferAreThoseOfTheConfiguration() {
+    @Test func `The limits of a transfer are those of the configuration`() {
         let limits = Self.limits {
             $0.connectTimeLimit = .seconds(1)
             $0.idleTimeLimit = .seconds(2)
@@ -57,16 +57,16 @@ import Testing
             (999_999_999, .seconds(999_999_999)), (0, nil), (-1, nil), (1e9, nil), (.infinity, nil), (-.infinity, nil),
             (.nan, nil),
         ] as [(TimeInterval, Duration?)])
-    func aTimeoutOfTheRequestsOwnTakesThePlaceOfTheIdleLimit(timeout: TimeInterval, idle: Duration?) {
+    func `A timeout of the requests own takes the place of the idle limit`(timeout: TimeInterval, idle: Duration?) {
         #expect(Self.limits(timeout: timeout).idle == idle)
     }
 
-    @Test func foundationsDefaultTimeoutIsNotTheRequestsOwn() {
+    @Test func `Foundation's default timeout is not the requests own`() {
         #expect(Self.limits(timeout: 60) { $0.idleTimeLimit = .seconds(2) }.idle == .seconds(2))
         #expect(Self.limits { $0.idleTimeLimit = nil }.idle == nil)
     }
 
-    @Test func onlyABodyInMemoryIsBounded() {
+    @Test func `Only a body in memory is bounded`() {
         #expect(Self.limits().maximumBodySize == 64 << 20)
         #expect(Self.limits(to: .file(URL(fileURLWithPath: "/x"))).maximumBodySize == nil)
         #expect(Self.limits(to: .stream { _ in }).maximumBodySize == nil)
@@ -75,7 +75,7 @@ import Testing
     // MARK: Stages
 
     @Test(arguments: UserStage.allCases)
-    func aStageCanHaveAQueueAndLoseIt(stage: UserStage) {
+    func `A stage can have a queue and lose it`(stage: UserStage) {
         let queue = OperationQueue()
         var configuration = RequestConfiguration()
         configuration.setQueue(queue, for: stage)
@@ -84,13 +84,13 @@ import Testing
         #expect(configuration.queue(for: stage) == nil && configuration.runsDirectly(stage))
     }
 
-    @Test func aStageWithALimitDoesNotRunDirectlyAndOthersDo() {
+    @Test func `A stage with a limit does not run directly and others do`() {
         var configuration = RequestConfiguration()
         configuration.stageTimeLimits[.decode] = .seconds(1)
         #expect(!configuration.runsDirectly(.decode) && configuration.runsDirectly(.process))
     }
 
-    @Test func theTrustOfAConfigurationIsThatOfTheTasksThatBringNoneOfTheirOwn() async throws {
+    @Test func `The trust of a configuration is that of the tasks that bring none of their own`() async throws {
         let transport = ScriptedTransport([.body(Data())])
         var configuration = RequestConfiguration()
         configuration.transport = transport

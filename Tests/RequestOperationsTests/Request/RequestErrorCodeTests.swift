@@ -13,17 +13,17 @@ import Testing
         .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen, .unknown,
     ]
 
-    @Test func everyCodeHasANameOfItsOwn() {
+    @Test func `Every code has a name of its own`() {
         #expect(Set(Self.all.map(\.description)).count == Self.all.count)
         #expect(Set(Self.all).count == Self.all.count)
     }
 
     @Test(arguments: all)
-    func aNameIsFitForALabel(code: RequestError.Code) {
+    func `A name is fit for a label`(code: RequestError.Code) {
         #expect(code.description.allSatisfy { $0.isASCII && $0.isLetter })
     }
 
-    @Test func aCodeCatchesErrorsOfItsOwnOnly() {
+    @Test func `A code catches errors of its own only`() {
         func caught(_ error: any Error) -> String {
             do { throw error } catch RequestError.Code.timedOut { return "timedOut" } catch { return "other" }
         }
@@ -32,7 +32,7 @@ import Testing
         #expect(caught(URLError(.timedOut)) == "other")
     }
 
-    @Test func codesOfYourOwnAreEqualByName() {
+    @Test func `Codes of your own are equal by name`() {
         #expect(RequestError.Code("mine") == RequestError.Code("mine"))
         #expect(RequestError.Code("mine") != RequestError.Code("yours"))
     }
@@ -56,7 +56,7 @@ import Testing
             (.cannotWriteToFile, .fileFailed), (.cannotRemoveFile, .fileFailed), (.cannotMoveFile, .fileFailed),
             (.unknown, .unknown), (.userAuthenticationRequired, .unknown), (.cancelled, .unknown),
         ] as [(URLError.Code, RequestError.Code)])
-    func anErrorOfFoundationsHasACode(theirs: URLError.Code, ours: RequestError.Code) {
+    func `An error of Foundation's has a code`(theirs: URLError.Code, ours: RequestError.Code) {
         #expect(RequestError.Code(URLError(theirs)) == ours)
     }
 }

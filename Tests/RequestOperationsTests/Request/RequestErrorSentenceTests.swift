@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: RequestErrorCodeTests.all + [RequestError.Code("mine")])
-    func everyCodeHasASentenceForPeople(code: RequestError.Code) {
+    func `Every code has a sentence for people`(code: RequestError.Code) {
         let sentence = Self.error(code).localizedDescription
         #expect(sentence.hasSuffix(".") && sentence.first?.isUppercase == true)
         #expect(!sentence.contains(code.description) && !sentence.contains("secret"))
@@ -36,11 +36,11 @@ import Testing
         (503, "The server a.example is not able to answer at the moment (status 503)."),
         (505, "The server a.example answered with status 505."),
     ])
-    func aRefusedStatusIsPutIntoWords(status: Int, sentence: String) {
+    func `A refused status is put into words`(status: Int, sentence: String) {
         #expect(Self.error(.unacceptableStatus, status: status).localizedDescription == sentence)
     }
 
-    @Test func aRefusalWithoutAHeadNamesNoStatus() {
+    @Test func `A refusal without a head names no status`() {
         let error = RequestError(.unacceptableStatus, stage: .validate)
         #expect(error.localizedDescription == "The server did not accept the request.")
     }
@@ -54,17 +54,17 @@ import Testing
                 "The certificate with which this side identifies itself could not be used or was not accepted."
             ),
         ] as [(RequestError.Code, String)])
-    func aCodeIsPutIntoWords(code: RequestError.Code, sentence: String) {
+    func `A code is put into words`(code: RequestError.Code, sentence: String) {
         #expect(Self.error(code).localizedDescription == sentence)
     }
 
     @Test(arguments: RequestErrorCodeTests.all + [RequestError.Code("mine")])
-    func onlyACodeThatSaysNothingHasTheGeneralSentence(code: RequestError.Code) {
+    func `Only a code that says nothing has the general sentence`(code: RequestError.Code) {
         let isGeneral = Self.error(code).localizedDescription == "The request to the server a.example failed."
         #expect(isGeneral == [.unknown, .stageFailed, RequestError.Code("mine")].contains(code))
     }
 
-    @Test func theHostIsThatOfTheRequestWhereNoResponseCame() {
+    @Test func `The host is that of the request where no response came`() {
         let error = RequestError(.cannotConnect, stage: .transfer).about(URLRequest(url: Self.url), nil)
         #expect(error.localizedDescription == "No connection to the server a.example could be made.")
         #expect(
@@ -72,7 +72,7 @@ import Testing
                 == "No connection to the server could be made.")
     }
 
-    @Test func anErrorOfYourOwnSpeaksForItself() {
+    @Test func `An error of your own speaks for itself`() {
         let error = RequestError(wrapping: Refusal(errorDescription: "You are signed out."), stage: .process)
         #expect(error.localizedDescription == "You are signed out.")
         let silent = RequestError(wrapping: Refusal(errorDescription: nil), stage: .process)

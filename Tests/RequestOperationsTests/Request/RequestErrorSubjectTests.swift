@@ -21,7 +21,7 @@ import Testing
         try #require(await failure(of: operation) as? RequestError)
     }
 
-    @Test func anErrorNamesMethodLocationAndIdOfItsRequest() async throws {
+    @Test func `An error names method location and id of its request`() async throws {
         let request = try Self.request("PUT", "http://u:secret@a.example:8080/x/y?sig=secret#secret")
         let operation = URLRequestOperation(request, configuration: Self.configuration([.status(404)]))
         let error = try await Self.error(operation)
@@ -32,7 +32,7 @@ import Testing
                 + " (request \(operation.id); not retried: not a passing failure)")
     }
 
-    @Test func soDoTheErrorsOfItsAttempts() async throws {
+    @Test func `So do the errors of its attempts`() async throws {
         let operation = URLRequestOperation(
             anyRequest, configuration: Self.configuration([.error(.connectionLost), .failure(URLError(.timedOut))]))
         let error = try await Self.error(operation)
@@ -45,13 +45,13 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Code.connectionLost, .cannotConnect, .bodyTooLarge, .untrustedCertificate])
-    func anErrorOfATransportNamesItsRequest(code: RequestError.Code) async throws {
+    func `An error of a transport names its request`(code: RequestError.Code) async throws {
         let operation = URLRequestOperation(anyRequest, configuration: Self.configuration([.error(code)]))
         let error = try await Self.error(operation)
         #expect(error.code == code && error.requestID == operation.id && error.method == "GET")
     }
 
-    @Test func theRequestIsNamedAsTheAdaptersMadeIt() async throws {
+    @Test func `The request is named as the adapters made it`() async throws {
         var configuration = Self.configuration([.status(404)])
         configuration.adapters = [
             .baseURL(try #require(URL(string: "https://a.example/api"))), .edit { $0.httpMethod = "PUT" },
@@ -74,14 +74,14 @@ import Testing
         return URLRequestOperation(anyRequest, configuration: configuration)
     }
 
-    @Test func anErrorOfAnotherRequestOutOfAnAdapterIsOneOfThisRequest() async throws {
+    @Test func `An error of another request out of an adapter is one of this request`() async throws {
         let operation = try Self.operation(withLogin: [.status(403)])
         let error = try await Self.error(operation)
         #expect(error.code == .unacceptableStatus && error.requestID == operation.id)
         #expect(error.location == "http://example.invalid/path")
     }
 
-    @Test func itsDescriptionNamesTheOtherRequest() async throws {
+    @Test func `Its description names the other request`() async throws {
         let operation = try Self.operation(withLogin: [.status(403)])
         let error = try await Self.error(operation)
         #expect(
@@ -90,7 +90,7 @@ import Testing
                 + " (request \(operation.id); not retried: not a passing failure)")
     }
 
-    @Test func soDoesThatOfItsAttempt() async throws {
+    @Test func `So does that of its attempt`() async throws {
         let operation = try Self.operation(withLogin: [.status(403)])
         let final = try await Self.error(operation)
         let error = try #require(final.attempts.last?.error as? RequestError)
@@ -99,14 +99,14 @@ import Testing
                 + " in POST http://login.example/token, status 403 (request \(operation.id))")
     }
 
-    @Test func itsSentenceNamesTheHostOfTheOtherRequest() async throws {
+    @Test func `Its sentence names the host of the other request`() async throws {
         let refused = try await Self.error(Self.operation(withLogin: [.status(403)]))
         #expect(refused.localizedDescription == "The server login.example does not allow the request (status 403).")
         let broken = try await Self.error(Self.operation(withLogin: [.error(.untrustedCertificate)]))
         #expect(broken.localizedDescription == "The identity of the server login.example could not be verified.")
     }
 
-    @Test func anErrorThatPassesThroughSeveralRequestsNamesTheFirst() throws {
+    @Test func `An error that passes through several requests names the first`() throws {
         let url = try #require(URL(string: "http://a.example/"))
         let (inner, middle, outer) = (RequestID(), RequestID(), RequestID())
         let error = RequestError(.cannotConnect, stage: .transfer)
@@ -117,7 +117,7 @@ import Testing
                 + " in POST http://login.example/token (request \(outer))")
     }
 
-    @Test func aDeadlineNamesItsRequest() async throws {
+    @Test func `A deadline names its request`() async throws {
         let clock = ManualClock()
         var configuration = Self.configuration([.status(503)])
         configuration.clock = clock
@@ -132,7 +132,7 @@ import Testing
         #expect(error.code == .timedOut && error.requestID == operation.id && error.notRetried == "the deadline")
     }
 
-    @Test func theDescriptionSaysWhereARedirectLed() async throws {
+    @Test func `The description says where a redirect led`() async throws {
         let answers: [ScriptedTransport.Answer] = [
             .status(302, fields: [("Location", "http://b.example/y?sig=secret")]), .status(404),
         ]
@@ -143,7 +143,7 @@ import Testing
                     + " status 404 ("))
     }
 
-    @Test func theSentenceNamesTheHostThatARedirectLedTo() async throws {
+    @Test func `The sentence names the host that a redirect led to`() async throws {
         var configuration = Self.configuration([
             .status(302, fields: [("Location", "http://b.example/y")]), .error(.cannotConnect),
         ])
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Events
 
-    @Test func everyStepOfARequestIsPrintedAsALineThatCanBeRead() async throws {
+    @Test func `Every step of a request is printed as a line that can be read`() async throws {
         let lines = Collector<String>()
         var configuration = Self.configuration([
             .status(503), .status(302, fields: [("Location", "/next?sig=secret")]), .body(Data()),

@@ -15,13 +15,13 @@ import Testing
 
     // MARK: Description
 
-    @Test func theDescriptionIsOneLineOfCodeStageLocationStatusAndReason() {
+    @Test func `The description is one line of code stage location status and reason`() {
         let error = RequestError(.unacceptableStatus, stage: .validate, head: Self.head, reason: "because")
         #expect(
             error.description == "unacceptableStatus in validate, https://a.example:8443/path, status 503: because")
     }
 
-    @Test func theDescriptionNamesTheRequestAndWhyItWasNotRetried() {
+    @Test func `The description names the request and why it was not retried`() {
         let id = RequestID()
         var request = URLRequest(url: Self.url)
         request.httpMethod = "POST"
@@ -32,7 +32,7 @@ import Testing
                 + " (request \(id); not retried: POST, no idempotency key)")
     }
 
-    @Test func aReasonThatSaysWhyThereWasNoRetryStandsOnceInTheDescription() {
+    @Test func `A reason that says why there was no retry stands once in the description`() {
         let error = RequestError(
             .retryBudgetExhausted, stage: .transfer, underlying: RequestError(.connectionLost, stage: .transfer),
             reason: "no room"
@@ -43,7 +43,7 @@ import Testing
         #expect(error.notRetried == "no room")
     }
 
-    @Test func theDescriptionHasNoQueryFieldValueBodyOrCause() throws {
+    @Test func `The description has no query field value body or cause`() throws {
         let body = Data("secret".utf8)
         let errors = [
             RequestError(.unknown, stage: .decode, underlying: Leaky(), head: Self.head, bodyPrefix: body),
@@ -54,7 +54,7 @@ import Testing
         for error in errors { #expect(!error.description.contains("secret")) }
     }
 
-    @Test func noRejectionOfAHeadQuotesIt() throws {
+    @Test func `No rejection of a head quotes it`() throws {
         let validations: [ResponseValidation] = [.successfulStatus, .contentType(["application/json"])]
         for validation in validations {
             let error = #expect(throws: RequestError.self) { try validation.validate(Self.head) }
@@ -62,17 +62,17 @@ import Testing
         }
     }
 
-    @Test func theDescriptionIsOneLineWhateverTheReason() {
+    @Test func `The description is one line whatever the reason`() {
         let error = RequestError(.unknown, stage: .wait, reason: "one\ntwo\r\nthree\u{2028}four")
         #expect(!error.description.contains { $0.isNewline })
     }
 
-    @Test func theDescriptionNamesTheTypeOfACauseThatHasNoReason() {
+    @Test func `The description names the type of a cause that has no reason`() {
         let error = RequestError(wrapping: Leaky(), stage: .process)
         #expect(error.description == "stageFailed in process: Leaky")
     }
 
-    @Test func theDescriptionCountsSeveralAttempts() {
+    @Test func `The description counts several attempts`() {
         var error = RequestError(.timedOut, stage: .transfer)
         #expect(!error.description.contains("attempt"))
         error.attempts = (1...3).map {
@@ -83,19 +83,19 @@ import Testing
 
     // MARK: Wrapping
 
-    @Test func anErrorOfOursIsNotWrapped() {
+    @Test func `An error of ours is not wrapped`() {
         let error = RequestError(wrapping: RequestError(.badURL, stage: .process), stage: .transfer)
         #expect(error.code == .badURL && error.stage == .process && error.underlying == nil)
     }
 
-    @Test func aTransferFailureGivesUpItsCauseWithHeadAndBody() {
+    @Test func `A transfer failure gives up its cause with head and body`() {
         let failure = TransferFailure(
             RequestError(.connectionLost, stage: .transfer), head: Self.head, bodyPrefix: Data("x".utf8), phase: .body)
         let error = RequestError(wrapping: failure, stage: .transfer)
         #expect(error.code == .connectionLost && error.head?.status == 503 && error.bodyPrefix == Data("x".utf8))
     }
 
-    @Test func theHeadAndBodyOfTheCauseComeBeforeThoseOfTheFailure() {
+    @Test func `The head and body of the cause come before those of the failure`() {
         let inner = RequestError(
             .unacceptableStatus, stage: .validate, head: ResponseHead(status: 404, url: Self.url),
             bodyPrefix: Data("inner".utf8))
@@ -104,7 +104,7 @@ import Testing
         #expect(error.head?.status == 404 && error.bodyPrefix == Data("inner".utf8))
     }
 
-    @Test func atMostFourKilobytesOfABodyAreKept() {
+    @Test func `At most four kilobytes of a body are kept`() {
         let body = Data(repeating: 1, count: 5000)
         #expect(RequestError(.unknown, stage: .decode, bodyPrefix: body).bodyPrefix.count == 4096)
         let failure = TransferFailure(Leaky(), bodyPrefix: body, phase: .body)
@@ -112,21 +112,22 @@ import Testing
     }
 
     @Test(arguments: RequestError.Stage.allCases)
-    func aForeignErrorIsUndecodableInTheDecoderAndAFailureOfItsStageElsewhere(stage: RequestError.Stage) {
+    func `A foreign error is undecodable in the decoder and a failure of its stage elsewhere`(stage: RequestError.Stage)
+    {
         let error = RequestError(wrapping: Leaky(), stage: stage)
         #expect(error.code == (stage == .decode ? .undecodable : .stageFailed))
         #expect(error.stage == stage && error.underlying is Leaky)
     }
 
     @Test(arguments: RequestError.Stage.allCases)
-    func anErrorOfFoundationsIsAForeignOne(stage: RequestError.Stage) {
+    func `An error of Foundation's is a foreign one`(stage: RequestError.Stage) {
         let error = RequestError(wrapping: URLError(.timedOut), stage: stage)
         #expect(error.code == (stage == .decode ? .undecodable : .stageFailed))
         #expect((error.underlying as? URLError)?.code == .timedOut)
     }
 
     @Test(arguments: RequestError.Stage.allCases)
-    func aTransferFailureOutOfAStageThatTransfersNothingIsAForeignError(stage: RequestError.Stage) {
+    func `A transfer failure out of a stage that transfers nothing is a foreign error`(stage: RequestError.Stage) {
         let failure = TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
         let error = RequestError(wrapping: failure, stage: stage)
         let isOfTransport = stage == .transfer || stage == .validate

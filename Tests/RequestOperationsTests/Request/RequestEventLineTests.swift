@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RequestEventLineTests {
     private func event(_ step: RequestEvent.Step) -> RequestEvent { RequestEvent(id: RequestID(), step: step) }
 
-    @Test func nothingIsToldAfterTheEnd() {
+    @Test func `Nothing is told after the end`() {
         let told = Collector<RequestEvent>()
         let line = RequestEventLine { told.append($0) }
         line.tell(event(.began))
@@ -16,7 +16,7 @@ import Testing
         #expect(told.count == 2)
     }
 
-    @Test func whatHappensWhileAnEventIsToldIsToldAfterIt() {
+    @Test func `What happens while an event is told is told after it`() {
         let told = Collector<String>()
         let line = Locked<RequestEventLine?>(nil)
         let teller = RequestEventLine { event in
@@ -31,7 +31,7 @@ import Testing
         line.withLock { $0 = nil }
     }
 
-    @Test func manyThreadsTellOneAtATimeAndLoseNothing() {
+    @Test func `Many threads tell one at a time and lose nothing`() {
         let inside = Locked(0)
         let told = Collector<Int>()
         let line = RequestEventLine { event in

@@ -58,7 +58,7 @@ import Testing
         return operation
     }
 
-    @Test func itKeepsToWhatTheOneBeforeItWasTold() async throws {
+    @Test func `It keeps to what the one before it was told`() async throws {
         _ = await startTold()
         var operations: [URLRequestOperation<Data>] = []
         for _ in 0..<3 { operations.append(await waiting(busy)) }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func whatAResponseAsksIsNotedBeforeItsSlotIsGivenBack() async throws {
+    @Test func `What a response asks is noted before its slot is given back`() async throws {
         let told = await startTold()
         let asking = Asking { [table, busy] in table.timeLeft(for: busy) }
         #expect(limiter.enter(nil, at: limiter.newPlace(.normal), asking) == .waits)
@@ -96,7 +96,7 @@ import Testing
         limiter.giveBack(nil)
     }
 
-    @Test func theSlotThatItGivesBackGoesToARequestToAnotherHost() async throws {
+    @Test func `The slot that it gives back goes to a request to another host`() async throws {
         _ = await startTold()
         let first = await waiting(busy)
         let second = await waiting(url("http://free.invalid/"))
@@ -108,7 +108,7 @@ import Testing
         _ = try await first.value
     }
 
-    @Test func allKeepTheirPlacesInTheLine() async throws {
+    @Test func `All keep their places in the line`() async throws {
         _ = await startTold()
         var operations: [URLRequestOperation<Data>] = []
         for number in 0..<8 { operations.append(await waiting(url("http://busy.invalid/\(number)"))) }
@@ -123,7 +123,7 @@ import Testing
         #expect(transport.requests.map { $0.url?.path } == (0..<8).map { "/\($0)" })
     }
 
-    @Test func itWaitsOnceAndDoesNotAskWithoutEnd() async throws {
+    @Test func `It waits once and does not ask without end`() async throws {
         let steps = Collector<String>()
         _ = await startTold()
         let operation = await waiting(busy) { configuration in
@@ -144,7 +144,7 @@ import Testing
         #expect(steps.elements == [line, slot, "waits", line, slot])
     }
 
-    @Test func whoIsCancelledMeanwhileLeavesAndHoldsNothing() async {
+    @Test func `Who is cancelled meanwhile leaves and holds nothing`() async {
         _ = await startTold()
         let operation = await waiting(busy)
         door.open()
@@ -155,7 +155,7 @@ import Testing
         #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0 && transport.requests.isEmpty)
     }
 
-    @Test func retryNowSendsItAllTheSame() async throws {
+    @Test func `Retry now sends it all the same`() async throws {
         _ = await startTold()
         let operation = await waiting(busy)
         door.open()
@@ -164,7 +164,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func itsDeadlineFailsItAtOnceIfItComesFirst() async {
+    @Test func `Its deadline fails it at once if it comes first`() async {
         _ = await startTold()
         let operation = await waiting(busy) { $0.deadline = .seconds(50) }
         door.open()
@@ -173,7 +173,7 @@ import Testing
         await eventually { limiter.inFlightCount == 0 && limiter.waitingCount == 0 }
     }
 
-    @Test func itIsProcessedAgainIfTheWaitWasLong() async throws {
+    @Test func `It is processed again if the wait was long`() async throws {
         let processed = Collector<Void>()
         _ = await startTold()
         let operation = await waiting(busy) { configuration in
@@ -191,7 +191,7 @@ import Testing
         #expect(processed.count == 2)
     }
 
-    @Test func itGivesTheSlotsOfBothLimitersBack() async throws {
+    @Test func `It gives the slots of both limiters back`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         _ = await startTold(in: queue)
@@ -206,7 +206,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aDecisionOfOnesOwnHoldsInTheLineToo() async throws {
+    @Test func `A decision of ones own holds in the line too`() async throws {
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let operation = Staged(configuration(transport), to: busy)
         operation.decisions = { _ in .retry(after: .zero) }

@@ -26,7 +26,7 @@ import Testing
 
     // MARK: Beginning and end
 
-    @Test func aDeadlineThatPassesIsToldWithTheAttemptThatRan() async throws {
+    @Test func `A deadline that passes is told with the attempt that ran`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
         let errors = Collector<RequestError>()
@@ -39,7 +39,7 @@ import Testing
         #expect(errors.elements[0].code == .timedOut && errors.elements[0].attempts.map(\.ended) == [.seconds(5)])
     }
 
-    @Test func theAlarmOfADeadlineIsCancelledAtTheEnd() async throws {
+    @Test func `The alarm of a deadline is cancelled at the end`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
         runner.begin()
@@ -50,7 +50,7 @@ import Testing
         clock.advance(by: .seconds(5))
     }
 
-    @Test func theAlarmOfARequestThatWasStoppedIsNotKept() async throws {
+    @Test func `The alarm of a request that was stopped is not kept`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
         runner.begin()
@@ -60,7 +60,7 @@ import Testing
         clock.advance(by: .seconds(5))
     }
 
-    @Test func aDeadlineThatPassedBeforeTheBeginningFailsAtOnce() throws {
+    @Test func `A deadline that passed before the beginning fails at once`() throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
         runner.becameReady()
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func aCancellationIsNeverWrapped() {
+    @Test func `A cancellation is never wrapped`() {
         let runner = runner()
         for error in [CancellationError(), URLError(.cancelled)] as [any Error] {
             #expect(runner.ending(error, in: .process) is CancellationError)
@@ -79,7 +79,7 @@ import Testing
         #expect(runner.ending(Problem(), in: .process) is RequestError)
     }
 
-    @Test func nothingIsToldAfterTheEnd() {
+    @Test func `Nothing is told after the end`() {
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         runner.emit(.began)
@@ -88,7 +88,7 @@ import Testing
         #expect(steps.elements == ["began", "ended"])
     }
 
-    @Test func anAbandonedRequestIsToldAndItsSlotGivenBack() async throws {
+    @Test func `An abandoned request is told and its slot given back`() async throws {
         let steps = Collector<String>()
         let limiter = RequestLimiter(total: 1)
         var configuration = hearing(steps)
@@ -113,7 +113,7 @@ import Testing
         #expect(limiter.inFlightCount == 0 && steps.elements.last == "abandoned")
     }
 
-    @Test func whatIsDrawnForARetryThatIsNotSentIsGivenBack() throws {
+    @Test func `What is drawn for a retry that is not sent is given back`() throws {
         let budget = KnownBudget.tokens()
         var configuration = RequestConfiguration()
         configuration.use(budget)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aStageThatTwoLeaveBehindIsToldOnce(operationIsFirst: Bool) throws {
+    func `A stage that two leave behind is told once`(operationIsFirst: Bool) throws {
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         _ = try runner.beginAttempt()
@@ -145,7 +145,7 @@ import Testing
         #expect(steps.elements.filter { $0 == "abandoned" }.count == 1)
     }
 
-    @Test func stagesThatAreLeftBehindOneAfterAnotherAreAllTold() throws {
+    @Test func `Stages that are left behind one after another are all told`() throws {
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         _ = try runner.beginAttempt()
@@ -158,25 +158,25 @@ import Testing
 
     // MARK: Decisions
 
-    @Test func aDecisionToStopThrowsTheErrorOfTheAttempt() {
+    @Test func `A decision to stop throws the error of the attempt`() {
         let error = #expect(throws: RequestError.self) { try runner().beginWait(.stop, after: Self.failure) }
         #expect(error?.underlying is Problem && error?.stage == .validate)
     }
 
-    @Test func aDecisionToFailThrowsItsOwnError() {
+    @Test func `A decision to fail throws its own error`() {
         let error = #expect(throws: RequestError.self) {
             try runner().beginWait(.fail(RequestError(.init("mine"), stage: .wait)), after: Self.failure)
         }
         #expect(error?.code == .init("mine"))
     }
 
-    @Test func aDecisionToFailAsCancelledThrowsACancellation() {
+    @Test func `A decision to fail as cancelled throws a cancellation`() {
         #expect(throws: CancellationError.self) {
             try runner().beginWait(.fail(CancellationError()), after: Self.failure)
         }
     }
 
-    @Test func aDecisionToRetryReplacesTheRequest() throws {
+    @Test func `A decision to retry replaces the request`() throws {
         let runner = runner()
         var other = anyRequest
         other.httpMethod = "PUT"
@@ -184,7 +184,7 @@ import Testing
         #expect(runner.original == other)
     }
 
-    @Test func aStoppedRequestTakesNoDecision() {
+    @Test func `A stopped request takes no decision`() {
         let runner = runner()
         runner.stop()
         #expect(throws: CancellationError.self) { try runner.beginWait(.retry(after: .zero), after: Self.failure) }
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: Stages
 
-    @Test func aStoppedRequestEntersNoStage() async throws {
+    @Test func `A stopped request enters no stage`() async throws {
         let runner = runner()
         _ = try runner.beginAttempt()
         runner.stop()
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func aStoppedRequestBeginsNoAttempt() {
+    @Test func `A stopped request begins no attempt`() {
         let runner = runner()
         runner.stop()
         #expect(throws: CancellationError.self) { try runner.beginAttempt() }
@@ -209,7 +209,7 @@ import Testing
 
     // MARK: Admission
 
-    @Test func aSlotThatCameWithTheCancelIsGivenBack() async throws {
+    @Test func `A slot that came with the cancel is given back`() async throws {
         let limiter = RequestLimiter(total: 1)
         var configuration = RequestConfiguration()
         configuration.limiter = limiter
@@ -226,7 +226,7 @@ import Testing
         #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0)
     }
 
-    @Test func aSlotThatComesToAnAttemptThatWasLeftBehindIsGivenBackAndNotTold() async throws {
+    @Test func `A slot that comes to an attempt that was left behind is given back and not told`() async throws {
         let steps = Collector<String>()
         let limiter = RequestLimiter(total: 1)
         let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
@@ -249,7 +249,7 @@ import Testing
         #expect(runner.fail(Problem()).stage == .process)
     }
 
-    @Test func anAttemptThatWasLeftBehindWaitsForNoSlot() async throws {
+    @Test func `An attempt that was left behind waits for no slot`() async throws {
         let steps = Collector<String>()
         var configuration = hearing(steps)
         configuration.limiter = RequestLimiter()

@@ -12,45 +12,45 @@ import Testing
         state.beginHedge(.data(anyRequest), holding: AttemptRights(), beside: 1, at: now, on: .distantPast)
     }
 
-    @Test func aHedgeHasANumberOfItsOwn() {
+    @Test func `A hedge has a number of its own`() {
         var state = inAttempt(.transfer)
         #expect(hedge(&state) == 2 && hedge(&state) == 3)
         #expect(state.log.records.map(\.isHedge) == [false, true, true])
     }
 
-    @Test func afterTheHeadOfAResponseThereIsNoHedge() {
+    @Test func `After the head of a response there is no hedge`() {
         var state = inAttempt(.transfer)
         _ = state.receive(head(503), in: 1)
         #expect(hedge(&state) == nil)
     }
 
-    @Test func afterARedirectThereIsNoHedge() {
+    @Test func `After a redirect there is no hedge`() {
         var state = inAttempt(.transfer)
         _ = state.follow(url, in: 1)
         #expect(hedge(&state) == nil)
     }
 
-    @Test func afterTheHeadOfAHedgeThereIsNoOther() {
+    @Test func `After the head of a hedge there is no other`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.receive(head(503), in: 2)
         #expect(hedge(&state) == nil)
     }
 
-    @Test func afterTheRequestWasStoppedThereIsNoHedge() {
+    @Test func `After the request was stopped there is no hedge`() {
         var state = inAttempt(.transfer)
         state.stop()
         #expect(hedge(&state) == nil)
     }
 
-    @Test func aHedgeOfAnEarlierAttemptIsNotBegun() {
+    @Test func `A hedge of an earlier attempt is not begun`() {
         var state = inAttempt(.transfer)
         fail(&state)
         begin(&state)
         #expect(hedge(&state) == nil)
     }
 
-    @Test func whatAHedgeReceivesIsItsOwn() {
+    @Test func `What a hedge receives is its own`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         let isReceived = state.receive(head(503), in: 2)
@@ -59,7 +59,7 @@ import Testing
         #expect(state.log.records.map(\.status) == [nil, 503])
     }
 
-    @Test func whoLeadsBringsAllThatIsKnownOfIt() {
+    @Test func `Who leads brings all that is known of it`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.follow(url, in: 2)
@@ -71,7 +71,7 @@ import Testing
         #expect(state.log.records[0].error is CancellationError && state.log.records[1].ended == nil)
     }
 
-    @Test func whoLostEntersNoStage() {
+    @Test func `Who lost enters no stage`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.lead(2, at: now)
@@ -80,7 +80,7 @@ import Testing
         #expect(!entersLost && enters)
     }
 
-    @Test func aLostHedgeIsNoAttemptThatEndsAgain() {
+    @Test func `A lost hedge is no attempt that ends again`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.lead(1, at: now)
@@ -89,7 +89,7 @@ import Testing
         #expect(state.log.records.map(\.ended) == [.seconds(1), .zero])
     }
 
-    @Test func aFailureBesideAnotherAttemptLeavesTheBackoffWhereItIs() {
+    @Test func `A failure beside another attempt leaves the backoff where it is`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         let beside = state.failBeside(1, Problem(), in: context())
@@ -99,7 +99,7 @@ import Testing
         #expect(failure.attempt == 2 && failure.backoffStep == 1 && failure.uncounted == 1)
     }
 
-    @Test func whoHasEndedFailsNoMore() {
+    @Test func `Who has ended fails no more`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.failBeside(2, Problem(), in: context())
@@ -107,7 +107,7 @@ import Testing
         #expect(second == nil)
     }
 
-    @Test func hedgesDoNotCountForTheMaximumOfRetries() {
+    @Test func `Hedges do not count for the maximum of retries`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.lead(1, at: now)
@@ -117,14 +117,14 @@ import Testing
         #expect(failure.attempt == 3 && failure.attempt - failure.uncounted == 2)
     }
 
-    @Test func theEndOfTheRequestEndsAllAttempts() {
+    @Test func `The end of the request ends all attempts`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         let error = state.finalError(Problem(), stage: .transfer, endingAttemptAt: now)
         #expect(error.attempts.count == 2 && error.attempts.allSatisfy { $0.ended != nil && $0.error is Problem })
     }
 
-    @Test func whetherAHeadWasAcceptedIsToldOfEachAttempt() {
+    @Test func `Whether a head was accepted is told of each attempt`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
         _ = state.receive(head(200), in: 1)
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: [1, 10, 11, 150])
-    func anAttemptIsKeptWithAllTheHedgesThatItMayHave(number: Int) {
+    func `An attempt is kept with all the hedges that it may have`(number: Int) {
         var state = inAttempt(.transfer)
         for _ in 1..<number {
             fail(&state)
@@ -147,7 +147,7 @@ import Testing
         #expect(state.awaitsAnswer(number) && state.log.records.count { $0.isHedge } == Attempt.mostHedges)
     }
 
-    @Test func ofManyAttemptsTheLeadingOneIsFound() {
+    @Test func `Of many attempts the leading one is found`() {
         var state = inAttempt(.transfer)
         for _ in 0..<150 {
             fail(&state)

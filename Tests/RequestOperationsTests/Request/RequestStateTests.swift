@@ -8,7 +8,7 @@ import Testing
 
     // MARK: Time
 
-    @Test func timeRunsFromTheMomentOfReadiness() {
+    @Test func `Time runs from the moment of readiness`() {
         var state = RequestState(anyRequest)
         clock.advance(by: .seconds(9))
         #expect(state.elapsed(at: now) == .zero)
@@ -17,14 +17,14 @@ import Testing
         #expect(state.elapsed(at: now) == .seconds(2))
     }
 
-    @Test func aSecondReadinessDoesNotStartTheTimeAgain() {
+    @Test func `A second readiness does not start the time again`() {
         var state = inAttempt()
         clock.advance(by: .seconds(2))
         state.becameReady(at: now)
         #expect(state.elapsed(at: now) == .seconds(2))
     }
 
-    @Test func whoIsUnreadyAgainHasItsTimeBack() {
+    @Test func `Who is unready again has its time back`() {
         var state = inAttempt()
         clock.advance(by: .seconds(2))
         state.becameUnready()
@@ -32,7 +32,7 @@ import Testing
         #expect(state.elapsed(at: now) == .zero)
     }
 
-    @Test func theWaitOfTheFirstAttemptForAConnectionIsNoTimeSinceSending() {
+    @Test func `The wait of the first attempt for a connection is no time since sending`() {
         var state = inAttempt()
         _ = state.beginSending(at: now)
         _ = state.enter(.transfer, in: 1)
@@ -45,7 +45,7 @@ import Testing
 
     // MARK: Attempts
 
-    @Test func attemptsAreNumberedAndTellWhatWokeThem() {
+    @Test func `Attempts are numbered and tell what woke them`() {
         var state = inAttempt()
         clock.advance(by: .seconds(3))
         let second = begin(&state, after: Wake(waited: .seconds(2), reason: .retryNow, knownEnd: .zero))
@@ -54,7 +54,7 @@ import Testing
         #expect(state.log.records[1].waited == .seconds(2) && state.log.records[1].wokenBy == .retryNow)
     }
 
-    @Test func anAttemptEndsOnce() {
+    @Test func `An attempt ends once`() {
         var state = inAttempt()
         _ = state.succeed(at: now)
         clock.advance(by: .seconds(1))
@@ -62,13 +62,13 @@ import Testing
         #expect(state.log.records[0].ended == .zero && state.log.records[0].error == nil)
     }
 
-    @Test func aHeadGivesTheAttemptItsStatus() {
+    @Test func `A head gives the attempt its status`() {
         var state = inAttempt()
         _ = state.receive(head(204), in: 1)
         #expect(state.log.records[0].status == 204)
     }
 
-    @Test func aRedirectIsNotedAndItsHeadForgotten() throws {
+    @Test func `A redirect is noted and its head forgotten`() throws {
         var state = inAttempt()
         let target = try #require(URL(string: "http://example.invalid/next"))
         _ = state.receive(head(302), in: 1) && state.follow(target, in: 1)
@@ -76,7 +76,7 @@ import Testing
         #expect(state.attempt()?.head == nil && state.attempt()?.wasRedirected == true)
     }
 
-    @Test func anAttemptThatWasLeftBehindChangesNothing() {
+    @Test func `An attempt that was left behind changes nothing`() {
         var state = inAttempt()
         fail(&state)
         #expect(!state.enter(.validate, in: 1) && !state.receive(head(200), in: 1))
@@ -85,7 +85,7 @@ import Testing
         #expect(state.stage == .process && state.log.records.allSatisfy { $0.status == nil })
     }
 
-    @Test func whatIsKnownOfAnAttemptIsForgottenInTheNext() {
+    @Test func `What is known of an attempt is forgotten in the next`() {
         var state = inAttempt()
         _ = state.note(TransportTask.data(anyRequest), in: 1) && state.receive(head(503), in: 1)
         fail(&state)
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func aResponseOfAnAttemptThatWasLeftBehindIsNotNoted() {
+    @Test func `A response of an attempt that was left behind is not noted`() {
         var state = inAttempt()
         fail(&state)
         begin(&state)
@@ -103,7 +103,7 @@ import Testing
         #expect(!isNoted && state.log.records.allSatisfy { $0.bodySize == 0 })
     }
 
-    @Test func aHeadIsAcceptedWhenItsValidationWasLeft() {
+    @Test func `A head is accepted when its validation was left`() {
         var state = inAttempt()
         _ = state.enter(.transfer, in: 1)
         #expect(state.attempt(1)?.hasAcceptedHead == false)
@@ -113,7 +113,7 @@ import Testing
         #expect(state.attempt(1)?.hasAcceptedHead == true)
     }
 
-    @Test func aStoppedRequestEntersNothingAndBeginsNoAttempt() {
+    @Test func `A stopped request enters nothing and begins no attempt`() {
         var state = inAttempt()
         state.stop()
         #expect(!state.enter(UserStage.decode) && !state.note(TransportTask.data(anyRequest), in: 1))
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func aFailedAttemptTellsWhatTheDecisionNeeds() {
+    @Test func `A failed attempt tells what the decision needs`() {
         var state = inAttempt()
         _ = state.enter(.decode, in: 1)
         clock.advance(by: .seconds(3))
@@ -133,7 +133,7 @@ import Testing
         #expect(failure.elapsed == .zero && !failure.wasSent && failure.timeLeft == .seconds(7))
     }
 
-    @Test func theTimeOfAFailureRunsFromTheFirstSending() {
+    @Test func `The time of a failure runs from the first sending`() {
         var state = inAttempt()
         clock.advance(by: .seconds(400))
         #expect(state.elapsedSinceSending(at: now) == nil)
@@ -147,7 +147,7 @@ import Testing
         #expect(fail(&state).elapsed == .seconds(5))
     }
 
-    @Test func theRequestOfAFailureIsTheProcessedOneIfThereIsOne() {
+    @Test func `The request of a failure is the processed one if there is one`() {
         var state = inAttempt()
         var processed = anyRequest
         processed.httpMethod = "PUT"
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: RequestError.Stage.allCases)
-    func whatFailedAfterTheSendingMayHaveBeenProcessed(stage: RequestError.Stage) {
+    func `What failed after the sending may have been processed`(stage: RequestError.Stage) {
         var state = inAttempt()
         _ = state.enter(stage, in: 1)
         let before: [RequestError.Stage] = [.process, .makeTask, .wait, .slot]
@@ -166,21 +166,21 @@ import Testing
     }
 
     @Test(arguments: [TransferFailure.Phase.connect, .head])
-    func aTransportKnowsBetterWhetherTheRequestMayHaveBeenProcessed(phase: TransferFailure.Phase) {
+    func `A transport knows better whether the request may have been processed`(phase: TransferFailure.Phase) {
         var state = inAttempt()
         _ = state.enter(.transfer, in: 1)
         let failure = fail(&state, TransferFailure(Problem(), phase: phase))
         #expect(failure.requestMayHaveBeenProcessed == (phase != .connect))
     }
 
-    @Test func afterARedirectTheRequestWasProcessedWhateverTheTransportKnows() {
+    @Test func `After a redirect the request was processed whatever the transport knows`() {
         var state = inAttempt()
         _ = state.follow(anyRequest.url!, in: 1)
         let failure = fail(&state, TransferFailure(Problem(), phase: .connect))
         #expect(failure.requestMayHaveBeenProcessed)
     }
 
-    @Test func aTransferFailureGivesUpItsCauseAndKeepsItsHead() {
+    @Test func `A transfer failure gives up its cause and keeps its head`() {
         var state = inAttempt()
         _ = state.enter(.transfer, in: 1)
         let thrown = TransferFailure(
@@ -192,14 +192,14 @@ import Testing
         #expect(failure.head?.status == 200)
     }
 
-    @Test func aURLErrorThatATransportThrowsGetsTheCodeThatStandsForIt() {
+    @Test func `A URL error that a transport throws gets the code that stands for it`() {
         var state = inAttempt()
         _ = state.enter(.transfer, in: 1)
         let error = fail(&state, URLError(.timedOut)).error as? RequestError
         #expect(error?.code == .timedOut && error?.underlying is URLError)
     }
 
-    @Test func aURLErrorInTheFailureOfATransportStaysWhatItIs() {
+    @Test func `A URL error in the failure of a transport stays what it is`() {
         var state = inAttempt()
         _ = state.enter(.transfer, in: 1)
         let thrown = TransferFailure(URLError(.timedOut), head: head(200), phase: .body)
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Stage.process, .makeTask, .decode])
-    func theFailureOfATransportThatAnotherStageThrowsStaysWhatItIs(stage: RequestError.Stage) {
+    func `The failure of a transport that another stage throws stays what it is`(stage: RequestError.Stage) {
         var state = inAttempt()
         _ = state.enter(stage, in: 1)
         let thrown = TransferFailure(
@@ -217,12 +217,12 @@ import Testing
         #expect(failure.error is TransferFailure && failure.head == nil && state.log.records[0].bodySize == 0)
     }
 
-    @Test func aURLErrorOfAnotherStageStaysWhatItIs() {
+    @Test func `A URL error of another stage stays what it is`() {
         var state = inAttempt()
         #expect(fail(&state, URLError(.timedOut)).error is URLError)
     }
 
-    @Test func theBackoffCountsFailuresSinceItsRestart() {
+    @Test func `The backoff counts failures since its restart`() {
         var state = inAttempt()
         #expect(fail(&state).backoffStep == 1)
         begin(&state)
@@ -232,7 +232,7 @@ import Testing
         #expect(fail(&state).backoffStep == 1)
     }
 
-    @Test func aFinalErrorTellsTheAttemptsAndEndsTheRunningOneIfItIsToldTo() {
+    @Test func `A final error tells the attempts and ends the running one if it is told to`() {
         var state = inAttempt()
         fail(&state)
         begin(&state)
@@ -250,7 +250,7 @@ import Testing
         return (QueueTurn(limiter: limiter, place: limiter.newPlace()), place)
     }
 
-    @Test func theFirstAttemptTakesOverThePlaceOfTheQueue() throws {
+    @Test func `The first attempt takes over the place of the queue`() throws {
         var state = RequestState(anyRequest)
         let (turn, place) = try turnAndPlace()
         #expect(state.join(turn, with: place) == nil && state.placeOrRights.place === place)
@@ -258,14 +258,14 @@ import Testing
         #expect(state.attempt()?.rights.place === place && state.placeOrRights.place == nil)
     }
 
-    @Test func thePlaceOfAStoppedRequestIsNotUsed() throws {
+    @Test func `The place of a stopped request is not used`() throws {
         var state = RequestState(anyRequest)
         let (turn, place) = try turnAndPlace()
         state.stop()
         #expect(state.join(turn, with: place) === place && state.isStopped)
     }
 
-    @Test func aSecondPlaceTakesThatOfTheFirst() throws {
+    @Test func `A second place takes that of the first`() throws {
         var state = RequestState(anyRequest)
         let (turn, place) = try turnAndPlace()
         let (other, second) = try turnAndPlace()
@@ -274,14 +274,14 @@ import Testing
         #expect(state.join(other, with: nil) == nil && state.placeOrRights.place === second)
     }
 
-    @Test func aRequestThatIsStoppedBeforeItsFirstAttemptGivesItsPlaceUp() throws {
+    @Test func `A request that is stopped before its first attempt gives its place up`() throws {
         var state = RequestState(anyRequest)
         let (turn, place) = try turnAndPlace()
         _ = state.join(turn, with: place)
         #expect(state.stop().place === place && state.stop().place == nil)
     }
 
-    @Test func aStopEndsTheWaitForAHost() {
+    @Test func `A stop ends the wait for a host`() {
         var state = inAttempt()
         let wait = RetryWait(on: .continuous)
         _ = state.enter(wait, in: 1)
@@ -289,7 +289,7 @@ import Testing
         #expect(state.stop().wait === wait && state.stage == .wait)
     }
 
-    @Test func whileARetryIsDecidedNoOtherStageBegins() {
+    @Test func `While a retry is decided no other stage begins`() {
         var state = inAttempt()
         fail(&state)
         #expect(state.enter(UserStage.retryDecision) && !state.enter(UserStage.decode))

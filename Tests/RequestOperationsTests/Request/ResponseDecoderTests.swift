@@ -24,11 +24,11 @@ import Testing
 
     // MARK: Data, nothing
 
-    @Test func dataIsTheBodyAsItArrived() async throws {
+    @Test func `Data is the body as it arrived`() async throws {
         #expect(try await ResponseDecoder.data.decode(Self.response([0, 255])) == Data([0, 255]))
     }
 
-    @Test func voidTakesNoNoticeOfTheBody() async throws {
+    @Test func `Void takes no notice of the body`() async throws {
         try await ResponseDecoder.void.decode(Self.response([0, 255]))
         try await ResponseDecoder.void.decode(Self.response([], status: 204))
     }
@@ -36,7 +36,7 @@ import Testing
     // MARK: Empty bodies
 
     @Test(arguments: [200, 204, 205])
-    func anEmptyBodyIsTheEmptyValueWhateverTheStatus(status: Int) async throws {
+    func `An empty body is the empty value whatever the status`(status: Int) async throws {
         let empty = Self.response([], status: status)
         #expect(try await ResponseDecoder.data.decode(empty) == Data())
         #expect(try await ResponseDecoder.string.decode(empty) == "")
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test(arguments: [200, 204, 205])
-    func anEmptyBodyOfAnotherTypeFailsWithTheStatusKept(status: Int) async {
+    func `An empty body of another type fails with the status kept`(status: Int) async {
         for decoder in [ResponseDecoder<User>.json(), .propertyList()] {
             let error = await Self.error(decoder, Self.response([], status: status))
             #expect(error?.code == .emptyBody && error?.head?.status == status && error?.stage == .decode)
         }
     }
 
-    @Test func anEmptyBodyIsEmptyTextEvenInAnUnknownCharset() async throws {
+    @Test func `An empty body is empty text even in an unknown charset`() async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([], type: "text/plain;charset=klingon")) == "")
     }
 
@@ -70,24 +70,24 @@ import Testing
         return response
     }()
 
-    @Test func aBodyThatIsNotInMemoryIsNeitherEmptyNorData() async {
+    @Test func `A body that is not in memory is neither empty nor data`() async {
         await expectNotInMemory(.data)
         await expectNotInMemory(ResponseDecoder.data.optional())
     }
 
-    @Test func aBodyThatIsNotInMemoryIsNoText() async {
+    @Test func `A body that is not in memory is no text`() async {
         await expectNotInMemory(.string)
         await expectNotInMemory(ResponseDecoder.string.optional())
     }
 
-    @Test func aBodyThatIsNotInMemoryHasNoValueEvenOfATypeWithAnEmptyForm() async {
+    @Test func `A body that is not in memory has no value even of a type with an empty form`() async {
         await expectNotInMemory(ResponseDecoder<User>.json())
         await expectNotInMemory(ResponseDecoder<User?>.json())
         await expectNotInMemory(ResponseDecoder<Nothing>.json())
         await expectNotInMemory(ResponseDecoder<Nothing>.propertyList())
     }
 
-    @Test func voidTakesNoNoticeOfABodyThatIsNotInMemory() async throws {
+    @Test func `Void takes no notice of a body that is not in memory`() async throws {
         try await ResponseDecoder.void.decode(Self.inFile)
     }
 
@@ -99,14 +99,14 @@ import Testing
 
     // MARK: JSON and property lists
 
-    @Test func jsonIsDecoded() async throws {
+    @Test func `Json is decoded`() async throws {
         let body = Array(#"{"name":"a"}"#.utf8)
         #expect(try await ResponseDecoder.json(User.self).decode(Self.response(body)) == User(name: "a"))
         #expect(try await ResponseDecoder.json(User?.self).decode(Self.response(body)) == User(name: "a"))
         #expect(try await ResponseDecoder.json(User?.self).decode(Self.response(Array("null".utf8))) == nil)
     }
 
-    @Test func jsonIsDecodedByTheDecoderGiven() async throws {
+    @Test func `Json is decoded by the decoder given`() async throws {
         let decoder = ResponseDecoder.json([String: Date].self) {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .secondsSince1970
@@ -117,14 +117,14 @@ import Testing
     }
 
     @Test(arguments: ["", "{", #"{"name":1}"#, "\u{0}"])
-    func whatIsNotTheValueFails(body: String) async {
+    func `What is not the value fails`(body: String) async {
         await #expect(throws: (any Error).self) {
             try await ResponseDecoder.json(User.self).decode(Self.response(Array(body.utf8)))
         }
     }
 
     @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-    func propertyListsOfBothFormsAreDecoded(format: PropertyListSerialization.PropertyListFormat) async throws {
+    func `Property lists of both forms are decoded`(format: PropertyListSerialization.PropertyListFormat) async throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = format
         let body = try encoder.encode(User(name: "ä"))
@@ -165,7 +165,7 @@ import Testing
             ("866", [0x8F], "П"), ("ksc_5601", [0xB0, 0xA1], "가"), ("x-gbk", [0xD6, 0xD0], "中"),
             ("utf-8", [0xEF, 0xBB, 0xBF, 0x61], "a"), ("\"utf-8\"", [0x61], "a"), ("utf-16", [0xFE, 0xFF], ""),
         ] as [(String, [UInt8], String)])
-    func textIsDecodedInItsCharset(charset: String, bytes: [UInt8], text: String) async throws {
+    func `Text is decoded in its charset`(charset: String, bytes: [UInt8], text: String) async throws {
         let response = Self.response(bytes, type: "text/plain; charset=\(charset)")
         #expect(Array(try await ResponseDecoder.string.decode(response).unicodeScalars) == Array(text.unicodeScalars))
     }
@@ -182,13 +182,13 @@ import Testing
             ("gb18030", [0x61, 0xFF]), ("gb18030", [0x81, 0x30, 0x81]), ("big5", [0xA4, 0xA4, 0xA4]), ("big5", [0xFF]),
             ("euc-kr", [0xFF]), ("euc-kr", [0xB0, 0x20]),
         ] as [(String, [UInt8])])
-    func wrongBytesAndUnknownCharsetsAreUndecodable(charset: String, bytes: [UInt8]) async {
+    func `Wrong bytes and unknown charsets are undecodable`(charset: String, bytes: [UInt8]) async {
         let error = await Self.error(.string, Self.response(bytes, type: "text/plain; charset=\(charset)"))
         #expect(error?.code == .undecodable && error?.head?.status == 200)
     }
 
     @Test(arguments: [nil, "text/plain", "garbage", "text/plain; charset", "text/plain;charset="])
-    func aResponseWithoutACharsetHasTheDefault(type: String?) async throws {
+    func `A response without a charset has the default`(type: String?) async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
         #expect(try await ResponseDecoder.string(default: .isoLatin1).decode(Self.response([0xE4], type: type)) == "ä")
     }
@@ -204,7 +204,7 @@ import Testing
         "text/plain; charset=utf-16le, text/plain; charset=utf-16le", "text/plain, text/plain; charset=utf-16le",
         "text/plain; charset=UTF-16LE, text/plain; charset=utf-16le", "text/plain; charset=utf-16le, Text/Plain; x=1",
     ])
-    func aCharsetIsFoundInATypeThatIsNotWellFormed(type: String) async throws {
+    func `A charset is found in a type that is not well formed`(type: String) async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([0x61, 0x62], type: type)) == "扡")
     }
 
@@ -216,7 +216,7 @@ import Testing
         "text/plain; charset= \"utf-16le\"", "text/plain; charset=utf-16le utf-8", "text/plain; charset=''",
         "text/plain; charset=€", "text/plain; charset=\"\"", "text/plain; charset=unicode", "/; charset=utf-16le",
     ])
-    func aCharsetThatCannotBeReadIsUndecodable(type: String) async {
+    func `A charset that cannot be read is undecodable`(type: String) async {
         let error = await Self.error(.string, Self.response([0x61, 0x62], type: type))
         #expect(error?.code == .undecodable && error?.reason?.hasPrefix("the charset") == true)
     }
@@ -226,7 +226,7 @@ import Testing
         "text/plain; x=\"charset=utf-16le\"", "text/plain; x-charset=utf-16le", "text/plain, text/plain",
         "text/plain; charset=, text/html",
     ])
-    func textInUTF8IsReadAsSuch(type: String) async throws {
+    func `Text in UTF8 is read as such`(type: String) async throws {
         #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
     }
 
@@ -234,37 +234,37 @@ import Testing
     @Test(
         .timeLimit(.minutes(2)),
         arguments: ["\\\"", "\"", "\" ", "charset", "charset ", ", ", ";charset=", "a/b,"])
-    func aLongFieldWithoutACharsetHasTheDefault(piece: String) async throws {
+    func `A long field without a charset has the default`(piece: String) async throws {
         let type = "text/plain; x=\"" + String(repeating: piece, count: 100_000 / piece.utf8.count)
         #expect(try await ResponseDecoder.string.decode(Self.response([0xC3, 0xA4], type: type)) == "ä")
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func aCharsetThatCannotBeReadIsFoundAtTheEndOfALongField() async {
+    func `A charset that cannot be read is found at the end of a long field`() async {
         let type = "text/plain; x=\"" + String(repeating: "\\\"", count: 50_000) + "; charset=utf-16le"
         let error = await Self.error(.string, Self.response([0x61, 0x62], type: type))
         #expect(error?.reason == "the charset cannot be read")
     }
 
-    @Test func theDeclaredCharsetComesBeforeTheDefault() async throws {
+    @Test func `The declared charset comes before the default`() async throws {
         let response = Self.response([0xC3, 0xA4], type: "text/plain;charset=utf-8")
         #expect(try await ResponseDecoder.string(default: .isoLatin1).decode(response) == "ä")
     }
 
     // MARK: Composition
 
-    @Test func aValueCanBeMapped() async throws {
+    @Test func `A value can be mapped`() async throws {
         #expect(try await ResponseDecoder.string.map(\.count).decode(Self.response([0x61, 0x62])) == 2)
     }
 
-    @Test func anErrorOfTheMappingIsThatOfTheDecoder() async {
+    @Test func `An error of the mapping is that of the decoder`() async {
         struct Mine: Error {}
         await #expect(throws: Mine.self) {
             try await ResponseDecoder.data.map { _ -> Int in throw Mine() }.decode(Self.response([]))
         }
     }
 
-    @Test func aDecoderRunsOnItsQueue() async throws {
+    @Test func `A decoder runs on its queue`() async throws {
         let queue = OperationQueue()
         let decoder = ResponseDecoder<OperationQueue?> { _ in OperationQueue.current }
         #expect(try await decoder.on(queue).decode(Self.response([])) === queue)

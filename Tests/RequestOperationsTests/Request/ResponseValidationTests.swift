@@ -18,23 +18,23 @@ import Testing
     @Test(arguments: [
         (199, false), (200, true), (204, true), (299, true), (300, false), (304, false), (404, false), (503, false),
     ])
-    func theStatusesFrom200To299AreAcceptedByDefault(status: Int, isAccepted: Bool) {
+    func `The statuses from 200 to 299 are accepted by default`(status: Int, isAccepted: Bool) {
         let code = Self.code(RequestConfiguration.default.validation, Self.head(status))
         #expect(code == (isAccepted ? nil : .unacceptableStatus))
     }
 
     @Test(arguments: [ResponseValidation.successfulStatus, .status(in: []), .contentType([])])
-    func whatIsNotHTTPIsAccepted(validation: ResponseValidation) {
+    func `What is not HTTP is accepted`(validation: ResponseValidation) {
         #expect(Self.code(validation, Self.head(0)) == nil)
     }
 
-    @Test func aSetOfStatusesCanBeAccepted() {
+    @Test func `A set of statuses can be accepted`() {
         let validation = ResponseValidation.status(in: [200, 404])
         #expect(Self.code(validation, Self.head(404)) == nil)
         #expect(Self.code(validation, Self.head(201)) == .unacceptableStatus)
     }
 
-    @Test func anythingCanBeAccepted() {
+    @Test func `Anything can be accepted`() {
         #expect(Self.code(.none, Self.head(599)) == nil)
     }
 
@@ -44,34 +44,34 @@ import Testing
         ("text/plain; format=flowed", true), ("image/png", false), ("application/xml", false), ("", false),
         ("application/json, text/html", false), ("garbage", false),
     ])
-    func theContentTypeIsMatchedAgainstRanges(type: String, isAccepted: Bool) {
+    func `The content type is matched against ranges`(type: String, isAccepted: Bool) {
         let validation = ResponseValidation.contentType(["application/json", "text/*"])
         let code = Self.code(validation, Self.head(200, [("content-type", type)]))
         #expect(code == (isAccepted ? nil : .unacceptableContentType))
     }
 
-    @Test func aMissingContentTypeIsNotAccepted() {
+    @Test func `A missing content type is not accepted`() {
         #expect(Self.code(.contentType(["*/*"]), Self.head(200)) == .unacceptableContentType)
     }
 
     @Test(arguments: [204, 205, 304])
-    func aStatusWithoutContentNeedsNoContentType(status: Int) {
+    func `A status without content needs no content type`(status: Int) {
         #expect(Self.code(.contentType(["text/plain"]), Self.head(status)) == nil)
         #expect(Self.code(.contentType(["text/plain"]), Self.head(status, [("Content-Type", "image/png")])) == nil)
     }
 
     @Test(arguments: ["0", "00", " 0 ", "0, 0"])
-    func aLengthOfZeroNeedsNoContentType(length: String) {
+    func `A length of zero needs no content type`(length: String) {
         #expect(Self.code(.contentType(["text/plain"]), Self.head(200, [("Content-Length", length)])) == nil)
     }
 
     @Test(arguments: ["1", "10", "", "-0", "0, 1", "x"])
-    func anyOtherLengthNeedsOne(length: String) {
+    func `Any other length needs one`(length: String) {
         let code = Self.code(.contentType(["text/plain"]), Self.head(200, [("Content-Length", length)]))
         #expect(code == .unacceptableContentType)
     }
 
-    @Test func theFirstOfTwoValidationsIsAskedFirst() {
+    @Test func `The first of two validations is asked first`() {
         let both = ResponseValidation.successfulStatus.and(.contentType(["text/plain"]))
         #expect(Self.code(both, Self.head(404)) == .unacceptableStatus)
         #expect(Self.code(both, Self.head(200)) == .unacceptableContentType)
@@ -80,7 +80,7 @@ import Testing
         #expect(Self.code(both, Self.head(200, [("Content-Type", "text/plain")])) == nil)
     }
 
-    @Test func theErrorKeepsTheHead() {
+    @Test func `The error keeps the head`() {
         let error = #expect(throws: RequestError.self) {
             try ResponseValidation.successfulStatus.validate(Self.head(503))
         }

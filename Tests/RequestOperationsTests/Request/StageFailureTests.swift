@@ -51,7 +51,7 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
     }
 
     @Test(arguments: stages)
-    func itIsAStageFailureWithTheOriginal(stage: RequestError.Stage) async throws {
+    func `It is a stage failure with the original`(stage: RequestError.Stage) async throws {
         let codes = Collector<RequestError.Code>()
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.onEvent = { if case .attemptFailed(let failure) = $0.step { codes.append(failure.code) } }
@@ -63,7 +63,7 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
     }
 
     @Test(arguments: stages)
-    func soItIsOverTheTransportOfThePlatform(stage: RequestError.Stage) async throws {
+    func `So it is over the transport of the platform`(stage: RequestError.Stage) async throws {
         let server = try await LoopbackServer.start { _ in .text("here") }
         let error = try await Self.error(
             Problem(), in: stage, RequestConfiguration.over(PlatformTransport.shared), to: server.url)
@@ -71,18 +71,18 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
     }
 
     @Test(arguments: stages)
-    func anErrorOfFoundationsIsOneTooWhateverItsCode(stage: RequestError.Stage) async throws {
+    func `An error of Foundation's is one too whatever its code`(stage: RequestError.Stage) async throws {
         let error = try await Self.error(URLError(.timedOut), in: stage, .scripted([.body(Data())]))
         #expect(error.code == .stageFailed && error.stage == stage && error.underlying is URLError)
     }
 
-    @Test func aDecodingErrorOutOfAnOverriddenDecodeIsUndecodable() async throws {
+    @Test func `A decoding error out of an overridden decode is undecodable`() async throws {
         let cause = DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: ""))
         let error = try await Self.error(cause, in: .decode, .scripted([.body(Data())]))
         #expect(error.code == .undecodable && error.underlying is DecodingError)
     }
 
-    @Test func anErrorOfTheDecoderIsUndecodableUnderAnOverriddenDecodeToo() async throws {
+    @Test func `An error of the decoder is undecodable under an overridden decode too`() async throws {
         final class Passing: URLRequestOperation<Int>, @unchecked Sendable {
             override func decode(_ response: TransportResponse) async throws -> Int {
                 try await super.decode(response)
@@ -95,7 +95,7 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
         #expect(error.code == .undecodable && error.underlying is Problem)
     }
 
-    @Test func anErrorThatAnOverrideThrowsInThePlaceOfTheDecodersIsAStageFailure() async throws {
+    @Test func `An error that an override throws in the place of the decoders is a stage failure`() async throws {
         struct Mine: Error {}
         final class Translating: URLRequestOperation<Int>, @unchecked Sendable {
             override func decode(_ response: TransportResponse) async throws -> Int {
@@ -109,7 +109,7 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
         #expect(error.code == .stageFailed && error.stage == .decode && error.underlying is Mine)
     }
 
-    @Test func anErrorThatADecisionPutsInThePlaceOfADecodersIsAStageFailure() async throws {
+    @Test func `An error that a decision puts in the place of a decoders is a stage failure`() async throws {
         var configuration = RequestConfiguration.scripted([.body(Data("text".utf8))])
         configuration.retryDeciders = [RetryDecider { _, _ in .fail(Problem()) }]
         let operation = URLRequestOperation(anyRequest, decoder: .json([Int].self), configuration: configuration)

@@ -13,20 +13,20 @@ import Testing
 
     // MARK: Without a limit
 
-    @Test func withoutQueueAndLimitTheStageRunsOnTheTaskOfTheCaller() async throws {
+    @Test func `Without queue and limit the stage runs on the task of the caller`() async throws {
         let value = try await Place.$name.withValue("here") {
             try await runner.run(.process, limit: nil) { Place.name }
         }
         #expect(value == "here")
     }
 
-    @Test func theErrorOfAStageComesOutAsItIs() async {
+    @Test func `The error of a stage comes out as it is`() async {
         await #expect(throws: Problem.self) { try await runner.run(.process, limit: nil) { throw Problem() } }
         await #expect(throws: Problem.self) { try await runner.run(.process, limit: .seconds(1)) { throw Problem() } }
     }
 
     @Test(arguments: [nil, Duration.seconds(1)])
-    func aStageWithAQueueRunsOnIt(limit: Duration?) async throws {
+    func `A stage with a queue runs on it`(limit: Duration?) async throws {
         let queue = OperationQueue()
         let current = try await runner.run(.process, on: queue, limit: limit) { OperationQueue.current }
         #expect(current === queue)
@@ -34,7 +34,7 @@ import Testing
 
     // MARK: With a limit
 
-    @Test func aStageThatAnswersInTimeLeavesNoSleeper() async throws {
+    @Test func `A stage that answers in time leaves no sleeper`() async throws {
         #expect(try await runner.run(.decode, limit: .seconds(1)) { 7 } == 7)
         // Whoever sleeps next is alone.
         let sleeper = Task { try await clock.sleep(for: .seconds(5)) }
@@ -44,14 +44,14 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func theTaskLocalValuesOfTheCallerHoldInALimitedStage() async throws {
+    @Test func `The task local values of the caller hold in a limited stage`() async throws {
         let value = try await Place.$name.withValue("here") {
             try await runner.run(.process, limit: .seconds(1)) { Place.name }
         }
         #expect(value == "here")
     }
 
-    @Test func aStageThatTakesLongerThanItsLimitFailsAsTimedOutOfThatStage() async {
+    @Test func `A stage that takes longer than its limit fails as timed out of that stage`() async {
         let limited = Task { [runner] in
             try await runner.run(.makeTask, limit: .seconds(2)) { try await ManualClock().sleep(for: .seconds(1)) }
         }
@@ -61,7 +61,7 @@ import Testing
         #expect(error?.code == .timedOut && error?.stage == .makeTask)
     }
 
-    @Test func whatATransferKnowsOutlivesTheLimitThatStopsIt() async {
+    @Test func `What a transfer knows outlives the limit that stops it`() async {
         var runner = runner
         runner.grace = .seconds(60)
         let limited = Task { [runner] in
@@ -78,7 +78,7 @@ import Testing
         #expect(failure?.requestMayHaveBeenProcessed == false && failure?.bodySize == 7)
     }
 
-    @Test func aStageThatNeverAnswersIsAbandonedAtItsLimit() async {
+    @Test func `A stage that never answers is abandoned at its limit`() async {
         let limited = Task { [runner] in
             try await runner.run(.decode, limit: .seconds(2)) {
                 await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -91,7 +91,7 @@ import Testing
         #expect(abandoned.elements == [.decode])
     }
 
-    @Test func aCancelledStageThatIgnoresItIsAbandonedAndItsAnswerDropped() async {
+    @Test func `A cancelled stage that ignores it is abandoned and its answer dropped`() async {
         let begun = Door()
         let mayAnswer = Door()
         let answered = Door()
@@ -111,7 +111,7 @@ import Testing
         await answered.pass()
     }
 
-    @Test func aStageThatAnswersACancelWithAValueIsCancelledAllTheSame() async {
+    @Test func `A stage that answers a cancel with a value is cancelled all the same`() async {
         let begun = Door()
         let limited = Task { [runner] in
             try await runner.run(.process, limit: .seconds(2)) {

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct URLRequestOperationErrorTests {
-    @Test func anErrorOfAStageIsWrappedOnceAndKept() async throws {
+    @Test func `An error of a stage is wrapped once and kept`() async throws {
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.adapters = [RequestAdapter { _ in throw Problem() }]
         let error = try #require(
@@ -13,7 +13,7 @@ import Testing
         #expect(error.attempts.count == 1)
     }
 
-    @Test func anAdapterThatThrowsIsNotRetriedUnlessThePolicyListsItsError() async throws {
+    @Test func `An adapter that throws is not retried unless the policy lists its error`() async throws {
         let calls = Locked(0)
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.adapters = [
@@ -30,14 +30,14 @@ import Testing
         #expect(calls.withLock { $0 } == 5)
     }
 
-    @Test func aRequestErrorOutOfAStageKeepsItsCode() async throws {
+    @Test func `A request error out of a stage keeps its code`() async throws {
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.adapters = [RequestAdapter { _ in throw RequestError(.init("noToken"), stage: .process) }]
         let error = await failure(of: URLRequestOperation(anyRequest, configuration: configuration)) as? RequestError
         #expect(error?.code == .init("noToken"))
     }
 
-    @Test func aRejectedStatusKeepsHeadAndBodyPrefix() async throws {
+    @Test func `A rejected status keeps head and body prefix`() async throws {
         let body = Data(repeating: 7, count: 10_000)
         let configuration = RequestConfiguration.scripted([.status(404, fields: [("X-Why", "gone")], body: body)])
         let error = try #require(
@@ -47,7 +47,7 @@ import Testing
         #expect(error.bodyPrefix == body.prefix(4096))
     }
 
-    @Test func aFailedDecodingKeepsStatusHeadAndBodyPrefix() async throws {
+    @Test func `A failed decoding keeps status head and body prefix`() async throws {
         let body = Data("<html>".utf8) + Data(repeating: 0x20, count: 5000)
         let configuration = RequestConfiguration.scripted([.status(201, fields: [("X-A", "1")], body: body)])
         let operation = URLRequestOperation(anyRequest, decoder: .json([String].self), configuration: configuration)
@@ -58,7 +58,7 @@ import Testing
         #expect(error.underlying is DecodingError)
     }
 
-    @Test func aFailedTransferKeepsItsHead() async throws {
+    @Test func `A failed transfer keeps its head`() async throws {
         let head = ResponseHead(status: 200, url: anyRequest.url!, fields: [("X-A", "1")])
         var configuration = RequestConfiguration.scripted([
             .failure(TransferFailure(RequestError(.truncatedBody, stage: .transfer), head: head, phase: .body))
@@ -68,7 +68,7 @@ import Testing
         #expect(error?.code == .truncatedBody && error?.head?.field("X-A") == "1")
     }
 
-    @Test func theErrorTellsEveryAttempt() async throws {
+    @Test func `The error tells every attempt`() async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.status(503), .error(.connectionLost), .status(500)])
         configuration.clock = clock
@@ -89,7 +89,7 @@ import Testing
         #expect(operation.attempts.count == 3)
     }
 
-    @Test func theDescriptionNamesNoQueryFieldOrBody() async throws {
+    @Test func `The description names no query field or body`() async throws {
         let configuration = RequestConfiguration.scripted([
             .status(404, fields: [("X-Token", "hush")], body: Data("hush".utf8))
         ])
@@ -105,7 +105,9 @@ import Testing
     ]
 
     @Test(arguments: [0, 1])
-    func anErrorOfATransportThatAnAdapterThrowsIsAFailureOfTheStageAndNotRetried(index: Int) async throws {
+    func `An error of a transport that an adapter throws is a failure of the stage and not retried`(index: Int)
+        async throws
+    {
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.retryPolicy.backoff = .constant(.zero)
         configuration.adapters = [RequestAdapter { _ in throw Self.foreign[index] }]
@@ -116,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func anErrorOfATransportThatADecoderThrowsIsUndecodableAndNotRetried(index: Int) async throws {
+    func `An error of a transport that a decoder throws is undecodable and not retried`(index: Int) async throws {
         var configuration = RequestConfiguration.scripted([.body(Data("text".utf8))])
         configuration.retryPolicy.backoff = .constant(.zero)
         let operation = URLRequestOperation(
@@ -127,7 +129,7 @@ import Testing
         #expect(error.head?.status == 200 && error.bodyPrefix == Data("text".utf8))
     }
 
-    @Test func aURLErrorThatTheValidationThrowsIsAFailureOfTheStage() async throws {
+    @Test func `A URL error that the validation throws is a failure of the stage`() async throws {
         var configuration = RequestConfiguration.scripted([.body(Data("text".utf8))])
         configuration.retryPolicy.backoff = .constant(.zero)
         configuration.validation = ResponseValidation { _ in throw URLError(.networkConnectionLost) }
@@ -137,7 +139,7 @@ import Testing
         #expect(error.underlying is URLError && error.head?.status == 200)
     }
 
-    @Test func aURLErrorThatAConsumerThrowsIsAFailureOfTheStageAndNotRetried() async throws {
+    @Test func `A URL error that a consumer throws is a failure of the stage and not retried`() async throws {
         final class Streaming: URLRequestOperation<Data>, @unchecked Sendable {
             override func makeTask(for request: URLRequest) async throws -> TransportTask {
                 .stream(request) { _ in throw URLError(.networkConnectionLost) }
@@ -151,14 +153,14 @@ import Testing
         #expect(error.underlying is URLError)
     }
 
-    @Test func aURLErrorOfADecisionIsAFailureOfTheStage() async throws {
+    @Test func `A URL error of a decision is a failure of the stage`() async throws {
         let operation = Staged(.scripted([.error(.connectionLost)]))
         operation.decisions = { _ in .fail(URLError(.timedOut)) }
         let error = try #require(await failure(of: operation) as? RequestError)
         #expect(error.code == .stageFailed && error.underlying is URLError)
     }
 
-    @Test func aURLErrorThatATransportThrowsGetsItsCodeAndIsRetried() async throws {
+    @Test func `A URL error that a transport throws gets its code and is retried`() async throws {
         var configuration = RequestConfiguration.scripted([.failure(URLError(.timedOut))])
         configuration.retryPolicy = RetryPolicy(maximumRetries: 1, backoff: .constant(.zero))
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -166,7 +168,7 @@ import Testing
         #expect(error.code == .timedOut && error.underlying is URLError && error.attempts.count == 2)
     }
 
-    @Test func aCancelledURLErrorOfAStageCancels() async {
+    @Test func `A cancelled URL error of a stage cancels`() async {
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.adapters = [RequestAdapter { _ in throw URLError(.cancelled) }]
         let operation = URLRequestOperation(anyRequest, configuration: configuration)

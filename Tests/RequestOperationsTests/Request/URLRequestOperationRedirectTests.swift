@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct URLRequestOperationRedirectTests {
-    @Test func aRedirectIsFollowedAndOnlyTheLastHeadIsValidated() async throws {
+    @Test func `A redirect is followed and only the last head is validated`() async throws {
         let transport = ScriptedTransport([
             .status(302, fields: [("Location", "/next?a=1")]), .body(Data("x".utf8)),
         ])
@@ -17,7 +17,7 @@ import Testing
         #expect(operation.attempts.first?.redirects.map(\.absoluteString) == ["http://example.invalid/next?a=1"])
     }
 
-    @Test func aPostThatWasRedirectedIsNotSentAgainWhenTheNextHopFails() async throws {
+    @Test func `A post that was redirected is not sent again when the next hop fails`() async throws {
         var request = anyRequest
         request.httpMethod = "POST"
         let transport = ScriptedTransport([.status(303, fields: [("Location", "/next")]), .error(.cannotConnect)])
@@ -26,7 +26,7 @@ import Testing
         #expect(transport.requests.map(\.httpMethod) == ["POST", "GET"])
     }
 
-    @Test func credentialsAreNotSentToAnotherOrigin() async throws {
+    @Test func `Credentials are not sent to another origin`() async throws {
         let transport = ScriptedTransport([
             .status(307, fields: [("Location", "http://other.invalid/")]), .body(Data()),
         ])
@@ -38,7 +38,7 @@ import Testing
         #expect(transport.requests.last?.allHTTPHeaderFields == ["X-Kept": "secret"])
     }
 
-    @Test func aPolicyWithoutRedirectsTakesThemAsResponses() async throws {
+    @Test func `A policy without redirects takes them as responses`() async throws {
         var configuration = RequestConfiguration.scripted([.status(302, fields: [("Location", "/next")])])
         configuration.redirects = .none
         let error = await failure(of: URLRequestOperation(anyRequest, configuration: configuration)) as? RequestError

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct URLRequestOperationRetryTests {
-    @Test func aPostThatMayHaveBeenProcessedIsNotSentAgain() async throws {
+    @Test func `A post that may have been processed is not sent again`() async throws {
         var request = anyRequest
         request.httpMethod = "POST"
         let transport = ScriptedTransport([.error(.connectionLost), .body(Data())])
@@ -11,7 +11,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aPostThatSurelyWasNotSentIsSentAgain() async throws {
+    @Test func `A post that surely was not sent is sent again`() async throws {
         var request = anyRequest
         request.httpMethod = "POST"
         let transport = ScriptedTransport([.error(.cannotConnect), .body(Data())])
@@ -21,7 +21,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aBodyStreamThatCannotBeReopenedIsNotRetriedAndSaysSo() async throws {
+    @Test func `A body stream that cannot be reopened is not retried and says so`() async throws {
         var request = anyRequest
         request.httpBodyStream = InputStream(data: Data("x".utf8))
         let error = await failure(of: URLRequestOperation(request, configuration: .scripted([.status(503)])))
@@ -29,14 +29,14 @@ import Testing
         #expect(((error as? RequestError)?.underlying as? RequestError)?.code == .unacceptableStatus)
     }
 
-    @Test func aDecisionCanReplaceTheError() async throws {
+    @Test func `A decision can replace the error`() async throws {
         let operation = Staged(.scripted([.status(404)]))
         operation.decisions = { _ in .fail(RequestError(.init("mine"), stage: .validate)) }
         let error = await failure(of: operation) as? RequestError
         #expect(error?.code == .init("mine") && error?.attempts.count == 1)
     }
 
-    @Test func aDecisionCanReplaceTheRequest() async throws {
+    @Test func `A decision can replace the request`() async throws {
         let transport = ScriptedTransport([.status(401), .body(Data())])
         let operation = Staged(.over(transport))
         operation.decisions = { failure in
@@ -49,7 +49,7 @@ import Testing
         #expect(operation.request.url?.host == "other.invalid")
     }
 
-    @Test func aDecisionCanRestartTheBackoff() async throws {
+    @Test func `A decision can restart the backoff`() async throws {
         let steps = Collector<Int>()
         let operation = Staged(.scripted([.status(500), .status(500), .status(500), .body(Data("x".utf8))]))
         operation.decisions = { failure in
@@ -60,7 +60,7 @@ import Testing
         #expect(steps.elements == [1, 2, 1])
     }
 
-    @Test func theDecisionSeesWhatFailed() async throws {
+    @Test func `The decision sees what failed`() async throws {
         let failures = Collector<AttemptFailure>()
         let operation = Staged(.scripted([.status(429, fields: [("Retry-After", "7")]), .body(Data("x".utf8))]))
         operation.decisions = { failure in
@@ -74,7 +74,7 @@ import Testing
         #expect(failure.retryAfter == .seconds(7))
     }
 
-    @Test func retryNowEndsTheWait() async throws {
+    @Test func `Retry now ends the wait`() async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data("x".utf8))])
         configuration.clock = clock
@@ -87,7 +87,7 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .retryNow)
     }
 
-    @Test func anEarlyRetryObserverEndsTheWait() async throws {
+    @Test func `An early retry observer ends the wait`() async throws {
         struct Immediate: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws {}
         }
@@ -99,7 +99,7 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .observer("Immediate"))
     }
 
-    @Test func anObserverThatThrowsLeavesTheRace() async throws {
+    @Test func `An observer that throws leaves the race`() async throws {
         struct Broken: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws { throw Problem() }
         }
@@ -116,7 +116,7 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .backoff)
     }
 
-    @Test func retryAfterTakesThePlaceOfTheBackoff() async throws {
+    @Test func `Retry after takes the place of the backoff`() async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([
             .status(503, fields: [("Retry-After", "120")]), .body(Data()),

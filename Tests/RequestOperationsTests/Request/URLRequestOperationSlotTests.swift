@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct URLRequestOperationSlotTests {
-    @Test func aRequestInBackoffHoldsNoSlot() async throws {
+    @Test func `A request in backoff holds no slot`() async throws {
         let clock = ManualClock()
         let limiter = RequestLimiter(total: 1)
         var waiting = RequestConfiguration.scripted([.status(503), .body(Data())])
@@ -20,7 +20,7 @@ import Testing
         _ = try await first.value
     }
 
-    @Test func theDecoderHoldsNoSlot() async throws {
+    @Test func `The decoder holds no slot`() async throws {
         let limiter = RequestLimiter(total: 1)
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.limiter = limiter
@@ -30,7 +30,7 @@ import Testing
         #expect(count == 0)
     }
 
-    @Test func aRedirectToAnotherHostNeverHoldsTwoSlots() async throws {
+    @Test func `A redirect to another host never holds two slots`() async throws {
         let limiter = RequestLimiter(total: 1)
         var configuration = RequestConfiguration.scripted([
             .status(302, fields: [("Location", "http://other.invalid/")]), .body(Data("x".utf8)),

@@ -5,13 +5,13 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct URLRequestOperationTests {
     // MARK: Stages
 
-    @Test func theStagesRunInTheirOrder() async throws {
+    @Test func `The stages run in their order`() async throws {
         let operation = Staged(.scripted([.body(Data("x".utf8))]))
         _ = try await run(operation)
         #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "validate 1 bytes", "decode 1"])
     }
 
-    @Test func afterAFailedAttemptTheDecisionIsAskedAndAllStagesRunAgain() async throws {
+    @Test func `After a failed attempt the decision is asked and all stages run again`() async throws {
         let operation = Staged(.scripted([.status(503), .body(Data("x".utf8))]))
         operation.decisions = { _ in .retry(after: .zero) }
         _ = try await run(operation)
@@ -22,7 +22,7 @@ import Testing
             ])
     }
 
-    @Test func everyAttemptIsProcessedFromTheOriginalRequest() async throws {
+    @Test func `Every attempt is processed from the original request`() async throws {
         let transport = ScriptedTransport([.status(503), .status(503), .body(Data())])
         var configuration = RequestConfiguration.over(transport)
         configuration.retryPolicy.backoff = .constant(.zero)
@@ -31,7 +31,7 @@ import Testing
         #expect(transport.requests.map { $0.value(forHTTPHeaderField: "X-Added") } == ["once", "once", "once"])
     }
 
-    @Test func aTokenIsFreshAtEveryAttempt() async throws {
+    @Test func `A token is fresh at every attempt`() async throws {
         let transport = ScriptedTransport([.status(503), .body(Data())])
         var configuration = RequestConfiguration.over(transport)
         configuration.retryPolicy.backoff = .constant(.zero)
@@ -48,7 +48,7 @@ import Testing
         #expect(transport.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer t1", "Bearer t2"])
     }
 
-    @Test func adaptersRunInTheirOrder() async throws {
+    @Test func `Adapters run in their order`() async throws {
         let transport = ScriptedTransport([.body(Data())])
         var configuration = RequestConfiguration.over(transport)
         configuration.adapters = ["a", "b", "c"].map { letter in
@@ -58,7 +58,7 @@ import Testing
         #expect(transport.requests.first?.value(forHTTPHeaderField: "X") == "abc")
     }
 
-    @Test func aDependentOperationTakesItsInputInProcess() async throws {
+    @Test func `A dependent operation takes its input in process`() async throws {
         let transport = ScriptedTransport([.body(Data("42".utf8)), .body(Data())])
         let first = URLRequestOperation(anyRequest, decoder: .string, configuration: .over(transport))
         let second = Dependent(first, configuration: .over(transport))
@@ -70,7 +70,7 @@ import Testing
         #expect(transport.requests.last?.url?.lastPathComponent == "42")
     }
 
-    @Test func aCustomTaskIsCarriedOutByItsClosure() async throws {
+    @Test func `A custom task is carried out by its closure`() async throws {
         final class Custom: URLRequestOperation<Data>, @unchecked Sendable {
             override func makeTask(for request: URLRequest) async throws -> TransportTask {
                 .custom(request) { task, transport, onHead in
@@ -88,7 +88,7 @@ import Testing
     // MARK: Queues of stages
 
     @Test(arguments: UserStage.allCases)
-    func aStageRunsOnItsQueueOverriddenOrNot(_ stage: UserStage) async throws {
+    func `A stage runs on its queue overridden or not`(_ stage: UserStage) async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data("x".utf8))])
@@ -99,7 +99,7 @@ import Testing
         #expect(operation.queues.withLock { $0.first { $0.key.rawValue == stage.rawValue } }?.value === queue)
     }
 
-    @Test func aQueueThatDropsTheWorkEndsTheOperationAsCancelled() async throws {
+    @Test func `A queue that drops the work ends the operation as cancelled`() async throws {
         final class Dropping: OperationQueue, @unchecked Sendable {
             override func addOperation(_ operation: Operation) {}
         }
@@ -110,7 +110,7 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func theOperationsOwnQueueOfWidthOneCanRunItsStages() async throws {
+    @Test func `The operations own queue of width one can run its stages`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
@@ -121,7 +121,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func theOperationsOwnQueueOfWidthOneCanRunWhatItsTransportRunsOnIt() async throws {
+    @Test func `The operations own queue of width one can run what its transport runs on it`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         var configuration = RequestConfiguration.default
@@ -131,7 +131,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func anOperationMadeInAnotherOneHasNoPlaceInTheQueueOfThat() async throws {
+    @Test func `An operation made in another one has no place in the queue of that`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let seen = Locked<OperationQueue?>(nil)
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: Events
 
-    @Test func eventsTellEveryStepInOrder() async throws {
+    @Test func `Events tell every step in order`() async throws {
         let events = Collector<String>()
         var configuration = RequestConfiguration.scripted([
             .status(302, fields: [("Location", "/next")]), .status(503), .body(Data("x".utf8)),
@@ -165,7 +165,7 @@ import Testing
             ])
     }
 
-    @Test func aRedirectToAnotherHostIsToldBeforeTheWaitForItsSlot() async throws {
+    @Test func `A redirect to another host is told before the wait for its slot`() async throws {
         let events = Collector<String>()
         var configuration = RequestConfiguration.scripted([
             .status(302, fields: [("Location", "http://other.invalid/")]), .body(Data("x".utf8)),
@@ -180,7 +180,7 @@ import Testing
             ])
     }
 
-    @Test func aRequestThatIsProcessedAgainTellsOfBothItsWaitsForASlot() async throws {
+    @Test func `A request that is processed again tells of both its waits for a slot`() async throws {
         let events = Collector<String>()
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
         configuration.limiter = RequestLimiter(total: 1)
@@ -193,7 +193,7 @@ import Testing
             ])
     }
 
-    @Test func theIdentityIsTheSameForAllAttemptsAndForNoOtherRequest() async throws {
+    @Test func `The identity is the same for all attempts and for no other request`() async throws {
         let ids = Collector<RequestID>()
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data())])
         configuration.retryPolicy.backoff = .constant(.zero)
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: Task-local values
 
-    @Test func taskLocalValuesOfTheInitHoldInEveryStage() async throws {
+    @Test func `Task local values of the init hold in every stage`() async throws {
         let operation = Place.$name.withValue("init") { Staged(.scripted([.status(500), .body(Data("x".utf8))])) }
         operation.decisions = { _ in .retry(after: .zero) }
         _ = try await run(operation)

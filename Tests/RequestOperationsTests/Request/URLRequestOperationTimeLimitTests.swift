@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct URLRequestOperationTimeLimitTests {
-    @Test func aTransferThatOutlivesItsLimitTouchesNoLaterAttempt() async throws {
+    @Test func `A transfer that outlives its limit touches no later attempt`() async throws {
         let clock = ManualClock()
         let late = Door()
         let transport = ScriptedTransport([
@@ -34,7 +34,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func aDeadlineThatPassedInTheQueueFailsWithoutSending() async throws {
+    @Test func `A deadline that passed in the queue fails without sending`() async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport([.body(Data())])
         var configuration = RequestConfiguration.over(transport)
@@ -50,7 +50,7 @@ import Testing
         #expect(error.code == .timedOut && transport.requests.isEmpty)
     }
 
-    @Test func theDeadlineBeginsWhenTheDependenciesHaveFinished() async throws {
+    @Test func `The deadline begins when the dependencies have finished`() async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
         configuration.clock = clock
@@ -70,7 +70,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func whoReadsTheReadinessOfAnOperationInNoQueueStartsTheTimeOfItsDeadline() async {
+    @Test func `Who reads the readiness of an operation in no queue starts the time of its deadline`() async {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
         configuration.clock = clock
@@ -85,7 +85,7 @@ import Testing
 
     /// `nil` stands for the transfer.
     @Test(arguments: [UserStage.process, .makeTask, .validate, .decode, nil])
-    func aLimitedStageThatIgnoresACancelIsToldOnce(stage: UserStage?) async throws {
+    func `A limited stage that ignores a cancel is told once`(stage: UserStage?) async throws {
         let told = Collector<RequestID>()
         let ended = Collector<RequestID>()
         let deaf = Deaf()
@@ -117,7 +117,7 @@ import Testing
         #expect(each.count == 20 && each.values.allSatisfy { $0 == (stage == nil ? 2 : 1) })
     }
 
-    @Test func anAttemptLongerThanItsLimitFailsAndIsRetried() async throws {
+    @Test func `An attempt longer than its limit fails and is retried`() async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.stall, .body(Data("x".utf8))])
         configuration.clock = clock
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: UserStage.allCases)
-    func aStageThatNeverAnswersFailsAtItsLimit(_ stage: UserStage) async throws {
+    func `A stage that never answers fails at its limit`(_ stage: UserStage) async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted(
             stage == .retryDecision ? [.status(500)] : [.body(Data("x".utf8))])
@@ -147,7 +147,7 @@ import Testing
         #expect(error.code == .timedOut && error.stage.rawValue == stage.rawValue)
     }
 
-    @Test func theDeadlineEndsWaitsAndAllElse() async throws {
+    @Test func `The deadline ends waits and all else`() async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport([.status(503), .stall])
         var configuration = RequestConfiguration.over(transport)
@@ -165,7 +165,7 @@ import Testing
         #expect(!operation.isCancelled)
     }
 
-    @Test func aDependencyThatARequestGetsWhileItIsHeldBackRestartsItsDeadline() async throws {
+    @Test func `A dependency that a request gets while it is held back restarts its deadline`() async throws {
         let clock = ManualClock()
         var configuration = RequestConfiguration.scripted([.body(Data())])
         configuration.clock = clock
@@ -186,7 +186,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aRetryThatCouldOnlyBeginAfterTheDeadlineIsNotWaitedFor() async throws {
+    @Test func `A retry that could only begin after the deadline is not waited for`() async throws {
         var configuration = RequestConfiguration.scripted([.status(503)])
         configuration.clock = ManualClock()
         configuration.deadline = .seconds(10)

@@ -42,12 +42,12 @@ import Testing
         return waits.elements.dropFirst(number - 1).first
     }
 
-    @Test func aBackoff() async throws {
+    @Test func `A backoff`() async throws {
         let wait = try await wait { _ in }
         #expect(wait == Wait(delay: .seconds(1), reason: .backoff))
     }
 
-    @Test func aBudgetWithoutRoom() async throws {
+    @Test func `A budget without room`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
         #expect(budget.draw(to: url) != nil)
         let wait = try await wait(number: 2) {
@@ -57,7 +57,7 @@ import Testing
         #expect(wait == Wait(delay: .seconds(10), reason: .budget))
     }
 
-    @Test func aBudgetIsAskedWhenTheBackoffIsOver() async throws {
+    @Test func `A budget is asked when the backoff is over`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
         #expect(budget.draw(to: url) != nil)
         let wait = try await wait {
@@ -67,12 +67,12 @@ import Testing
         #expect(wait == Wait(delay: .seconds(60), reason: .backoff))
     }
 
-    @Test func aRetryAfterOfTheResponse() async throws {
+    @Test func `A retry after of the response`() async throws {
         let wait = try await wait([.status(503, fields: [("Retry-After", "9")])]) { _ in }
         #expect(wait == Wait(delay: .seconds(9), reason: .retryAfter))
     }
 
-    @Test func aRetryAfterThatAnotherRequestWasTold() async throws {
+    @Test func `A retry after that another request was told`() async throws {
         let table = KnownSilences(clock: clock)
         let wait = try await wait([
             .dynamic { [url] _ in
@@ -83,27 +83,27 @@ import Testing
         #expect(wait?.reason == .retryAfter && wait?.delay ?? .zero >= .seconds(9))
     }
 
-    @Test func aRetryAfterBeforeAFirstAttempt() async throws {
+    @Test func `A retry after before a first attempt`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(9), for: url)
         let wait = try await wait { $0.use(table) }
         #expect(wait?.reason == .retryAfter && wait?.delay ?? .zero >= .seconds(9))
     }
 
-    @Test func anOpenCircuit() async throws {
+    @Test func `An open circuit`() async throws {
         let breaker = KnownBreaker(minimumThroughput: 1, clock: clock)
         try breaker.admit(url).settle(.failed)
         let wait = try await wait { $0.use(breaker) }
         #expect(wait == Wait(delay: .seconds(6), reason: .circuit))
     }
 
-    @Test func theTextOfTheEventSaysIt() {
+    @Test func `The text of the event says it`() {
         var event = RequestEvent(id: RequestID(), step: .waits(.seconds(9)))
         event.waitReason = .retryAfter
         #expect(event.description == "request \(event.id): waits 9.0 seconds (Retry-After)")
     }
 
-    @Test func aDecisionOfOnesOwnCountsAsABackoff() async throws {
+    @Test func `A decision of ones own counts as a backoff`() async throws {
         let wait = try await wait([.status(503, fields: [("Retry-After", "9")])]) {
             $0.retryDeciders = [RetryDecider { _, _ in .retry(after: .seconds(7)) }]
         }

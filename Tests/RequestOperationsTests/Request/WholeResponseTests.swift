@@ -7,7 +7,7 @@ import Testing
 struct WholeResponseTests {
     // MARK: validate(_ response:)
 
-    @Test func aWholeResponseIsJudgedAfterItsHeadAndBeforeItsValue() async throws {
+    @Test func `A whole response is judged after its head and before its value`() async throws {
         let operation = Staged(.scripted([.body(Data("body".utf8))]))
         _ = try await run(operation)
         #expect(
@@ -15,13 +15,13 @@ struct WholeResponseTests {
                 == ["process", "makeTask", "validate 200", "validate 4 bytes", "decode 4"])
     }
 
-    @Test func aResponseWhoseHeadWasRejectedIsNotJudgedAgain() async {
+    @Test func `A response whose head was rejected is not judged again`() async {
         let operation = Staged(.scripted([.status(404)]))
         _ = await failure(of: operation)
         #expect(operation.calls.elements == ["process", "makeTask", "validate 404", "decide 1"])
     }
 
-    @Test func whatABodyRejectsIsRetriedAsThePolicyDecides() async throws {
+    @Test func `What a body rejects is retried as the policy decides`() async throws {
         let transport = ScriptedTransport([.body(Data("busy".utf8)), .body(Data("done".utf8))])
         let operation = Picky(.over(transport)) { response in
             if response.body == Data("busy".utf8) { throw RequestError(.unacceptableStatus, stage: .validate) }
@@ -32,21 +32,21 @@ struct WholeResponseTests {
         #expect((operation.attempts[0].error as? RequestError)?.bodyPrefix == Data("busy".utf8))
     }
 
-    @Test func anErrorOfYoursFailsTheStage() async throws {
+    @Test func `An error of yours fails the stage`() async throws {
         let operation = Picky(.scripted([.body(Data("x".utf8))])) { _ in throw Refusal() }
         let error = try #require(await failure(of: operation) as? RequestError)
         #expect(error.code == .stageFailed && error.stage == .validate && error.underlying is Refusal)
         #expect(error.head?.status == 200)
     }
 
-    @Test func aCancelInItEndsTheOperationAsCancelled() async {
+    @Test func `A cancel in it ends the operation as cancelled`() async {
         let operation = Picky(.scripted([.body(Data("x".utf8))])) { _ in throw CancellationError() }
         #expect(await failure(of: operation) is CancellationError)
     }
 
     // MARK: The last response
 
-    @Test func theResponseOfAFinishedOperationHasHeadSizeAndNoBody() async throws {
+    @Test func `The response of a finished operation has head size and no body`() async throws {
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data("body".utf8))])
         configuration.retryPolicy.backoff = .constant(.zero)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -56,13 +56,13 @@ struct WholeResponseTests {
         #expect(response.head.status == 200 && response.bodySize == 4 && response.body.isEmpty)
     }
 
-    @Test func theResponseOfAFailedOperationIsTheRejectedOne() async throws {
+    @Test func `The response of a failed operation is the rejected one`() async throws {
         let operation = URLRequestOperation(anyRequest, configuration: .scripted([.status(404)]))
         _ = await failure(of: operation)
         #expect(operation.response?.head.status == 404)
     }
 
-    @Test func anOperationThatNobodyAnsweredHasNoResponse() async {
+    @Test func `An operation that nobody answered has no response`() async {
         var configuration = RequestConfiguration.scripted([.error(.cannotConnect)])
         configuration.retryPolicy = .none
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -70,7 +70,7 @@ struct WholeResponseTests {
         #expect(operation.response == nil)
     }
 
-    @Test func theResponseHasTheTimingsOfItsTransfer() async throws {
+    @Test func `The response has the timings of its transfer`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .text("text"))
         let operation = URLRequestOperation(server.url)
@@ -81,7 +81,7 @@ struct WholeResponseTests {
 
     // MARK: Dates
 
-    @Test func theDatesOfTheOperationAndItsAttemptsAreThoseOfTheSystem() async throws {
+    @Test func `The dates of the operation and its attempts are those of the system`() async throws {
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data())])
         configuration.retryPolicy.backoff = .constant(.zero)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -94,7 +94,7 @@ struct WholeResponseTests {
 
     // MARK: Initialisers
 
-    @Test func aURLAndADecoderMakeAnOperation() async throws {
+    @Test func `A URL and a decoder make an operation`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .text("text"))
         #expect(try await run(URLRequestOperation(server.url, decoder: .string)) == "text")

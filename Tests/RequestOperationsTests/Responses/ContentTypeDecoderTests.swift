@@ -19,18 +19,18 @@ import Testing
         ("a=b", "application/x-www-form-urlencoded"),
         ("<plist version=\"1.0\"><dict><key>a</key><string>b</string></dict></plist>", "application/x-plist"),
     ])
-    func aValueIsDecodedAsItsTypeSays(_ body: String, _ type: String) async throws {
+    func `A value is decoded as its type says`(_ body: String, _ type: String) async throws {
         #expect(try await decode(.byContentType([String: String].self), body, type) == ["a": "b"])
     }
 
     @Test(arguments: ["text/html", "image/png", "nonsense", nil])
-    func anotherTypeIsAnError(_ type: String?) async throws {
+    func `Another type is an error`(_ type: String?) async throws {
         await #expect { try await decode(.byContentType([String: String].self), "x", type) } throws: {
             ($0 as? RequestError)?.code == .unacceptableContentType
         }
     }
 
-    @Test func theMostPreciseRangeCounts() async throws {
+    @Test func `The most precise range counts`() async throws {
         func constant(_ text: String) -> ResponseDecoder<String> { ResponseDecoder { _ in text } }
         let decoder = ResponseDecoder<String>.byContentType([
             "*/*": constant("any"), "text/*": constant("text"), "text/plain": constant("plain"),
@@ -42,16 +42,16 @@ import Testing
         #expect(try await decode(decoder, "", "image/png") == "any")
     }
 
-    @Test func whatIsForAllOthersTakesAnyType() async throws {
+    @Test func `What is for all others takes any type`() async throws {
         let decoder = ResponseDecoder<String>.byContentType([:], otherwise: .string)
         #expect(try await decode(decoder, "x", nil) == "x")
     }
 
-    @Test func anEmptyBodyWithoutATypeIsAnEmptyValue() async throws {
+    @Test func `An empty body without a type is an empty value`() async throws {
         #expect(try await decode(.byContentType([String: String]?.self), "", nil) == nil)
     }
 
-    @Test func aFormIsDecoded() async throws {
+    @Test func `A form is decoded`() async throws {
         #expect(try await decode(.form([String: Int].self), "a=1", nil) == ["a": 1])
         #expect(try await decode(.form([String: Int].self), "", nil) == [:])
     }

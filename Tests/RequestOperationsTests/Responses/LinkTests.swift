@@ -24,7 +24,7 @@ import Testing
         ("<//[::1]:80/b c>; rel=next", "http://[::1]:80/b%20c"),
         ("<2>; REL=next", "http://a.example/list/2"), (#"<2>; title="a"; rel=next; ; "#, "http://a.example/list/2"),
     ])
-    func aLinkIsRead(_ value: String, _ expected: String) throws {
+    func `A link is read`(_ value: String, _ expected: String) throws {
         #expect(try target(value) == expected)
     }
 
@@ -33,17 +33,17 @@ import Testing
         #"<2>; rel=next; anchor="/x""#,
         "<2>; rel=nextpage", #"<2>; rev="next""#,
     ])
-    func anythingElseIsNone(_ value: String) throws {
+    func `Anything else is none`(_ value: String) throws {
         #expect(try target(value) == nil)
     }
 
-    @Test func severalFieldsAreOneList() throws {
+    @Test func `Several fields are one list`() throws {
         let links = try head("<1>; rel=prev", "broken", "<2>; rel=next, <3>").links
         #expect(links.map(\.target.lastPathComponent) == ["1", "2", "3"])
         #expect(links.map(\.relations) == [["prev"], ["next"], []])
     }
 
-    @Test func parametersAreReadAndDecoded() throws {
+    @Test func `Parameters are read and decoded`() throws {
         let link = try #require(
             try head(#"<2>; rel=next; title="a\"b"; Title=c; hreflang=de; title*=UTF-8'de'n%c3%a4chstes"#).links.first)
         #expect(link.parameters["title"] == "nächstes" && link.parameters["hreflang"] == "de")

@@ -15,7 +15,7 @@ import Testing
         return OperationQueue().pages(of: request, decoder: .json([Int].self))
     }
 
-    @Test func theyFollowTheLinkToTheNext() async throws {
+    @Test func `They follow the link to the next`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/list?n=1", page("[1,2]", next: "?n=2"))
         server.route("/list?n=2", page("[3]", next: "/end"))
@@ -27,7 +27,7 @@ import Testing
         #expect(server.requests.allSatisfy { $0.field("X-Kept") == "a" })
     }
 
-    @Test func oneIsRequestedWhenItIsAskedFor() async throws {
+    @Test func `One is requested when it is asked for`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/list", page("[1]", next: "?n=2"))
         var iterator = pages(server).makeAsyncIterator()
@@ -36,7 +36,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func oneThatFailsEndsThem() async throws {
+    @Test func `One that fails ends them`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/list?n=1", page("[1]", next: "?n=2"))
         server.route("/list?n=2", .status(404))
@@ -46,7 +46,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func aCircleIsAnError() async throws {
+    @Test func `A circle is an error`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/list", page("[1]", next: "?n=1"))
         var iterator = pages(server).makeAsyncIterator()
@@ -55,7 +55,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func anotherOriginIsAnErrorAndSeesNothing() async throws {
+    @Test func `Another origin is an error and sees nothing`() async throws {
         let server = try await LoopbackServer.start()
         let other = try await LoopbackServer.start()
         server.route("/list", page("[1]", next: other.url.absoluteString))
@@ -87,7 +87,7 @@ import Testing
         return (pages.makeAsyncIterator(), [server, other])
     }
 
-    @Test func theyGoOnWhereARedirectLedWithoutCredentials() async throws {
+    @Test func `They go on where a redirect led without credentials`() async throws {
         var (iterator, servers) = try await redirectedPages()
         var values: [[Int]] = []
         while let page = try await iterator.next() { values.append(page) }
@@ -95,7 +95,7 @@ import Testing
         #expect(servers[1].requests.allSatisfy { $0.field("Authorization") == nil && $0.field("X-Kept") == "a" })
     }
 
-    @Test func atAnotherHostNoAdapterAddsCredentials() async throws {
+    @Test func `At another host no adapter adds credentials`() async throws {
         var (iterator, servers) = try await redirectedPages(
             toHost: "localhost", adapters: [.bearerToken { "credential" }])
         #expect(try await iterator.next() == [1])
@@ -103,7 +103,7 @@ import Testing
         #expect(servers[1].requests.count == 1)
     }
 
-    @Test func anEndpointHasThemToo() async throws {
+    @Test func `An endpoint has them too`() async throws {
         struct List: Endpoint {
             typealias Response = [Int]
             let path = "list"

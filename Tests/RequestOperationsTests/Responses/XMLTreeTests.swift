@@ -7,7 +7,7 @@ import Testing
         try XMLTree(parsing: Data(text.utf8))
     }
 
-    @Test func elementsAttributesAndTextAreRead() throws {
+    @Test func `Elements attributes and text are read`() throws {
         let tree = try tree(
             """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -19,17 +19,17 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "<a>", "<a></b>", "<a/><b/>", "<a>\u{0}</a>", "<a b=c/>"])
-    func whatIsNoDocumentIsAnError(_ text: String) {
+    func `What is no document is an error`(_ text: String) {
         #expect(throws: (any Error).self) { try tree(text) }
     }
 
-    @Test func oneThatIsNestedTooDeeplyIsAnError() {
+    @Test func `One that is nested too deeply is an error`() {
         let depth = 5000
         let text = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         #expect(throws: (any Error).self) { try tree(text) }
     }
 
-    @Test func entitiesOfFilesAreNotLoaded() {
+    @Test func `Entities of files are not loaded`() {
         let text = #"<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><a>&e;</a>"#
         let read = try? tree(text)
         #expect(read?.text.contains("root") != true)
@@ -39,24 +39,24 @@ import Testing
         #"<!DOCTYPE r [<!ENTITY a "xyz">]><r>1&a;2</r>"#, #"<?xml version="1.0"?><!-- [ --><!DOCTYPE r [ ]><r/>"#,
         #"<!DOCTYPE r SYSTEM "a>b" [<!ENTITY a "xyz">]><r>1&a;2</r>"#,
     ])
-    func aDocumentWithEntitiesOfItsOwnIsRefused(_ text: String) {
+    func `A document with entities of its own is refused`(_ text: String) {
         #expect(throws: XMLTree.Unreadable.internalSubset) { try tree(text) }
         #expect(throws: XMLTree.Unreadable.internalSubset) {
             try XMLTree(parsing: #require(text.data(using: .utf16)))
         }
     }
 
-    @Test func aDocumentTypeWithoutDeclarationsIsNoMatter() throws {
+    @Test func `A document type without declarations is no matter`() throws {
         #expect(try tree(#"<!DOCTYPE r PUBLIC "p" '[u>'><r>[t]</r>"#).text == "[t]")
         #expect(try tree("<r><![CDATA[<!DOCTYPE r [ ]>]]></r>").text == "<!DOCTYPE r [ ]>")
     }
 
-    @Test func anEntityThatIsNotKnownIsAnErrorAndNotLost() {
+    @Test func `An entity that is not known is an error and not lost`() {
         #expect(throws: (any Error).self) { try tree(#"<!DOCTYPE r SYSTEM "u"><r>1&nbsp;2</r>"#) }
         #expect(throws: (any Error).self) { try tree("<r>1&nbsp;2</r>") }
     }
 
-    @Test func aPrefixNeedNotBeDeclared() throws {
+    @Test func `A prefix need not be declared`() throws {
         let tree = try tree(#"<x:a y:b="1"><x:c/></x:a>"#)
         #expect(tree.name == "x:a" && tree[attribute: "y:b"] == "1" && tree.child("x:c") != nil)
     }
@@ -66,7 +66,7 @@ import Testing
         ("<?xml version=\"1.0\" encoding=\"UTF-8\"?><a>\u{E9}</a>", "text/xml; charset=\"iso-8859-1\""),
         ("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\u{E9}</a>", "application/xml"),
     ])
-    func theCharsetOfTheResponseGoesBeforeThatOfTheDocument(_ text: String, _ type: String) async throws {
+    func `The charset of the response goes before that of the document`(_ text: String, _ type: String) async throws {
         let head = ResponseHead(
             status: 200, url: try #require(URL(string: "http://a.example")),
             fields: [(name: "Content-Type", value: type)])
@@ -74,7 +74,7 @@ import Testing
         #expect(try await ResponseDecoder.xml.decode(TransportResponse(head: head, body: body)).text == "\u{E9}")
     }
 
-    @Test func aMarkGoesBeforeTheCharset() async throws {
+    @Test func `A mark goes before the charset`() async throws {
         let head = ResponseHead(
             status: 200, url: try #require(URL(string: "http://a.example")),
             fields: [(name: "Content-Type", value: "text/xml; charset=iso-8859-1")])
@@ -82,7 +82,7 @@ import Testing
         #expect(try await ResponseDecoder.xml.decode(response).text == "\u{E9}")
     }
 
-    @Test func aBodyThatWentElsewhereIsAnErrorAndNotEmpty() async throws {
+    @Test func `A body that went elsewhere is an error and not empty`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .body(Data("<a>t</a>".utf8), contentType: "application/xml"))
         let path = TemporaryPath()
@@ -93,7 +93,7 @@ import Testing
         #expect((await failure(of: form) as? RequestError)?.code == .undecodable)
     }
 
-    @Test func aResponseIsDecoded() async throws {
+    @Test func `A response is decoded`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .body(Data("<a>t</a>".utf8), contentType: "application/xml"), .empty(200))
         #expect(try await run(URLRequestOperation(URLRequest(url: server.url), decoder: .xml)).text == "t")

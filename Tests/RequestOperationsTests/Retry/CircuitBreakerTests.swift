@@ -29,12 +29,12 @@ import Testing
         }
     }
 
-    @Test func noPolicyHasABreakerByDefault() {
+    @Test func `No policy has a breaker by default`() {
         let policies: [RetryPolicy] = [.default, .none, .aggressive, .endless]
         #expect(policies.allSatisfy { $0.circuitBreaker == nil })
     }
 
-    @Test func anAttemptToAnOpenCircuitIsNotSentAndSaysSo() async {
+    @Test func `An attempt to an open circuit is not sent and says so`() async {
         let breaker = breaker()
         await fail(breaker, times: 2)
         #expect(breaker.state(of: url) == .open)
@@ -43,7 +43,7 @@ import Testing
         #expect((error as? RequestError)?.code == .circuitOpen && transport.requests.isEmpty)
     }
 
-    @Test func aRefusedAttemptGivesItsSlotBack() async {
+    @Test func `A refused attempt gives its slot back`() async {
         let breaker = breaker()
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
@@ -53,7 +53,7 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func aRefusedAttemptTakesNoTurn() async {
+    @Test func `A refused attempt takes no turn`() async {
         let breaker = breaker()
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
@@ -63,7 +63,7 @@ import Testing
         #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
     }
 
-    @Test func aRefusedAttemptSurelyWasNotSent() async {
+    @Test func `A refused attempt surely was not sent`() async {
         let breaker = breaker()
         await fail(breaker, times: 2)
         let failures = Collector<AttemptFailure>()
@@ -76,7 +76,7 @@ import Testing
         #expect(failures.elements.map(\.requestMayHaveBeenProcessed) == [false])
     }
 
-    @Test func anotherHostIsNotConcerned() async throws {
+    @Test func `Another host is not concerned`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         let other = try #require(URL(string: "http://sound.invalid/"))
@@ -85,7 +85,7 @@ import Testing
             URLRequestOperation(other, configuration: configuration(ScriptedTransport([.body(Data())]), breaker)))
     }
 
-    @Test func aRequestWaitsUntilTheCircuitIsHalfOpenAndClosesIt() async throws {
+    @Test func `A request waits until the circuit is half open and closes it`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
@@ -101,7 +101,7 @@ import Testing
         #expect(breaker.state(of: url) == .closed && operation.attempts.last?.waited == .seconds(6))
     }
 
-    @Test func refusedAttemptsCountNeitherForTheRetriesNorForTheBudget() async throws {
+    @Test func `Refused attempts count neither for the retries nor for the budget`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         let probe = try breaker.admit(url, at: clock, after: .seconds(5))
@@ -129,7 +129,7 @@ import Testing
         #expect(operation.attempts.count == 8 && budget.balance(of: url) == 99)
     }
 
-    @Test func whoHasNoBackoffWaitsForTheProbesUnderWay() async throws {
+    @Test func `Who has no backoff waits for the probes under way`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         let probe = try breaker.admit(url, at: clock, after: .seconds(5))
@@ -150,7 +150,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func whatAnotherBreakerRefusedCountsAsARetry() async {
+    @Test func `What another breaker refused counts as a retry`() async {
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker())
         configuration.retryPolicy.maximumRetries = 2
         configuration.retryPolicy.backoff = .constant(.zero)
@@ -161,7 +161,7 @@ import Testing
         #expect(error?.code == .circuitOpen && error?.attempts.count == 3)
     }
 
-    @Test func aRequestThatIsNotSafeWaitsForTheCircuitAfterAWaitForItsHost() async throws {
+    @Test func `A request that is not safe waits for the circuit after a wait for its host`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         let table = KnownSilences(clock: clock)
@@ -181,7 +181,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aPolicyWithoutRetriesDoesNotWaitForACircuit() async {
+    @Test func `A policy without retries does not wait for a circuit`() async {
         let breaker = breaker()
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
@@ -191,7 +191,7 @@ import Testing
         #expect(error?.code == .circuitOpen && error?.attempts.count == 1)
     }
 
-    @Test func aRequestWhoseDeadlineComesFirstFailsAtOnceAndSaysSo() async {
+    @Test func `A request whose deadline comes first fails at once and says so`() async {
         let breaker = breaker()
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
@@ -201,7 +201,7 @@ import Testing
         #expect((error as? RequestError)?.code == .circuitOpen)
     }
 
-    @Test func noBackoffTakesARequestThatWasNeverSentPastItsDeadline() async throws {
+    @Test func `No backoff takes a request that was never sent past its deadline`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
@@ -222,13 +222,15 @@ import Testing
             (.status(503), .open), (.status(429), .open), (.error(.connectionLost), .open), (.error(.timedOut), .open),
             (.status(404), .closed), (.error(.untrustedCertificate), .closed), (.body(Data()), .closed),
         ] as [(ScriptedTransport.Answer, CircuitBreaker.State)])
-    func whatThePolicyHoldsToBePassingIsAFailure(answer: ScriptedTransport.Answer, state: CircuitBreaker.State) async {
+    func `What the policy holds to be passing is a failure`(
+        answer: ScriptedTransport.Answer, state: CircuitBreaker.State
+    ) async {
         let breaker = breaker()
         await fail(breaker, times: 2, answer)
         #expect(breaker.state(of: url) == state)
     }
 
-    @Test func aResponseThatCannotBeDecodedShowsAHostThatWorks() async {
+    @Test func `A response that cannot be decoded shows a host that works`() async {
         let breaker = breaker()
         for _ in 0..<2 {
             _ = await failure(
@@ -239,7 +241,7 @@ import Testing
         #expect(breaker.state(of: url) == .closed)
     }
 
-    @Test func aCancelledProbeMakesRoomForAnother() async throws {
+    @Test func `A cancelled probe makes room for another`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
         clock.advance(by: .seconds(5))
@@ -260,7 +262,7 @@ import Testing
         #expect(breaker.state(of: url) == .closed)
     }
 
-    @Test func theStatesCanBeWatched() async throws {
+    @Test func `The states can be watched`() async throws {
         let breaker = breaker()
         var states = breaker.states(of: url).makeAsyncIterator()
         #expect(await states.next() == .closed)
@@ -282,7 +284,7 @@ import Testing
         _ = try await probe.value
     }
 
-    @Test func aSuccessfulProbeWakesThoseWhoWaitForTheHost() async throws {
+    @Test func `A successful probe wakes those who wait for the host`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://probed.invalid/"))
         var patient = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
@@ -302,7 +304,7 @@ import Testing
         #expect(waiting.attempts.last?.wokenBy == .observer("HostRecoveryObserver"))
     }
 
-    @Test func aSuccessNeverShortensTheWaitForAnOpenCircuit() async throws {
+    @Test func `A success never shortens the wait for an open circuit`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://left-open.invalid/"))
         for _ in 1...2 { try breaker.admit(host).settle(.failed) }
@@ -326,7 +328,7 @@ import Testing
         #expect(waiting.attempts.last?.waited == .seconds(5) && transport.requests.count == 1)
     }
 
-    @Test func circuitsThatAreNotUsedAnyMoreAreForgotten() throws {
+    @Test func `Circuits that are not used any more are forgotten`() throws {
         let breaker = breaker()
         for number in 0..<1000 {
             clock.advance(by: .seconds(1))
@@ -335,7 +337,7 @@ import Testing
         #expect(breaker.count <= 128)
     }
 
-    @Test func whoWatchesAnOpenCircuitThatIsForgottenHearsThatItIsClosed() async throws {
+    @Test func `Who watches an open circuit that is forgotten hears that it is closed`() async throws {
         let breaker = breaker()
         let (host, other) = (
             try #require(URL(string: "http://f.invalid/")), try #require(URL(string: "http://o.invalid/"))

@@ -38,7 +38,7 @@ import Testing
 
     // MARK: The head of its response
 
-    @Test func aProbeWhoseBodyHasNoEndKeepsNobodyAway() async throws {
+    @Test func `A probe whose body has no end keeps nobody away`() async throws {
         let breaker = try tripped()
         var states = breaker.states(of: url).makeAsyncIterator()
         _ = await states.next()
@@ -51,7 +51,7 @@ import Testing
         _ = try? await probe.value
     }
 
-    @Test func aProbeThatFailsAfterItsHeadCountsAsAFailureAfterTheRecovery() throws {
+    @Test func `A probe that fails after its head counts as a failure after the recovery`() throws {
         let breaker = try tripped()
         let probe = try breaker.admit(url)
         probe.answered()
@@ -63,7 +63,7 @@ import Testing
         #expect(breaker.state(of: url) == .open)
     }
 
-    @Test func aProbeThatFailsAfterItsHeadOpensACircuitThatNeedsMoreOfThem() throws {
+    @Test func `A probe that fails after its head opens a circuit that needs more of them`() throws {
         let breaker = try tripped(probes: 2)
         let probe = try breaker.admit(url)
         probe.answered()
@@ -72,7 +72,7 @@ import Testing
         #expect(breaker.state(of: url) == .open)
     }
 
-    @Test func aProbeThatFailsWhileItsAnswerIsBeingToldIsAFailureAfterTheRecovery() throws {
+    @Test func `A probe that fails while its answer is being told is a failure after the recovery`() throws {
         let probe = Locked<CircuitPermit?>(nil)
         let clock = AskingClock { probe.withLock { $0 }?.settle(.failed) }
         let breaker = KnownBreaker(minimumThroughput: 1, openTime: .zero, clock: clock)
@@ -86,7 +86,7 @@ import Testing
         #expect(breaker.state(of: url) == .open)
     }
 
-    @Test func whatBecomesOfAProbeOfAFormerTimeSaysNothingOfTheNext() throws {
+    @Test func `What becomes of a probe of a former time says nothing of the next`() throws {
         let breaker = try tripped(probes: 2)
         let (slow, failing) = (try breaker.admit(url), try breaker.admit(url))
         failing.settle(.failed)
@@ -100,7 +100,7 @@ import Testing
         #expect(breaker.state(of: url) == .closed)
     }
 
-    @Test func aProbeThatEndsWellAfterItsHeadCountsOnce() throws {
+    @Test func `A probe that ends well after its head counts once`() throws {
         let breaker = try tripped(probes: 2)
         let probe = try breaker.admit(url)
         probe.answered()
@@ -108,7 +108,7 @@ import Testing
         #expect(breaker.state(of: url) == .halfOpen)
     }
 
-    @Test func anAttemptThroughAClosedCircuitCountsAtItsEnd() throws {
+    @Test func `An attempt through a closed circuit counts at its end`() throws {
         let breaker = KnownBreaker(failureRatio: 1, minimumThroughput: 1, clock: clock)
         let permit = try breaker.admit(url)
         permit.answered()
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: No outcome
 
-    @Test func aProbeThatIsLeftBehindMakesRoomForAnother() async throws {
+    @Test func `A probe that is left behind makes room for another`() async throws {
         let breaker = try tripped()
         let deaf = DeafTransport()
         let probe = operation(deaf, breaker)
@@ -134,7 +134,7 @@ import Testing
     @Test(arguments: [
         RequestError.Code.unencodableBody, .untrustedCertificate, .unsupported, .secureConnectionFailed,
     ])
-    func aProbeThatFailsOnThisSideLeavesTheCircuitHalfOpen(code: RequestError.Code) async throws {
+    func `A probe that fails on this side leaves the circuit half open`(code: RequestError.Code) async throws {
         let breaker = try tripped()
         _ = await failure(of: operation(ScriptedTransport([.error(code, phase: .connect)]), breaker))
         #expect(breaker.state(of: url) == .halfOpen)
@@ -154,13 +154,13 @@ import Testing
         ])
     }
 
-    @Test func aFailureBehindARedirectCountsForTheHostThatFailed() async throws {
+    @Test func `A failure behind a redirect counts for the host that failed`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         for _ in 0..<2 { _ = await failure(of: operation(redirecting(), breaker)) }
         #expect(breaker.state(of: target) == .open && breaker.state(of: url) == .closed)
     }
 
-    @Test func aRedirectIntoAnOpenCircuitIsNotFollowed() async throws {
+    @Test func `A redirect into an open circuit is not followed`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         try open(breaker, target)
         let transport = redirecting()
@@ -168,7 +168,7 @@ import Testing
         #expect(error?.code == .circuitOpen && transport.requests.count == 1)
     }
 
-    @Test func aRedirectIntoAnOpenCircuitTakesNoTurnOfThatHost() async throws {
+    @Test func `A redirect into an open circuit takes no turn of that host`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         try open(breaker, target)
         let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
@@ -176,7 +176,7 @@ import Testing
         #expect(limiter.slotAtOnce(for: Origin(target)) != nil && limiter.slotAtOnce(for: Origin(url)) == nil)
     }
 
-    @Test func anAttemptThatIsRefusedAfterARedirectCountsAsOne() async throws {
+    @Test func `An attempt that is refused after a redirect counts as one`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, clock: clock)
         try open(breaker, target)
         let transport = redirecting(answer: .status(503))
@@ -190,7 +190,7 @@ import Testing
         #expect(operation.attempts.count == 2)
     }
 
-    @Test func aProbeThatIsRedirectedShowsAHostThatWorks() async throws {
+    @Test func `A probe that is redirected shows a host that works`() async throws {
         let breaker = try tripped()
         _ = try await run(operation(redirecting(answer: .body(Data())), breaker))
         #expect(breaker.state(of: url) == .closed)
@@ -198,7 +198,7 @@ import Testing
 
     // MARK: Watching
 
-    @Test func whoWatchesHearsOfACircuitThatWasDroppedMeanwhile() async throws {
+    @Test func `Who watches hears of a circuit that was dropped meanwhile`() async throws {
         let breaker = try tripped()
         var states = breaker.states(of: url).makeAsyncIterator()
         #expect(await states.next() == .open)
@@ -212,7 +212,7 @@ import Testing
         #expect(await states.next() == .open)
     }
 
-    @Test func whatNobodyWatchesAnyMoreIsForgotten() async throws {
+    @Test func `What nobody watches any more is forgotten`() async throws {
         let breaker = try tripped()
         for number in 0..<10 {
             let url = try #require(URL(string: "http://h\(number).probe.invalid/"))

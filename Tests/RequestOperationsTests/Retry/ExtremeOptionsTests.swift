@@ -21,7 +21,7 @@ import Testing
 
     // MARK: Budgets
 
-    @Test(arguments: numbers) func aBudgetOfTokensTakesEveryNumber(capacity: Int) {
+    @Test(arguments: numbers) func `A budget of tokens takes every number`(capacity: Int) {
         for cost in Self.numbers {
             for refund in Self.numbers {
                 let budget = KnownBudget.tokens(
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func theLargestBudgetOfTokensIsFullAfterASuccess() {
+    @Test func `The largest budget of tokens is full after a success`() {
         let budget = KnownBudget.tokens(capacity: .max)
         #expect(budget.draw(to: url) != nil)
         #expect(budget.balance(of: url) == .max - 10)
@@ -49,7 +49,7 @@ import Testing
         #expect(budget.balance(of: url) == .max)
     }
 
-    @Test(arguments: durations) func aBudgetOverAWindowTakesEveryNumber(window: Duration) {
+    @Test(arguments: durations) func `A budget over a window takes every number`(window: Duration) {
         for ratio in Self.fractions {
             for reserve in Self.fractions {
                 for mode in [RetryBudget.Mode.delaying, .failing] {
@@ -71,7 +71,7 @@ import Testing
 
     // MARK: Policies
 
-    @Test(arguments: durations) func aPolicyTakesEveryDuration(duration: Duration) {
+    @Test(arguments: durations) func `A policy takes every duration`(duration: Duration) {
         for other in Self.durations {
             var policy = RetryPolicy(maximumRetries: .max, backoff: .constant(duration, jitter: .equal))
             policy.elapsedLimit = other
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(arguments: numbers) func aPolicyTakesEveryNumberOfRetries(maximum: Int) {
+    @Test(arguments: numbers) func `A policy takes every number of retries`(maximum: Int) {
         var policy = RetryPolicy(maximumRetries: maximum, backoff: .constant(.zero))
         policy.budget = nil
         for attempt in [1, 2, .max] {
@@ -95,7 +95,9 @@ import Testing
         }
     }
 
-    @Test(arguments: durations) func anOperationWaitsForEveryBackoffUntilItIsCancelled(delay: Duration) async throws {
+    @Test(arguments: durations) func `An operation waits for every backoff until it is cancelled`(delay: Duration)
+        async throws
+    {
         let transport = ScriptedTransport([.status(503), .status(503), .status(503), .status(503)])
         var configuration = RequestConfiguration.over(transport)
         configuration.clock = clock
@@ -116,7 +118,7 @@ import Testing
 
     // MARK: Limiters
 
-    @Test(arguments: numbers) func aLimiterTakesEveryNumber(number: Int) {
+    @Test(arguments: numbers) func `A limiter takes every number`(number: Int) {
         let limiter = RequestLimiter(
             total: max(number, 1), perHost: max(number, 1), maximumWaiting: number)
         let origin = Origin(url)
@@ -136,17 +138,17 @@ import Testing
         return slots.count
     }
 
-    @Test(arguments: fractions.filter { $0 > 0 && $0 < 1 }) func aLowRateAllowsItsBurst(perSecond: Double) {
+    @Test(arguments: fractions.filter { $0 > 0 && $0 < 1 }) func `A low rate allows its burst`(perSecond: Double) {
         for burst in Self.numbers {
             #expect(admitted(of: .perSecond(perSecond, burst: burst)) == min(max(burst, 1), 12))
         }
     }
 
-    @Test(arguments: [(1e-9, 10), (1e-10, 5)]) func aRateOfYearsAllowsItsBurst(perSecond: Double, burst: Int) {
+    @Test(arguments: [(1e-9, 10), (1e-10, 5)]) func `A rate of years allows its burst`(perSecond: Double, burst: Int) {
         #expect(admitted(of: .perSecond(perSecond, burst: burst)) == burst)
     }
 
-    @Test(arguments: fractions.filter { $0 >= 1e9 }) func aRateWithoutEndAllowsAll(perSecond: Double) {
+    @Test(arguments: fractions.filter { $0 >= 1e9 }) func `A rate without end allows all`(perSecond: Double) {
         for burst in Self.numbers { #expect(admitted(of: .perSecond(perSecond, burst: burst)) == 12) }
     }
 }

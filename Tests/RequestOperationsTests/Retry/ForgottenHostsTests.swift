@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [
         RetryBudget(), .tokens(),
     ])
-    func nothingIsLeftOfAHostAfterADay(budget: RetryBudget) async throws {
+    func `Nothing is left of a host after a day`(budget: RetryBudget) async throws {
         var configuration = configuration(budget)
         // One failure opens a circuit.
         let breaker = KnownBreaker(minimumThroughput: 1, openTime: .seconds(30), clock: clock)
@@ -71,7 +71,7 @@ import Testing
         queue.cancelAllOperations()
     }
 
-    @Test func nothingIsLeftOfARateOrALineAfterADay() async throws {
+    @Test func `Nothing is left of a rate or a line after a day`() async throws {
         var configuration = configuration()
         let limiter = RequestLimiter(rate: .perSecond(1), adaptsToTooManyRequests: true, clock: clock)
         configuration.limiter = limiter

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func theFirstToWinWins() {
+    @Test func `The first to win wins`() {
         var contest = Self.ofTwo()
         let first = contest.win(1)
         let second = contest.win(0)
@@ -33,27 +33,27 @@ import Testing
         #expect(contest.isWon(by: 1) && !contest.isWon(by: 0))
     }
 
-    @Test func onlyTheEndOfTheWinnerAnswers() {
+    @Test func `Only the end of the winner answers`() {
         var contest = Self.ofTwo()
         _ = contest.win(1)
         #expect(Self.name(contest.end(0)) == "goes on")
         #expect(Self.name(contest.end(1)) == "answers")
     }
 
-    @Test func aFailureThatPassesGoesOnWhileAnotherRuns() {
+    @Test func `A failure that passes goes on while another runs`() {
         var contest = Self.ofTwo()
         #expect(Self.name(contest.fail(Self.failed(0), isFinal: false)) == "goes on")
         #expect(!contest.isDecided)
     }
 
-    @Test func whoFailedCannotWin() {
+    @Test func `Who failed cannot win`() {
         var contest = Self.ofTwo()
         _ = contest.fail(Self.failed(0), isFinal: false)
         let hasWon = contest.win(0)
         #expect(!hasWon)
     }
 
-    @Test func whoFailedForGoodDecides() {
+    @Test func `Who failed for good decides`() {
         var contest = Self.ofTwo()
         #expect(Self.name(contest.fail(Self.failed(0), isFinal: true)) == "fails with 0")
         let hasWon = contest.win(1)
@@ -65,7 +65,7 @@ import Testing
         (.response, .noResponse, 0), (.noResponse, .response, 1), (.response, .response, 0),
         (.response, .retryAfter, 1), (.retryAfter, .response, 0), (.retryAfter, .retryAfter, 0),
     ])
-    func ofAllFailuresTheMostTellingDecides(
+    func `Of all failures the most telling decides`(
         first: HedgeContest.Weight, second: HedgeContest.Weight, decisive: Int
     ) {
         for order in [[0, 1], [1, 0]] {
@@ -77,44 +77,44 @@ import Testing
         }
     }
 
-    @Test func nobodyJoinsAfterAFailure() {
+    @Test func `Nobody joins after a failure`() {
         var contest = Self.ofTwo()
         _ = contest.fail(Self.failed(0), isFinal: false)
         let joins = contest.join(2)
         #expect(!joins && !contest.isOpen)
     }
 
-    @Test func nobodyJoinsAfterAWin() {
+    @Test func `Nobody joins after a win`() {
         var contest = HedgeContest()
         _ = contest.win(0)
         let joins = contest.join(1)
         #expect(!joins)
     }
 
-    @Test func theFailureOfTheOnlyAttemptDecidesAsItIs() {
+    @Test func `The failure of the only attempt decides as it is`() {
         var contest = HedgeContest()
         #expect(Self.name(contest.failAlone(0, Problem())) == "fails with 0")
     }
 
-    @Test func theFailureOfOneOfTwoIsNotThatOfTheOnlyOne() {
+    @Test func `The failure of one of two is not that of the only one`() {
         var contest = Self.ofTwo()
         #expect(Self.name(contest.failAlone(0, Problem())) == "none")
     }
 
-    @Test func ifTheHedgeIsNotSentAfterAllTheFailureOfTheFirstDecides() {
+    @Test func `If the hedge is not sent after all the failure of the first decides`() {
         var contest = Self.ofTwo()
         _ = contest.fail(Self.failed(0), isFinal: false)
         #expect(Self.name(contest.end(1)) == "fails with 0")
     }
 
-    @Test func aCancelledContestEndsWithItsLastAttempt() {
+    @Test func `A cancelled contest ends with its last attempt`() {
         var contest = Self.ofTwo()
         #expect(Self.name(contest.cancel()) == "goes on")
         #expect(Self.name(contest.fail(Self.failed(1), isFinal: false)) == "goes on")
         #expect(Self.name(contest.end(0)) == "cancelled")
     }
 
-    @Test func nobodyWinsACancelledContest() {
+    @Test func `Nobody wins a cancelled contest`() {
         var contest = Self.ofTwo()
         _ = contest.cancel()
         let hasWon = contest.win(0)

@@ -11,41 +11,41 @@ import Testing
     }
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "get", "Query"])
-    func aSafeMethodIsHedged(method: String) {
+    func `A safe method is hedged`(method: String) {
         #expect(Hedging.allows(Self.task(method)))
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "CONNECT", "PROPFIND", ""])
-    func anyOtherMethodIsNot(method: String) {
+    func `Any other method is not`(method: String) {
         #expect(!Hedging.allows(Self.task(method)))
     }
 
-    @Test func aBodyThatCanBeSentOnceOnlyIsNotHedged() {
+    @Test func `A body that can be sent once only is not hedged`() {
         let body = RequestBody.stream(BodyStream(reading: InputStream(data: Data("x".utf8))))
         #expect(!Hedging.allows(Self.task("QUERY", body)))
     }
 
-    @Test func aBodyThatCanBeSentAgainIs() {
+    @Test func `A body that can be sent again is`() {
         #expect(Hedging.allows(Self.task("QUERY", .data(Data("x".utf8)))))
     }
 
-    @Test func aDownloadToAFileIsNotHedged() {
+    @Test func `A download to a file is not hedged`() {
         #expect(!Hedging.allows(.download(anyRequest, to: URL(fileURLWithPath: "/nowhere"))))
     }
 
-    @Test func aStreamIsNotHedged() {
+    @Test func `A stream is not hedged`() {
         #expect(!Hedging.allows(.stream(anyRequest) { _ in }))
     }
 
-    @Test func aTaskThatIsCarriedOutInAWayOfItsOwnIsNotHedged() {
+    @Test func `A task that is carried out in a way of its own is not hedged`() {
         #expect(!Hedging.allows(.custom(anyRequest) { try await $1.perform($0, onHead: $2) }))
     }
 
-    @Test func thereIsNoHedgingByDefault() {
+    @Test func `There is no hedging by default`() {
         #expect(RequestConfiguration().hedging == nil)
     }
 
-    @Test func anAttemptHasOneHedgeByDefault() {
+    @Test func `An attempt has one hedge by default`() {
         #expect(Hedging(delay: .seconds(1)).maximumHedges == 1)
     }
 }

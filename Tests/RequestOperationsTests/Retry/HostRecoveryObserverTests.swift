@@ -44,7 +44,7 @@ import Testing
         _ = try await run(URLRequestOperation(url, configuration: configuration))
     }
 
-    @Test func aSuccessOfAnotherRequestToTheHostEndsTheWait() async throws {
+    @Test func `A success of another request to the host ends the wait`() async throws {
         let waiting = await waiting(for: url("one"))
         try await succeed(url("one", path: "/other"))
         _ = try await waiting[0].value
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         "https://two.recovery.invalid/", "http://two.recovery.invalid:81/", "http://two2.recovery.invalid/",
     ])
-    func aSuccessElsewhereEndsNoWait(other: String) async throws {
+    func `A success elsewhere ends no wait`(other: String) async throws {
         let waiting = await waiting(for: url("two"))
         try await succeed(try #require(URL(string: other)))
         #expect(waiting[0].attempts.count == 1)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [ScriptedTransport.Answer.status(404), .status(503), .error(.connectionLost)])
-    func aFailureEndsNoWait(answer: ScriptedTransport.Answer) async throws {
+    func `A failure ends no wait`(answer: ScriptedTransport.Answer) async throws {
         let waiting = await waiting(for: url("three"))
         var configuration = RequestConfiguration.scripted([answer])
         configuration.retryPolicy = .none
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func eachSuccessReleasesTwoInTheOrderInWhichTheyBeganToWait() async throws {
+    @Test func `Each success releases two in the order in which they began to wait`() async throws {
         let released = Collector<Int>()
         let url = url("four")
         let removals = watch(url, 5, released)
@@ -104,7 +104,7 @@ import Testing
         #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (0, 0))
     }
 
-    @Test func noSuccessReleasesAWaitThatIsHeldBack() async throws {
+    @Test func `No success releases a wait that is held back`() async throws {
         let released = Collector<Int>()
         let url = url("five")
         let removals = watch(url, 2, released, holdingBack: .seconds(10))
@@ -120,7 +120,7 @@ import Testing
         removals[1]()
     }
 
-    @Test func eachRoundIsTwiceAsLargeAsTheOneBefore() async throws {
+    @Test func `Each round is twice as large as the one before`() async throws {
         let url = url("rounds")
         let (queue, arrived) = (OperationQueue(), Collector<Void>())
         queue.maxConcurrentOperationCount = 30
@@ -150,7 +150,8 @@ import Testing
     }
 
     @Test(arguments: [ScriptedTransport.Answer.status(404), .error(.secureConnectionFailed)])
-    func aReleaseThatSaysNothingAgainstTheHostGoesToTheNext(answer: ScriptedTransport.Answer) async throws {
+    func `A release that says nothing against the host goes to the next`(answer: ScriptedTransport.Answer) async throws
+    {
         let url = url("passed-on-\(UUID())")
         let queue = OperationQueue()
         let operations = (0..<5).map { _ in
@@ -164,7 +165,7 @@ import Testing
         #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (0, 0))
     }
 
-    @Test func aReleaseThatIsCancelledGoesToTheNext() async throws {
+    @Test func `A release that is cancelled goes to the next`() async throws {
         let url = url("cancelled-in-line")
         let limiter = RequestLimiter(total: 1)
         let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
@@ -194,7 +195,7 @@ import Testing
         _ = try await last.value
     }
 
-    @Test func releasesThatFailStopTheRest() async throws {
+    @Test func `Releases that fail stop the rest`() async throws {
         let url = url("down-again")
         let waiting = await waiting(for: url, [.status(503)], count: 10, pause: .seconds(3))
         try await succeed(url)
@@ -207,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func oneSuccessWakesThoseWhoWaitOnce() async throws {
+    @Test func `One success wakes those who wait once`() async throws {
         let first = await waiting(for: url("six"))
         try await succeed(url("six"))
         _ = try await first[0].value
@@ -218,14 +219,14 @@ import Testing
         _ = try await second[0].value
     }
 
-    @Test func theSuccessOfAWokenRequestWakesNobodyWhoIsWokenAlready() async throws {
+    @Test func `The success of a woken request wakes nobody who is woken already`() async throws {
         let waiting = await waiting(for: url("seven"), count: 3)
         try await succeed(url("seven"))
         for operation in waiting { _ = try await operation.value }
         #expect(waiting.allSatisfy { $0.attempts.count == 2 })
     }
 
-    @Test func anEarlyWakeUpDoesNotAdvanceTheBackoff() async throws {
+    @Test func `An early wake up does not advance the backoff`() async throws {
         let steps = Collector<Int>()
         let url = url("eight")
         var configuration = configuration([.status(503)])
@@ -248,7 +249,7 @@ import Testing
         _ = try? await operation.value
     }
 
-    @Test func aSecondWakeUpInARowThatWasInVainAdvancesTheBackoff() async throws {
+    @Test func `A second wake up in a row that was in vain advances the backoff`() async throws {
         let steps = Collector<Int>()
         let url = url("thirteen")
         let operation = Staged(configuration([.status(503)]), to: url)
@@ -268,7 +269,7 @@ import Testing
         _ = try? await operation.value
     }
 
-    @Test func aHostThatHalfWorksHasABackoff() async throws {
+    @Test func `A host that half works has a backoff`() async throws {
         let url = url("fourteen")
         var configuration = configuration([.status(503)], pause: .seconds(3))
         configuration.retryPolicy.maximumRetries = 1000
@@ -289,7 +290,7 @@ import Testing
         _ = try? await operation.value
     }
 
-    @Test func aCancelledRequestWaitsForNothing() async throws {
+    @Test func `A cancelled request waits for nothing`() async throws {
         let waiting = await waiting(for: url("nine"))
         waiting[0].cancel()
         await #expect(throws: CancellationError.self) { try await waiting[0].value }
@@ -297,7 +298,7 @@ import Testing
         #expect(waiting[0].attempts.count == 1)
     }
 
-    @Test func itCanBeAwaitedByAnObserverThatIsMadeOfIt() async throws {
+    @Test func `It can be awaited by an observer that is made of it`() async throws {
         let url = url("ten")
         let hosts = HostRegistry.shared
         let awaiting = (0..<3).map { _ in
@@ -313,14 +314,14 @@ import Testing
         for task in awaiting { try await task.value }
     }
 
-    @Test func whoeverAwaitsItCanBeCancelled() async {
+    @Test func `Whoever awaits it can be cancelled`() async {
         let failure = AttemptFailure(Problem(), request: URLRequest(url: url("eleven")))
         let awaiting = Task { try await HostRecoveryObserver().wait(after: failure) }
         awaiting.cancel()
         await #expect(throws: CancellationError.self) { try await awaiting.value }
     }
 
-    @Test func onlyTheLimitIsInFlightWhenAThousandAreWoken() async throws {
+    @Test func `Only the limit is in flight when a thousand are woken`() async throws {
         let limiter = RequestLimiter(perHost: 4)
         let peak = Locked((inFlight: 0, most: 0))
         let url = url("twelve")

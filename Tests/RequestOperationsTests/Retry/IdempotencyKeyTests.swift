@@ -20,30 +20,30 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PATCH", "post"])
-    func itIsTheSameOverAllAttemptsOfOneRequestWhichAreMade(_ method: String) async throws {
+    func `It is the same over all attempts of one request which are made`(_ method: String) async throws {
         let keys = try await keys(method, attempts: 4)
         #expect(keys.count == 4 && keys[0] != nil && Set(keys).count == 1)
     }
 
-    @Test func itIsAnotherForEachRequest() async throws {
+    @Test func `It is another for each request`() async throws {
         var all: [String?] = []
         for _ in 1...20 { all += try await keys("POST") }
         #expect(Set(all).count == 20)
     }
 
-    @Test func itIsARandomUUIDAsAStringOfStructuredFields() async throws {
+    @Test func `It is a random UUID as a string of structured fields`() async throws {
         let key = try #require(try await keys("POST")[0])
         #expect(key.wholeMatch(of: /"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"/) != nil)
     }
 
-    @Test func theKeysOfTwoRequestsHaveNothingInCommon() async throws {
+    @Test func `The keys of two requests have nothing in common`() async throws {
         let first = try #require(try await keys("POST")[0]).split(separator: "-")
         let second = try #require(try await keys("POST")[0]).split(separator: "-")
         // The third and the fourth part have a version and a variant in them, so that few bits are left.
         #expect([0, 1, 4].filter { first[$0] == second[$0] }.count < 2)
     }
 
-    @Test func aSeedOfTheConfigurationMakesItNotPredictable() async throws {
+    @Test func `A seed of the configuration makes it not predictable`() async throws {
         var all: Set<String?> = []
         for _ in 0..<2 {
             let transport = ScriptedTransport([.body(Data())])
@@ -85,7 +85,9 @@ import Testing
         return request
     }
 
-    @Test(arguments: [false, true]) func aRequestThatADecisionGivesHasANewOneForAllItsAttempts(onQueue: Bool)
+    @Test(arguments: [false, true]) func `A request that a decision gives has a new one for all its attempts`(
+        onQueue: Bool
+    )
         async throws
     {
         let adapter = RequestAdapter.idempotencyKey()
@@ -94,25 +96,25 @@ import Testing
         #expect(keys.count == 4 && keys[0] == keys[1] && keys[2] == keys[3] && keys[1] != keys[2])
     }
 
-    @Test func aRequestThatADecisionMadeOfTheOneSentHasANewOneToo() async throws {
+    @Test func `A request that a decision made of the one sent has a new one too`() async throws {
         let keys = try await keys(replacedBy: \.request)
         #expect(keys.count == 4 && keys[0] == keys[1] && keys[2] == keys[3] && keys[1] != keys[2])
     }
 
-    @Test func aKeyOfYourOwnIsKeptThroughADecision() async throws {
+    @Test func `A key of your own is kept through a decision`() async throws {
         #expect(try await keys(replacedBy: \.request, own: "mine") == ["mine", "mine", "mine", "mine"])
     }
 
-    @Test func aRequestThatHasOneKeepsIt() async throws {
+    @Test func `A request that has one keeps it`() async throws {
         #expect(try await keys("POST", own: "mine") == ["mine"])
     }
 
     @Test(arguments: ["GET", "PUT", "DELETE"])
-    func whatIsIdempotentAnywayGetsNone(_ method: String) async throws {
+    func `What is idempotent anyway gets none`(_ method: String) async throws {
         #expect(try await keys(method) == [nil])
     }
 
-    @Test func onAQueueToo() async throws {
+    @Test func `On a queue too`() async throws {
         let keys = try await keys("POST", attempts: 2, adapters: [.idempotencyKey().on(OperationQueue())])
         #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1])
     }

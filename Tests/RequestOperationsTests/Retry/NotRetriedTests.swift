@@ -22,13 +22,13 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PATCH", "LOCK"])
-    func aMethodThatIsNotIdempotentHasNoKey(method: String) async throws {
+    func `A method that is not idempotent has no key`(method: String) async throws {
         let error = try await Self.error(Self.configuration([.status(503)])) { $0.httpMethod = method }
         #expect(error.notRetried == "\(method), no idempotency key")
         #expect(error.description.hasSuffix("; not retried: \(method), no idempotency key)"))
     }
 
-    @Test func theAttemptsAreUsedUp() async throws {
+    @Test func `The attempts are used up`() async throws {
         var configuration = Self.configuration([.status(503)])
         configuration.retryPolicy.maximumRetries = 2
         let error = try await Self.error(configuration)
@@ -37,13 +37,13 @@ import Testing
     }
 
     @Test(arguments: [0, -1])
-    func noRetriesAreAllowed(maximum: Int) async throws {
+    func `No retries are allowed`(maximum: Int) async throws {
         var configuration = Self.configuration([.status(503)])
         configuration.retryPolicy.maximumRetries = maximum
         #expect(try await Self.error(configuration).notRetried == "no retries allowed")
     }
 
-    @Test func soItIsForAnAttemptThatDoesNotCount() async throws {
+    @Test func `So it is for an attempt that does not count`() async throws {
         var configuration = Self.configuration([.status(429, fields: [("Retry-After", "0")])])
         configuration.retryPolicy.maximumRetries = 0
         configuration.retryPolicy.uncountedTooManyRequests = 1
@@ -51,11 +51,11 @@ import Testing
     }
 
     @Test(arguments: [ScriptedTransport.Answer.status(404), .error(.untrustedCertificate)])
-    func theFailureIsNotAPassingOne(answer: ScriptedTransport.Answer) async throws {
+    func `The failure is not a passing one`(answer: ScriptedTransport.Answer) async throws {
         #expect(try await Self.error(Self.configuration([answer])).notRetried == "not a passing failure")
     }
 
-    @Test func theNextAttemptWouldBeginAfterTheElapsedLimit() async throws {
+    @Test func `The next attempt would begin after the elapsed limit`() async throws {
         var configuration = Self.configuration([.status(503)], backoff: .seconds(500))
         configuration.retryPolicy.elapsedLimit = .seconds(100)
         configuration.deadline = .seconds(300)
@@ -63,13 +63,13 @@ import Testing
         #expect(reason == "the elapsed limit of 100.0 seconds")
     }
 
-    @Test func theNextAttemptWouldBeginAfterTheDeadline() async throws {
+    @Test func `The next attempt would begin after the deadline`() async throws {
         var configuration = Self.configuration([.status(503)], backoff: .seconds(500))
         configuration.deadline = .seconds(300)
         #expect(try await Self.error(configuration).notRetried == "the deadline")
     }
 
-    @Test func theBodyCannotBeSentAgain() async throws {
+    @Test func `The body cannot be sent again`() async throws {
         let error = try await Self.error(Self.configuration([.status(503)])) {
             $0.httpMethod = "PUT"
             $0.httpBodyStream = InputStream(data: Data([1]))
@@ -78,25 +78,25 @@ import Testing
         #expect(!error.description.contains("not retried") && error.description.contains("after unacceptableStatus"))
     }
 
-    @Test func theServerAsksForTooMuchTime() async throws {
+    @Test func `The server asks for too much time`() async throws {
         let error = try await Self.error(Self.configuration([.status(503, fields: [("Retry-After", "1000")])]))
         #expect(error.code == .retryAfterTooLong && error.notRetried == "the server asks to wait 1000.0 seconds")
     }
 
-    @Test func theBudgetHasNoRoom() async throws {
+    @Test func `The budget has no room`() async throws {
         var configuration = Self.configuration([.error(.connectionLost)])
         configuration.retryPolicy.budget = RetryBudget(ratio: 0, minimumPerSecond: 0, mode: .failing)
         let error = try await Self.error(configuration)
         #expect(error.code == .retryBudgetExhausted && error.notRetried == error.reason && error.reason != nil)
     }
 
-    @Test func aDeciderSaysSo() async throws {
+    @Test func `A decider says so`() async throws {
         var configuration = Self.configuration([.status(503)])
         configuration.retryDeciders = [RetryDecider { _, _ in .stop }]
         #expect(try await Self.error(configuration).notRetried == "a decider or an override said so")
     }
 
-    @Test func aReasonIsThatOfTheLastFailure() async throws {
+    @Test func `A reason is that of the last failure`() async throws {
         var configuration = Self.configuration([.status(404), .status(503)])
         // The policy ends the first attempt, and not the second.
         configuration.retryDeciders = [
@@ -105,7 +105,7 @@ import Testing
         #expect(try await Self.error(configuration).notRetried == "a decider or an override said so")
     }
 
-    @Test func theDecisionTookTooLong() async throws {
+    @Test func `The decision took too long`() async throws {
         let clock = ManualClock()
         var configuration = Self.configuration([.status(503)])
         configuration.clock = clock

@@ -5,7 +5,7 @@ import Testing
 
 /// What becomes of many requests to a host that fails for a while, with everything that spares it.
 @Suite(.timeLimit(.minutes(15))) struct OutageTests {
-    @Test func anOutageEndsWithoutAHerd() async throws {
+    @Test func `An outage ends without a herd`() async throws {
         let outage = Outage()
         let operations = (0..<1000).map { _ in outage.operation(to: "down") }
         let others = (0..<10).map { _ in outage.operation(to: "other") }

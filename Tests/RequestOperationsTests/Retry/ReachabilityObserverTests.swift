@@ -19,14 +19,14 @@ import Testing
         return operation
     }
 
-    @Test func aRequestThatWaitsGoesOutWhenTheNetworkIsBack() async throws {
+    @Test func `A request that waits goes out when the network is back`() async throws {
         let operation = await waiting()
         path.update(.reachable(.wired))
         _ = try await operation.value
         #expect(operation.attempts.last?.wokenBy == .observer("ReachabilityObserver"))
     }
 
-    @Test func aNetworkThatIsThereEndsNoWait() async throws {
+    @Test func `A network that is there ends no wait`() async throws {
         path.update(.reachable(.wifi))
         let operation = await waiting()
         path.update(.reachable(.wifi))
@@ -38,7 +38,7 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .backoff)
     }
 
-    @Test func aWakeUpComesWithinTheSpreadAndNeverAfterTheBackoff() async throws {
+    @Test func `A wake up comes within the spread and never after the backoff`() async throws {
         let operation = await waiting(spread: .seconds(10))
         path.update(.reachable(.wired))
         await clock.sleepers(2)
@@ -47,7 +47,7 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .observer("ReachabilityObserver"))
     }
 
-    @Test func aRequestThatEndsLeavesThePath() async {
+    @Test func `A request that ends leaves the path`() async {
         let operation = await waiting()
         #expect(path.waitingCount == 1)
         operation.cancel()
@@ -55,7 +55,7 @@ import Testing
         await eventually { path.waitingCount == 0 }
     }
 
-    @Test func twoToAHostGoAndTheOthersFollowTheirSuccesses() async throws {
+    @Test func `Two to a host go and the others follow their successes`() async throws {
         let (mayAnswer, arrived) = (Door(), Collector<Void>())
         let url = try #require(URL(string: "http://behind-the-network.invalid/"))
         let queue = OperationQueue()
@@ -86,7 +86,7 @@ import Testing
         #expect(operations.allSatisfy { $0.attempts.last?.wokenBy == .observer("ReachabilityObserver") })
     }
 
-    @Test func aHostThatIsDownIsTriedTwice() async throws {
+    @Test func `A host that is down is tried twice`() async throws {
         let url = try #require(URL(string: "http://down-behind-the-network.invalid/"))
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 10
@@ -106,7 +106,7 @@ import Testing
         queue.cancelAllOperations()
     }
 
-    @Test func itCanBeAwaitedByAnObserverThatIsMadeOfIt() async throws {
+    @Test func `It can be awaited by an observer that is made of it`() async throws {
         let observer = ReachabilityObserver(path: path, spread: .zero)
         let awaiting = Task { try await observer.wait(after: AttemptFailure(Problem(), request: anyRequest)) }
         await eventually { path.waitingCount == 1 }
@@ -114,7 +114,7 @@ import Testing
         try await awaiting.value
     }
 
-    @Test func itWatchesThePathOfTheSystemByDefault() {
+    @Test func `It watches the path of the system by default`() {
         // Nothing but that it can be made: what the system says is its own affair.
         #expect(ReachabilityObserver().spread == .milliseconds(500))
         #expect(ReachabilityObserver(path: path, spread: .seconds(-1)).spread == .zero)

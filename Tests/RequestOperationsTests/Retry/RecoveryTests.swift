@@ -5,7 +5,7 @@ import Testing
 
 /// What becomes of many requests when their host is back, in virtual time. The server takes 10 ms to answer.
 @Suite(.timeLimit(.minutes(15))) struct RecoveryTests {
-    @Test func twoHundredThatWaitEndWithinTwoSecondsOfTheFirstSuccess() async throws {
+    @Test func `Two hundred that wait end within two seconds of the first success`() async throws {
         let recovery = Recovery(observers: [HostRecoveryObserver()])
         try await recovery.run(200)
         let times = recovery.successes.elements.sorted()
@@ -15,20 +15,20 @@ import Testing
         #expect(last - first <= .seconds(2))
     }
 
-    @Test func theBudgetStillBoundsWhatAHostBearsWhileItIsDown() async throws {
+    @Test func `The budget still bounds what a host bears while it is down`() async throws {
         let recovery = Recovery(observers: [HostRecoveryObserver()])
         try await recovery.run(200)
         // The first attempts, a hundred retries, and ten a second. The bucket was full when the requests began.
         #expect(recovery.failures.count <= 200 + 100 + 5 * 10)
     }
 
-    @Test func nothingIsLeftWhenAllHaveEnded() async throws {
+    @Test func `Nothing is left when all have ended`() async throws {
         let recovery = Recovery(observers: [HostRecoveryObserver()])
         try await recovery.run(50)
         #expect(recovery.inLine == (0, 0))
     }
 
-    @Test func aReleasedAttemptThatCannotBeSentPassesItsTurnToNobody() async throws {
+    @Test func `A released attempt that cannot be sent passes its turn to nobody`() async throws {
         let url = try #require(URL(string: "http://recovery-\(UUID()).invalid/"))
         let isUp = Locked(false)
         var configuration = RequestConfiguration.scripted([

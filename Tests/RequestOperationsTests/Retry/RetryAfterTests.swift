@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         ("0", 0), ("1", 1), ("120", 120), ("000007", 7), (" 5 ", 5), ("\t5\t", 5), ("21600", 21600),
     ])
-    func digitsAreSeconds(value: String, seconds: Int) {
+    func `Digits are seconds`(value: String, seconds: Int) {
         #expect(RetryAfter.delay(value, now: Self.example) == .seconds(seconds))
     }
 
@@ -31,7 +31,7 @@ import Testing
             ("+1.5", nil), ("-1.5", nil), ("-0.5", nil), ("1..5", nil), ("1.٥", nil), ("1. 5", nil), (".", nil),
             ("0.5, 1", nil),
         ] as [(String, Int?)])
-    func digitsWithAFractionAreSecondsToo(value: String, milliseconds: Int?) throws {
+    func `Digits with a fraction are seconds too`(value: String, milliseconds: Int?) throws {
         let delay = RetryAfter.delay(value, now: Self.example)
         // A division of durations is not exact.
         #expect(delay.map { Int(($0 / .milliseconds(1)).rounded()) } == milliseconds)
@@ -41,7 +41,7 @@ import Testing
         "99999999999", "99999999999.5", "9223372036854775807", "9223372036854775808",
         String(repeating: "9", count: 400),
     ])
-    func anOverflowingNumberIsVeryLong(value: String) throws {
+    func `An overflowing number is very long`(value: String) throws {
         let delay = try #require(RetryAfter.delay(value, now: Self.example))
         #expect(delay > .seconds(3_000_000_000) && delay <= .seconds(100_000_000_001))
     }
@@ -51,7 +51,7 @@ import Testing
         "∞",
         "--", "1;2", "\"5\"",
     ])
-    func whatIsNeitherDigitsNorADateIsIgnored(value: String) {
+    func `What is neither digits nor a date is ignored`(value: String) {
         #expect(RetryAfter.delay(value, now: Self.example) == nil)
     }
 
@@ -64,7 +64,7 @@ import Testing
         "Sunday, 06-Nov-94 08:49:37 UTC", "Sunday, 06-Nov-94 08:49:37", "Sun Nov  6 08:49:37 1994 GMT",
         "Sun Nov  6 08:49:37 1994 UTC", "Sun Nov 06 08:49:37 1994",
     ])
-    func aDateOfEachFormIsTheTimeUntilIt(value: String) {
+    func `A date of each form is the time until it`(value: String) {
         #expect(RetryAfter.delay(value, now: Self.example - 90) == .seconds(90))
     }
 
@@ -72,12 +72,12 @@ import Testing
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
         "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT",
     ])
-    func aDateInThePastMeansNow(value: String) {
+    func `A date in the past means now`(value: String) {
         #expect(RetryAfter.delay(value, now: Self.example + 1) == .zero)
     }
 
     @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT"])
-    func thisVerySecondMeansNow(value: String) {
+    func `This very second means now`(value: String) {
         #expect(RetryAfter.delay(value, now: Self.example) == .zero)
     }
 
@@ -94,26 +94,26 @@ import Testing
         "Never, 06 Nov 1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
         "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
     ])
-    func whatIsNoDateOfHTTPIsIgnored(value: String) {
+    func `What is no date of HTTP is ignored`(value: String) {
         #expect(RetryAfter.delay(value, now: Self.example) == nil)
     }
 
-    @Test func theLeapDayOfALeapYearIsADate() {
+    @Test func `The leap day of a leap year is a date`() {
         #expect(RetryAfter.delay("Thu, 29 Feb 2024 00:00:10 GMT", now: Self.date(2024, 2, 29)) == .seconds(10))
     }
 
-    @Test func aLeapSecondIsTheSecondAfterTheLast() {
+    @Test func `A leap second is the second after the last`() {
         #expect(
             RetryAfter.delay("Sat, 31 Dec 2016 23:59:60 GMT", now: Self.date(2016, 12, 31, 23, 59)) == .seconds(60))
     }
 
-    @Test func theLastDateOfFourDigitsIsFarAway() throws {
+    @Test func `The last date of four digits is far away`() throws {
         let delay = try #require(RetryAfter.delay("Fri, 31 Dec 9999 23:59:59 GMT", now: Self.example))
         #expect(delay > .seconds(250_000_000_000))
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])
-    func aSenselessPresentDoesNotTrap(now: Double) {
+    func `A senseless present does not trap`(now: Double) {
         let now = Date(timeIntervalSince1970: now)
         for value in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"] {
             #expect(RetryAfter.delay(value, now: now) ?? .zero >= .zero)
@@ -122,13 +122,13 @@ import Testing
 
     // MARK: Years of two digits
 
-    @Test func aYearOfTwoDigitsMayBeFiftyYearsAheadToTheSecond() throws {
+    @Test func `A year of two digits may be fifty years ahead to the second`() throws {
         let now = Self.date(2026, 1, 2)
         let delay = try #require(RetryAfter.delay("Thursday, 02-Jan-76 00:00:00 GMT", now: now))
         #expect(delay == .seconds(Self.date(2076, 1, 2).timeIntervalSince(now)))
     }
 
-    @Test func aYearOfTwoDigitsIsNotFiftyYearsAndASecondAhead() throws {
+    @Test func `A year of two digits is not fifty years and a second ahead`() throws {
         let delay = try #require(RetryAfter.delay("Thursday, 02-Jan-76 00:00:01 GMT", now: Self.date(2026, 1, 2)))
         #expect(delay == .zero)
     }
@@ -145,7 +145,7 @@ import Testing
             ("Friday, 01-Jan-10 00:00:00 GMT", 2080, 1, 1, 2110),
             ("Friday, 31-Dec-99 00:00:00 GMT", 2100, 1, 1, nil),
         ] as [(String, Int, Int, Int, Int?)])
-    func aYearOfTwoDigitsIsTheLatestWithinFiftyYears(
+    func `A year of two digits is the latest within fifty years`(
         value: String, year: Int, month: Int, day: Int, expected: Int?
     ) throws {
         let now = Self.date(year, month, day)

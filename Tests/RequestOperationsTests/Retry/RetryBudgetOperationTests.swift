@@ -7,7 +7,7 @@ import Testing
     let clock = ManualClock()
     let url = URL(string: "https://a.example/x")!  // A literal that is a URL.
 
-    @Test func anOperationCountsOnceAndEachOfItsRetriesDraws() async throws {
+    @Test func `An operation counts once and each of its retries draws`() async throws {
         let budget = KnownBudget(ratio: 1, minimumPerSecond: 10, clock: clock)
         let request = request("counts-once")
         let url = try #require(request.url)
@@ -16,7 +16,7 @@ import Testing
         #expect(budget.balance(of: url) == 100 - 2)
     }
 
-    @Test func aRequestThatIsProcessedAgainCountsOnce() async throws {
+    @Test func `A request that is processed again counts once`() async throws {
         let budget = KnownBudget(ratio: 1, minimumPerSecond: 0, clock: clock)
         let request = request("counts-afresh")
         let url = try #require(request.url)
@@ -27,7 +27,7 @@ import Testing
         #expect(budget.balance(of: url) == 1)
     }
 
-    @Test func aRequestCountsWhenItIsSentNotWhileItWaitsForItsSlot() async throws {
+    @Test func `A request counts when it is sent not while it waits for its slot`() async throws {
         let budget = KnownBudget(ratio: 1, minimumPerSecond: 0, clock: clock)
         let request = request("counts-when-sent")
         let url = try #require(request.url)
@@ -44,7 +44,7 @@ import Testing
         #expect(budget.balance(of: url) == 1)
     }
 
-    @Test func aRequestWhoseFirstAttemptCameToNothingCountsWithTheNext() async throws {
+    @Test func `A request whose first attempt came to nothing counts with the next`() async throws {
         let budget = KnownBudget(ratio: 1, minimumPerSecond: 10, clock: clock)
         let request = request("counts-later")
         let url = try #require(request.url)
@@ -67,7 +67,7 @@ import Testing
         #expect(budget.balance(of: url) == 100 - 1 + 1)
     }
 
-    @Test func theRequestThatIsSentSaysWhichHostItCountsFor() async throws {
+    @Test func `The request that is sent says which host it counts for`() async throws {
         let budget = KnownBudget(ratio: 1, minimumPerSecond: 0, clock: clock)
         let other = try #require(request("counts-there").url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), budget)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: [RetryBudget.Mode.delaying, .failing])
-    func aRetryDrawsWhenItsWaitIsOver(mode: RetryBudget.Mode) async throws {
+    func `A retry draws when its wait is over`(mode: RetryBudget.Mode) async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, mode: mode, clock: clock)
         let request = request("draws-late")
         let url = try #require(request.url)
@@ -111,7 +111,7 @@ import Testing
         #expect(budget.balance(of: url) == 100)
     }
 
-    @Test func manyThatWaitForRoomAndAreCancelledHoldUpNobody() async throws {
+    @Test func `Many that wait for room and are cancelled hold up nobody`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
         let request = request("cancelled-crowd")
         let url = try #require(request.url)
@@ -125,7 +125,7 @@ import Testing
         #expect(budget.draw(to: url)?.wait ?? .seconds(99) <= .seconds(1))
     }
 
-    @Test func aRetryThatADecisionOfOnesOwnForgoesDrawsNothing() async throws {
+    @Test func `A retry that a decision of ones own forgoes draws nothing`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: clock)
         let request = request("forgone")
         let url = try #require(request.url)
@@ -135,7 +135,7 @@ import Testing
         #expect(budget.balance(of: url) == 100)
     }
 
-    @Test func aRetryOfOnesOwnDecisionDrawsAsAnyOther() async throws {
+    @Test func `A retry of ones own decision draws as any other`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: clock)
         let request = request("own")
         let url = try #require(request.url)
@@ -145,7 +145,7 @@ import Testing
         #expect(budget.balance(of: url) == 99)
     }
 
-    @Test func aRetryThatWasMadeIsNotGivenBack() async throws {
+    @Test func `A retry that was made is not given back`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 10, clock: clock)
         let request = request("made")
         let url = try #require(request.url)
@@ -154,7 +154,7 @@ import Testing
         #expect(budget.balance(of: url) == 97)
     }
 
-    @Test func anOperationWhoseBudgetIsEmptyFailsWithTheFailureAsItsCause() async {
+    @Test func `An operation whose budget is empty fails with the failure as its cause`() async {
         let budget = KnownBudget(RetryBudget(ratio: 0, minimumPerSecond: 0, mode: .failing))
         let transport = ScriptedTransport([.status(503), .body(Data())])
         let error =
@@ -165,7 +165,7 @@ import Testing
         #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus)
     }
 
-    @Test func aSignOfAnObserverOfOnesOwnReleasesNoMoreThanTheBudget() async throws {
+    @Test func `A sign of an observer of ones own releases no more than the budget`() async throws {
         struct Awaited: EarlyRetryObserver {
             let sign: Door
 
@@ -216,13 +216,13 @@ import Testing
     }
 
     @Test(arguments: [RetryBudget.Mode.delaying, .failing])
-    func theRetriesThatARecoveryReleasesDrawNothing(mode: RetryBudget.Mode) async throws {
+    func `The retries that a recovery releases draw nothing`(mode: RetryBudget.Mode) async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, mode: mode, clock: clock)
         try await releaseAll(30, of: "released-\(mode)", budget)
         #expect(budget.balance(of: try #require(request("released-\(mode)").url)) == 10)
     }
 
-    @Test func theRetriesThatARecoveryReleasesCostNoTokens() async throws {
+    @Test func `The retries that a recovery releases cost no tokens`() async throws {
         let budget = KnownBudget.tokens()
         let url = try #require(request("released-tokens").url)
         // Of others, which are not brought back.
@@ -252,7 +252,7 @@ import Testing
         #expect(operations.allSatisfy { $0.attempts.last?.wokenBy == .observer("HostRecoveryObserver") })
     }
 
-    @Test func aRetryThatIsCancelledWhileItWaitsForItsSlotIsGivenBack() async throws {
+    @Test func `A retry that is cancelled while it waits for its slot is given back`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, mode: .failing, clock: clock)
         let request = request("in-line")
         let url = try #require(request.url)
@@ -274,7 +274,7 @@ import Testing
         slot.release()
     }
 
-    @Test func retryNowDoesNotWaitForRoom() async throws {
+    @Test func `Retry now does not wait for room`() async throws {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
         let request = request("forced")
         let url = try #require(request.url)
@@ -291,14 +291,14 @@ import Testing
 
     // MARK: Tokens
 
-    @Test func aRequestThatSucceedsWithARetryBringsBackWhatThatCost() async throws {
+    @Test func `A request that succeeds with a retry brings back what that cost`() async throws {
         let budget = KnownBudget.tokens(cost: 14)
         let transport = ScriptedTransport([.status(503), .status(503), .body(Data())])
         _ = try await run(URLRequestOperation(request("tokens-retry"), configuration: configuration(transport, budget)))
         #expect(budget.balance(of: request("tokens-retry").url!) == 486)  // Made from a URL.
     }
 
-    @Test func aRequestThatSucceedsAtOnceBringsBackOneToken() async throws {
+    @Test func `A request that succeeds at once brings back one token`() async throws {
         let budget = KnownBudget.tokens()
         let url = try #require(request("tokens-clean").url)
         _ = budget.draw(to: url, after: Problem())

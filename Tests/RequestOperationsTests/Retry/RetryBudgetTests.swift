@@ -9,7 +9,7 @@ import Testing
 
     // MARK: A bucket
 
-    @Test func theDefaultsAreTwentyPercentAndTenASecond() {
+    @Test func `The defaults are twenty percent and ten a second`() {
         let budget = KnownBudget(clock: clock)
         #expect(budget.balance(of: url) == 100 && budget.budget.mode == .delaying)
         for _ in 0..<20 { _ = budget.draw(to: url) }
@@ -17,7 +17,7 @@ import Testing
         #expect(budget.balance(of: url) == 90)
     }
 
-    @Test func whatIsLeftIsVisible() {
+    @Test func `What is left is visible`() {
         let budget = KnownBudget(clock: clock)
         for _ in 0..<30 { #expect(budget.draw(to: url)?.wait == .zero) }
         #expect(budget.balance(of: url) == 70)
@@ -27,7 +27,7 @@ import Testing
         #expect(budget.balance(of: url) == 100)
     }
 
-    @Test func eachOriginHasABudgetOfItsOwn() {
+    @Test func `Each origin has a budget of its own`() {
         let budget = KnownBudget(clock: clock)
         _ = budget.draw(to: url)
         for other in ["http://a.example/x", "https://a.example:8443/x", "https://b.example/x"] {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func equalBudgetsOfOneRegistryAreOne() {
+    @Test func `Equal budgets of one registry are one`() {
         _ = KnownBudget(clock: clock).draw(to: url)
         _ = KnownBudget(clock: clock).draw(to: url)
         #expect(KnownBudget(clock: clock).balance(of: url) == 98)
@@ -47,7 +47,7 @@ import Testing
         #expect(HostRegistry(clock: clock).retriesLeft(to: url) == 100)
     }
 
-    @Test func aFailingBudgetThatIsEmptyFailsTheRequestAndSaysWhy() {
+    @Test func `A failing budget that is empty fails the request and says why`() {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, mode: .failing, clock: clock)
         let policy = policy(budget)
         #expect(outcome(policy, failure()) == .retry(.seconds(1), observers: 0))
@@ -62,7 +62,7 @@ import Testing
         #expect((error.underlying as? RequestError)?.code == .unacceptableStatus)
     }
 
-    @Test func aDelayingBudgetThatIsEmptyPostponesTheRetry() {
+    @Test func `A delaying budget that is empty postpones the retry`() {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
         for _ in 0..<10 { #expect(budget.draw(to: url)?.wait == .zero) }
         #expect(budget.draw(to: url)?.wait == .seconds(1))
@@ -70,14 +70,14 @@ import Testing
     }
 
     @Test(arguments: [(289, true), (299, false)])
-    func aRetryIsPostponedWithinTheElapsedLimitOnly(elapsed: Int, isRetried: Bool) {
+    func `A retry is postponed within the elapsed limit only`(elapsed: Int, isRetried: Bool) {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
         for _ in 0..<10 { _ = budget.draw(to: url) }
         let outcome = outcome(policy(budget), failure(elapsed: .seconds(elapsed) - .milliseconds(1)))
         #expect(outcome == (isRetried ? .retry(.seconds(1), observers: 0) : .fail(.retryBudgetExhausted)))
     }
 
-    @Test func noDecisionCostsAnything() {
+    @Test func `No decision costs anything`() {
         let budget = KnownBudget(clock: clock)
         for failure in [failure(), failure(attempt: 4), failure(isReplayable: false), failure(status: 404)] {
             _ = outcome(policy(budget), failure)
@@ -85,26 +85,26 @@ import Testing
         #expect(budget.balance(of: url) == 100)
     }
 
-    @Test func withoutABudgetRetriesAreNotBounded() {
+    @Test func `Without a budget retries are not bounded`() {
         for _ in 0..<1000 { #expect(outcome(policy(nil), failure()) == .retry(.seconds(1), observers: 0)) }
     }
 
     @Test(arguments: [-1, 0, Double.nan, -Double.infinity])
-    func numbersThatAllowNothingAllowNothing(number: Double) {
+    func `Numbers that allow nothing allow nothing`(number: Double) {
         let budget = KnownBudget(ratio: number, minimumPerSecond: number, clock: clock)
         budget.countRequest(to: url)
         #expect(budget.balance(of: url) == 0)
         #expect(outcome(policy(budget), failure()) == .fail(.retryBudgetExhausted))
     }
 
-    @Test func numbersBeyondAllBoundsAllowEverything() {
+    @Test func `Numbers beyond all bounds allow everything`() {
         let budget = KnownBudget(
             ratio: .infinity, minimumPerSecond: .greatestFiniteMagnitude, window: .seconds(Int64.max), clock: clock)
         #expect(budget.balance(of: url) > 1_000_000)
         #expect(outcome(policy(budget), failure()) == .retry(.seconds(1), observers: 0))
     }
 
-    @Test func aSignOfThisPackagesOwnThatComesWhileAWaitIsHeldBackCostsNoTask() async throws {
+    @Test func `A sign of this packages own that comes while a wait is held back costs no task`() async throws {
         let path = NetworkPath(.unreachable)
         let observer = HeldBackObserver(observer: ReachabilityObserver(path: path, spread: .zero), delay: .seconds(10))
         let waiting = Task { [clock, failure = failure()] in
@@ -121,7 +121,7 @@ import Testing
 
     // MARK: Tokens
 
-    @Test func aRetryCostsItsTokens() {
+    @Test func `A retry costs its tokens`() {
         let budget = KnownBudget.tokens()
         #expect(budget.balance(of: url) == 500 && budget.budget.mode == .failing)
         _ = budget.draw(to: url, after: RequestError(.unacceptableStatus, stage: .validate), status: 503)
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// The vectors of botocore's retry mode of 2026.
-    @Test func aSeriesOfFailuresDrawsUponTheQuotaAsInOtherClients() {
+    @Test func `A series of failures draws upon the quota as in other clients`() {
         let budget = KnownBudget.tokens(cost: 14, timeoutCost: 14, throttlingCost: 5)
         let error = RequestError(.unacceptableStatus, stage: .validate)
         for (status, left) in [(500, 486), (500, 472), (429, 467)] {
@@ -142,14 +142,14 @@ import Testing
         }
     }
 
-    @Test func withoutTokensARetryIsRefused() {
+    @Test func `Without tokens a retry is refused`() {
         let budget = KnownBudget.tokens(capacity: 10)
         #expect(budget.draw(to: url) != nil && budget.draw(to: url) == nil)
     }
 
     // MARK: Requests that are no operations
 
-    @Test func whatIsMadeWithoutAnOperationDrawsOnTheSameBudget() {
+    @Test func `What is made without an operation draws on the same budget`() {
         let hosts = HostRegistry(clock: clock)
         let budget = RetryBudget(ratio: 1, minimumPerSecond: 0)
         for _ in 0..<3 { hosts.countRequest(to: url, under: budget) }
@@ -160,12 +160,12 @@ import Testing
 
     // MARK: What is kept
 
-    @Test func thePoliciesDefaultIsABudget() {
+    @Test func `The policies default is a budget`() {
         #expect(RetryPolicy().budget != nil && RetryPolicy.aggressive.budget != nil)
         #expect(RetryPolicy.endless.budget == nil)
     }
 
-    @Test func hostsThatAreNotUsedAnyMoreAreForgotten() {
+    @Test func `Hosts that are not used any more are forgotten`() {
         let budget = KnownBudget(clock: clock)
         for number in 0..<10_000 {
             if number.isMultiple(of: 100) { clock.advance(by: .seconds(10)) }
@@ -174,7 +174,7 @@ import Testing
         #expect(clock.hosts.budgets.count < 300)
     }
 
-    @Test func manyThreadsDrawNoMoreThanThereIs() async {
+    @Test func `Many threads draw no more than there is`() async {
         let budget = KnownBudget(mode: .failing, clock: clock)
         let granted = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {

@@ -18,14 +18,14 @@ import Testing
         return (try #require(operation.result), transport.requests.count)
     }
 
-    @Test func aDeciderRetriesWhatThePolicyDoesNot() async throws {
+    @Test func `A decider retries what the policy does not`() async throws {
         let (result, requests) = try await Self.run(
             [.status(404), .body(Data("there".utf8))], RetryDecider { _, _ in .retry(after: .zero) })
         #expect(try result.get() == Data("there".utf8))
         #expect(requests == 2)
     }
 
-    @Test func aDeciderStopsWhatThePolicyRetries() async throws {
+    @Test func `A decider stops what the policy retries`() async throws {
         let (result, requests) = try await Self.run(
             [.status(503), .body(Data())], RetryDecider { _, _ in .stop }, retries: 3)
         let error = #expect(throws: RequestError.self) { try result.get() }
@@ -33,13 +33,13 @@ import Testing
         #expect(requests == 1)
     }
 
-    @Test func aDeciderReplacesTheError() async throws {
+    @Test func `A decider replaces the error`() async throws {
         let (result, _) = try await Self.run([.status(404)], RetryDecider { _, _ in .fail(Refused()) })
         let error = #expect(throws: RequestError.self) { try result.get() }
         #expect(error?.underlying is Refused)
     }
 
-    @Test func eachDeciderIsGivenWhatStandsSoFar() async throws {
+    @Test func `Each decider is given what stands so far`() async throws {
         let (result, requests) = try await Self.run(
             [.status(404), .body(Data())], RetryDecider { _, _ in .fail(Refused()) },
             RetryDecider { _, decision in
@@ -49,7 +49,7 @@ import Testing
         #expect(requests == 2)
     }
 
-    @Test func noDeciderIsAskedAfterASuccess() async throws {
+    @Test func `No decider is asked after a success`() async throws {
         let (result, _) = try await Self.run(
             [.body(Data())],
             RetryDecider { _, decision in

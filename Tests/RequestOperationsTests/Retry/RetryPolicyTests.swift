@@ -59,17 +59,17 @@ import Testing
     // MARK: Attempts
 
     @Test(arguments: [(1, true), (2, true), (3, true), (4, false), (5, false), (Int.max, false)])
-    func threeRetriesFollowTheFirstAttempt(attempt: Int, isRetried: Bool) {
+    func `Three retries follow the first attempt`(attempt: Int, isRetried: Bool) {
         let outcome = Self.outcome(Self.failure(attempt: attempt))
         #expect((outcome != .stop) == isRetried)
     }
 
     @Test(arguments: [0, -1, Int.min])
-    func aPolicyWithoutRetriesStopsAtOnce(maximum: Int) {
+    func `A policy without retries stops at once`(maximum: Int) {
         #expect(Self.outcome(RetryPolicy(maximumRetries: maximum), Self.failure()) == .stop)
     }
 
-    @Test func theDelayIsThatOfTheBackoffsStepNotOfTheAttempt() {
+    @Test func `The delay is that of the backoffs step not of the attempt`() {
         let failure = AttemptFailure(
             RequestError(.timedOut, stage: .transfer), attempt: 3, request: Self.request(), backoffStep: 1)
         #expect(Self.outcome(failure) == .retry(.milliseconds(500)))
@@ -78,28 +78,28 @@ import Testing
     // MARK: Time
 
     @Test(arguments: [(0, true), (299, true), (300, false), (301, false)])
-    func theLastAttemptBeginsWithinTheElapsedLimit(elapsed: Int, isRetried: Bool) {
+    func `The last attempt begins within the elapsed limit`(elapsed: Int, isRetried: Bool) {
         let outcome = Self.outcome(Self.failure(elapsed: .seconds(elapsed)))
         #expect((outcome != .stop) == isRetried)
     }
 
-    @Test func aBackoffThatWouldPassTheElapsedLimitIsNotWaitedFor() {
+    @Test func `A backoff that would pass the elapsed limit is not waited for`() {
         #expect(Self.outcome(Self.failure(elapsed: .milliseconds(299_400))) == .retry(.milliseconds(500)))
         #expect(Self.outcome(Self.failure(elapsed: .milliseconds(299_600))) == .stop)
     }
 
-    @Test func withoutAnElapsedLimitTimeDoesNotMatter() {
+    @Test func `Without an elapsed limit time does not matter`() {
         let policy = Self.exact { $0.elapsedLimit = nil }
         #expect(Self.outcome(policy, Self.failure(elapsed: .seconds(Int64.max))) == .retry(.milliseconds(500)))
     }
 
     @Test(arguments: [(501, true), (500, false), (499, false), (0, false), (-1, false)])
-    func aBackoffThatWouldPassTheDeadlineIsNotWaitedFor(millisecondsLeft: Int, isRetried: Bool) {
+    func `A backoff that would pass the deadline is not waited for`(millisecondsLeft: Int, isRetried: Bool) {
         let outcome = Self.outcome(Self.failure(timeLeft: .milliseconds(millisecondsLeft)))
         #expect((outcome != .stop) == isRetried)
     }
 
-    @Test func aPassedLimitStopsBeforeAnythingElseIsSaid() {
+    @Test func `A passed limit stops before anything else is said`() {
         #expect(Self.outcome(Self.failure(isReplayable: false, elapsed: .seconds(301))) == .stop)
         #expect(Self.outcome(Self.status(503, retryAfter: "900", timeLeft: .zero)) == .stop)
     }
@@ -112,54 +112,54 @@ import Testing
     ]
 
     @Test(arguments: RequestErrorCodeTests.all)
-    func onlyTransientCodesAreRetried(code: RequestError.Code) {
+    func `Only transient codes are retried`(code: RequestError.Code) {
         let outcome = Self.outcome(Self.failure(RequestError(code, stage: .transfer)))
         #expect((outcome != .stop) == Self.transient.contains(code))
     }
 
     @Test(arguments: Array(100...599))
-    func onlyTransientStatusesAreRetried(status: Int) {
+    func `Only transient statuses are retried`(status: Int) {
         let outcome = Self.outcome(Self.status(status))
         #expect((outcome != .stop) == [408, 425, 429, 500, 502, 503, 504].contains(status))
     }
 
-    @Test func anErrorOfAStageIsPermanent() {
+    @Test func `An error of a stage is permanent`() {
         struct Mine: Error {}
         #expect(Self.outcome(Self.failure(Mine(), stage: .process)) == .stop)
         #expect(Self.outcome(Self.failure(URLError(.timedOut), stage: .process)) == .stop)
     }
 
-    @Test func anErrorOfAStageThatThePolicyListsIsTransient() {
+    @Test func `An error of a stage that the policy lists is transient`() {
         struct Mine: Error {}
         let policy = Self.exact { $0.isTransient = { $0 is Mine } }
         #expect(Self.outcome(policy, Self.failure(Mine(), stage: .process)) == .retry(.milliseconds(500)))
     }
 
-    @Test func theJudgeOfForeignErrorsIsNotAskedAboutOurs() {
+    @Test func `The judge of foreign errors is not asked about ours`() {
         let policy = Self.exact { $0.isTransient = { _ in true } }
         #expect(Self.outcome(policy, Self.failure(RequestError(.badURL, stage: .transfer))) == .stop)
     }
 
-    @Test func anErrorOfOursOutOfAStageKeepsItsCode() {
+    @Test func `An error of ours out of a stage keeps its code`() {
         let error = RequestError(.connectionLost, stage: .transfer)
         #expect(Self.outcome(Self.failure(error, stage: .process)) == .retry(.milliseconds(500)))
     }
 
-    @Test func aTransportsFailureIsJudgedByItsCause() {
+    @Test func `A transports failure is judged by its cause`() {
         let lost = TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
         let untrusted = TransferFailure(RequestError(.untrustedCertificate, stage: .transfer), phase: .connect)
         #expect(Self.outcome(Self.failure(lost)) == .retry(.milliseconds(500)))
         #expect(Self.outcome(Self.failure(untrusted)) == .stop)
     }
 
-    @Test func anErrorOfFoundationsIsForeignWhereverItComesFrom() {
+    @Test func `An error of Foundation's is foreign wherever it comes from`() {
         // One that a transport threw has become a `RequestError` before the policy sees it.
         #expect(Self.outcome(Self.failure(URLError(.networkConnectionLost))) == .stop)
         let policy = Self.exact { $0.isTransient = { $0 is URLError } }
         #expect(Self.outcome(policy, Self.failure(URLError(.timedOut))) == .retry(.milliseconds(500)))
     }
 
-    @Test func theFailureOfATransportThatAnotherStageThrowsIsForeign() {
+    @Test func `The failure of a transport that another stage throws is foreign`() {
         let lost = TransferFailure(RequestError(.connectionLost, stage: .transfer), phase: .head)
         #expect(Self.outcome(Self.failure(lost, stage: .process)) == .stop)
     }
@@ -167,40 +167,40 @@ import Testing
     // MARK: Methods
 
     @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY", "get", "Put", "query"])
-    func anIdempotentMethodIsRetriedWhateverItsCase(method: String) {
+    func `An idempotent method is retried whatever its case`(method: String) {
         #expect(Self.outcome(Self.failure(method: method)) != .stop)
     }
 
     @Test(arguments: ["POST", "PATCH", "CONNECT", "LOCK", "post", ""])
-    func anotherMethodIsNotRetriedOnceItMayHaveBeenProcessed(method: String) {
+    func `Another method is not retried once it may have been processed`(method: String) {
         #expect(Self.outcome(Self.failure(method: method)) == .stop)
     }
 
     @Test(arguments: ["POST", "PATCH", "LOCK"])
-    func anyMethodIsRetriedThatSurelyDidNotReachTheServer(method: String) {
+    func `Any method is retried that surely did not reach the server`(method: String) {
         #expect(Self.outcome(Self.failure(method: method, mayHaveBeenProcessed: false)) != .stop)
     }
 
-    @Test func anIdempotencyKeyMakesAnyMethodIdempotent() {
+    @Test func `An idempotency key makes any method idempotent`() {
         let failure = AttemptFailure(
             RequestError(.timedOut, stage: .transfer), request: Self.request("POST", ["idempotency-key": "\"k\""]))
         #expect(Self.outcome(failure) != .stop)
     }
 
-    @Test func anEmptyIdempotencyKeyIsNone() {
+    @Test func `An empty idempotency key is none`() {
         let failure = AttemptFailure(
             RequestError(.timedOut, stage: .transfer), request: Self.request("POST", ["Idempotency-Key": ""]))
         #expect(Self.outcome(failure) == .stop)
     }
 
-    @Test func methodsCanBeAddedInAnyCase() {
+    @Test func `Methods can be added in any case`() {
         let policy = Self.exact { $0.idempotentMethods.insert("propFind") }
         #expect(Self.outcome(policy, Self.failure(method: "PROPFIND")) != .stop)
     }
 
     // MARK: Bodies
 
-    @Test func aBodyThatCannotBeSentAgainFailsWithThatReasonAndKeepsTheCause() {
+    @Test func `A body that cannot be sent again fails with that reason and keeps the cause`() {
         let decision = RetryPolicy().decision(
             after: Self.failure(isReplayable: false), using: RandomSource(seed: 1))
         guard case .fail(let error as RequestError) = decision else {
@@ -211,7 +211,7 @@ import Testing
         #expect((error.underlying as? RequestError)?.code == .timedOut)
     }
 
-    @Test func aFailureThatIsNotRetriedAnywayKeepsItsOwnReason() {
+    @Test func `A failure that is not retried anyway keeps its own reason`() {
         #expect(Self.outcome(Self.failure(RequestError(.badURL, stage: .transfer), isReplayable: false)) == .stop)
         #expect(Self.outcome(Self.failure(method: "POST", isReplayable: false)) == .stop)
         #expect(Self.outcome(Self.failure(attempt: 4, isReplayable: false)) == .stop)
@@ -220,43 +220,43 @@ import Testing
     // MARK: Retry-After
 
     @Test(arguments: [429, 503, 500])
-    func retryAfterTakesThePlaceOfTheBackoff(status: Int) {
+    func `Retry after takes the place of the backoff`(status: Int) {
         #expect(Self.outcome(Self.status(status, retryAfter: "7")) == .retry(.seconds(7)))
     }
 
-    @Test func retryAfterZeroMeansNow() {
+    @Test func `Retry after zero means now`() {
         #expect(Self.outcome(Self.status(503, retryAfter: "0")) == .retry(.zero))
     }
 
     @Test(arguments: ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
-    func whoSaysNowAgainAndAgainIsBelievedOnce(value: String) {
+    func `Who says now again and again is believed once`(value: String) {
         #expect(Self.outcome(Self.exact(), Self.status(503, retryAfter: value, attempt: 2)) == .retry(.seconds(1)))
         #expect(Self.outcome(Self.exact(), Self.status(503, retryAfter: value, attempt: 3)) == .retry(.seconds(2)))
     }
 
-    @Test func whoAsksForALittleIsBelievedEachTime() {
+    @Test func `Who asks for a little is believed each time`() {
         #expect(Self.outcome(Self.exact(), Self.status(503, retryAfter: "1", attempt: 3)) == .retry(.seconds(1)))
     }
 
-    @Test func retryAfterOfAResponseThatWasAcceptedAndBrokeOffSaysNothing() {
+    @Test func `Retry after of a response that was accepted and broke off says nothing`() {
         let head = ResponseHead(status: 200, url: Self.url, fields: [("Retry-After", "3600")], version: .http1_1)
         let failure = AttemptFailure(
             RequestError(.connectionLost, stage: .transfer, head: head), request: Self.request("GET"))
         #expect(Self.outcome(Self.exact(), failure) == .retry(.milliseconds(500)))
     }
 
-    @Test func retryAfterCountsWhereAnErrorOfTheUsersRejectedTheResponse() {
+    @Test func `Retry after counts where an error of the users rejected the response`() {
         let head = ResponseHead(status: 202, url: Self.url, fields: [("Retry-After", "7")], version: .http1_1)
         let failure = AttemptFailure(Problem(), request: Self.request("GET"), stage: .validate, head: head)
         #expect(Self.outcome(Self.exact { $0.isTransient = { $0 is Problem } }, failure) == .retry(.seconds(7)))
     }
 
     @Test(arguments: ["", "-1", "soon", "1.5.2", "7, 9"])
-    func anUnusableRetryAfterLeavesTheBackoff(value: String) {
+    func `An unusable retry after leaves the backoff`(value: String) {
         #expect(Self.outcome(Self.status(503, retryAfter: value)) == .retry(.milliseconds(500)))
     }
 
-    @Test func aDateIsComparedWithWhenTheFailureWasSeen() {
+    @Test func `A date is compared with when the failure was seen`() {
         let head = ResponseHead(
             status: 503, url: Self.url, fields: [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")])
         let failure = AttemptFailure(
@@ -265,40 +265,40 @@ import Testing
         #expect(Self.outcome(failure) == .retry(.seconds(12)))
     }
 
-    @Test func aPolicyCanDisregardRetryAfter() {
+    @Test func `A policy can disregard retry after`() {
         let policy = Self.exact { $0.honoursRetryAfter = false }
         #expect(Self.outcome(policy, Self.status(503, retryAfter: "7")) == .retry(.milliseconds(500)))
     }
 
-    @Test func aRetryAfterOfThePolicysVeryMaximumIsKept() {
+    @Test func `A retry after of the policys very maximum is kept`() {
         let policy = Self.exact { $0.elapsedLimit = nil }
         #expect(Self.outcome(policy, Self.status(503, retryAfter: "300")) == .retry(.seconds(300)))
     }
 
     @Test(arguments: ["301", "99999999999999999999999"])
-    func aRetryAfterBeyondThePolicysMaximumFailsAtOnceAndSaysSo(value: String) {
+    func `A retry after beyond the policys maximum fails at once and says so`(value: String) {
         let policy = Self.exact { $0.elapsedLimit = nil }
         #expect(Self.outcome(policy, Self.status(503, retryAfter: value)) == .fail(.retryAfterTooLong))
     }
 
     @Test(arguments: [(8, true), (7, false), (6, false)])
-    func aRetryAfterBeyondTheDeadlineFailsAtOnceAndSaysSo(left: Int, isRetried: Bool) {
+    func `A retry after beyond the deadline fails at once and says so`(left: Int, isRetried: Bool) {
         let outcome = Self.outcome(Self.status(503, retryAfter: "7", timeLeft: .seconds(left)))
         #expect(outcome == (isRetried ? .retry(.seconds(7)) : .fail(.retryAfterTooLong)))
     }
 
     @Test(arguments: [(292, true), (293, false)])
-    func aRetryAfterBeyondTheElapsedLimitFailsAtOnceAndSaysSo(elapsed: Int, isRetried: Bool) {
+    func `A retry after beyond the elapsed limit fails at once and says so`(elapsed: Int, isRetried: Bool) {
         let outcome = Self.outcome(Self.status(503, retryAfter: "7", elapsed: .seconds(elapsed)))
         #expect(outcome == (isRetried ? .retry(.seconds(7)) : .fail(.retryAfterTooLong)))
     }
 
-    @Test func aRetryAfterOfAFailureThatIsNotRetriedAnywayIsNotMentioned() {
+    @Test func `A retry after of a failure that is not retried anyway is not mentioned`() {
         #expect(Self.outcome(Self.status(404, retryAfter: "9999")) == .stop)
         #expect(Self.outcome(Self.status(503, retryAfter: "9999", method: "POST")) == .stop)
     }
 
-    @Test func theErrorOfATooLongRetryAfterKeepsTheHead() {
+    @Test func `The error of a too long retry after keeps the head`() {
         let decision = RetryPolicy().decision(
             after: Self.status(503, retryAfter: "9999"), using: RandomSource(seed: 1))
         guard case .fail(let error as RequestError) = decision else {
@@ -311,7 +311,7 @@ import Testing
 
     // MARK: The decision
 
-    @Test func theDecisionBringsThePolicysObservers() {
+    @Test func `The decision brings the policys observers`() {
         struct Never: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws { throw CancellationError() }
         }
@@ -324,7 +324,7 @@ import Testing
         #expect(observers.count == 2)
     }
 
-    @Test func theSameSeedGivesTheSameDecision() {
+    @Test func `The same seed gives the same decision`() {
         let policy = RetryPolicy()
         func delay(_ random: RandomSource) -> Duration? {
             if case .retry(let delay, _, _, _) = policy.decision(after: Self.failure(attempt: 3), using: random) {
@@ -345,7 +345,7 @@ import Testing
         (RetryPolicy.default, [0.5, 1, 2]), (.aggressive, [0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10]),
         (.endless, [1, 3, 60, 3600, 21600, 21600, 21600]),
     ])
-    func aPresetHasItsSeries(_ policy: RetryPolicy, _ longest: [Double]) {
+    func `A preset has its series`(_ policy: RetryPolicy, _ longest: [Double]) {
         for (index, longest) in longest.enumerated() {
             let drawn = (0..<200).map { policy.backoff.delay(beforeRetry: index + 1, using: RandomSource(seed: $0)) }
             #expect(drawn.allSatisfy { $0 >= .zero && $0 <= .seconds(longest) })
@@ -354,7 +354,7 @@ import Testing
         }
     }
 
-    @Test func thePresetsStopAfterTheirRetries() {
+    @Test func `The presets stop after their retries`() {
         func goesOn(_ policy: RetryPolicy, after attempt: Int, elapsed: Duration = .zero) -> Bool {
             let failure = AttemptFailure(
                 RequestError(.timedOut, stage: .transfer), attempt: attempt, request: Self.request("GET"),

@@ -6,7 +6,7 @@ import Testing
 /// What a server that fails for a minute has to bear of a process, in virtual time.
 @Suite(.timeLimit(.minutes(15))) struct RetryStormTests {
     @Test(arguments: [false, true])
-    func aFailingServerBearsAtMostThreeTenthsMoreThanItsNewRequests(awaitsRecovery: Bool) async {
+    func `A failing server bears at most three tenths more than its new requests`(awaitsRecovery: Bool) async {
         let storm = Storm(.failing, awaitsRecovery: awaitsRecovery)
         await storm.run()
         let received = storm.received(0..<storm.outage)
@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [58, 65], [false, true])
-    func aServerThatRecoversBearsAtMostHalfMoreThanTheSteadyRate(outage: Int, awaitsRecovery: Bool) async {
+    func `A server that recovers bears at most half more than the steady rate`(outage: Int, awaitsRecovery: Bool) async
+    {
         let storm = Storm(.failing, outage: outage, awaitsRecovery: awaitsRecovery)
         await storm.run()
         for second in outage..<outage + Storm.rest {
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func withoutABudgetEachRequestIsSentFourTimes() async {
+    @Test func `Without a budget each request is sent four times`() async {
         let storm = Storm(nil)
         await storm.run()
         // All but the last few, whose retries the recovered server gets.

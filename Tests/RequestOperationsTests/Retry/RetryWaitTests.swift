@@ -25,23 +25,23 @@ import Testing
         return task
     }
 
-    @Test func theBackoffEndsIt() async throws {
+    @Test func `The backoff ends it`() async throws {
         let waiting = await begun()
         clock.advance(by: .seconds(5))
         #expect(try await waiting.value == .backoff)
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func withoutADelayItIsOverAtOnce(delay: Duration) async throws {
+    func `Without a delay it is over at once`(delay: Duration) async throws {
         #expect(try await newWait.run(delay, or: [], after: failure) == .backoff)
     }
 
-    @Test func itRunsInRealTimeOnTheContinuousClock() async throws {
+    @Test func `It runs in real time on the continuous clock`() async throws {
         let reason = try await RetryWait(on: .continuous).run(.milliseconds(1), or: [], after: failure)
         #expect(reason == .backoff)
     }
 
-    @Test func whoeverWakesItFirstIsTheReason() async throws {
+    @Test func `Whoever wakes it first is the reason`() async throws {
         let wait = newWait
         let waiting = await begun(wait)
         wait.end(with: .retryNow)
@@ -49,20 +49,20 @@ import Testing
         #expect(try await waiting.value == .retryNow)
     }
 
-    @Test func aWakeBeforeItBeginsEndsItAtOnce() async throws {
+    @Test func `A wake before it begins ends it at once`() async throws {
         let wait = newWait
         wait.end(with: .retryNow)
         #expect(try await wait.run(.seconds(5), or: [], after: failure) == .retryNow)
     }
 
-    @Test func anObserverThatReturnsEndsItUnderItsName() async throws {
+    @Test func `An observer that returns ends it under its name`() async throws {
         let mayReturn = Door()
         let waiting = await begun(or: [Observer { await mayReturn.pass() }])
         mayReturn.open()
         #expect(try await waiting.value == .observer("Observer"))
     }
 
-    @Test func anObserverThatThrowsLeavesTheRaceToTheOthers() async throws {
+    @Test func `An observer that throws leaves the race to the others`() async throws {
         let hasThrown = Door()
         let waiting = await begun(
             or: [
@@ -76,7 +76,7 @@ import Testing
         #expect(try await waiting.value == .backoff)
     }
 
-    @Test func theObserversAreCancelledWhenItEnds() async throws {
+    @Test func `The observers are cancelled when it ends`() async throws {
         let isWatching = Door()
         let wasCancelled = Door()
         let waiting = await begun(
@@ -92,7 +92,7 @@ import Testing
         await wasCancelled.pass()
     }
 
-    @Test func aCancelEndsItWhateverItsObserversDo() async {
+    @Test func `A cancel ends it whatever its observers do`() async {
         let isWatching = Door()
         let waiting = await begun(
             or: [

@@ -30,7 +30,7 @@ import Testing
         _ = try await run(URLRequestOperation(url, configuration: configuration))
     }
 
-    @Test func copiesOfAConfigurationShareWhatTheyAreToldOnTheirClock() async throws {
+    @Test func `Copies of a configuration share what they are told on their clock`() async throws {
         var configuration = RequestConfiguration.scripted([
             .status(503, fields: [("Retry-After", "100")]), .body(Data()),
         ])
@@ -48,7 +48,7 @@ import Testing
         #expect(untold.attempts.count == 1 && told.attempts.count == 2)
     }
 
-    @Test func whatOneRequestIsToldAnotherOneKeepsTo() async throws {
+    @Test func `What one request is told another one keeps to`() async throws {
         let table = KnownSilences(clock: clock)
         let busy = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let told = started(url, configuration(busy, table))
@@ -65,7 +65,7 @@ import Testing
         #expect(transport.requests.count == 1 && untold.attempts.count == 1)
     }
 
-    @Test func aRequestToAnotherHostGoesOnAtOnce() async throws {
+    @Test func `A request to another host goes on at once`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let free = try #require(URL(string: "http://free.invalid/"))
@@ -73,7 +73,7 @@ import Testing
             URLRequestOperation(free, configuration: configuration(ScriptedTransport([.body(Data())]), table)))
     }
 
-    @Test func aRequestWhoseDeadlineComesFirstFailsAtOnceAndSaysSo() async {
+    @Test func `A request whose deadline comes first fails at once and says so`() async {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let transport = ScriptedTransport([.body(Data())])
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.code == .retryAfterTooLong && transport.requests.isEmpty)
     }
 
-    @Test func retryNowEndsTheWaitBeforeAFirstAttempt() async throws {
+    @Test func `Retry now ends the wait before a first attempt`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
@@ -92,7 +92,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aCancelEndsTheWaitBeforeAFirstAttempt() async {
+    @Test func `A cancel ends the wait before a first attempt`() async {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
@@ -101,7 +101,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test func aRequestThatWaitsBeforeItsFirstAttemptHoldsNoSlot() async throws {
+    @Test func `A request that waits before its first attempt holds no slot`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), table)
@@ -113,7 +113,7 @@ import Testing
         operation.cancel()
     }
 
-    @Test func aRequestThatWaitedLongerThanItsFreshnessIsProcessedAgain() async throws {
+    @Test func `A request that waited longer than its freshness is processed again`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let processed = Collector<Int>()
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [(404, "9"), (503, "soon"), (503, "-9"), (503, "0")])
-    func whatAsksForNothingIsNotNoted(status: Int, value: String) async {
+    func `What asks for nothing is not noted`(status: Int, value: String) async {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(status, fields: [("Retry-After", value)])])
         var configuration = configuration(transport, table)
@@ -141,7 +141,7 @@ import Testing
         #expect(table.hostCount == 0)
     }
 
-    @Test func aWaitThatIsTooLongDelaysWhatWasNeverSentUntilItIsForgotten() async throws {
+    @Test func `A wait that is too long delays what was never sent until it is forgotten`() async throws {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
         let configuration = configuration(transport, table)
@@ -156,7 +156,7 @@ import Testing
         #expect(untold.attempts.count == 1)
     }
 
-    @Test func aWaitThatIsTooLongFailsARetryAtOnceAndSaysSo() async {
+    @Test func `A wait that is too long fails a retry at once and says so`() async {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503), .body(Data())])
         let operation = started(url, configuration(transport, table))
@@ -167,7 +167,7 @@ import Testing
         #expect(error?.code == .retryAfterTooLong && transport.requests.count == 1)
     }
 
-    @Test func aWaitThatIsTooLongIsForgottenAfterTheLongestOneThatIsKept() async throws {
+    @Test func `A wait that is too long is forgotten after the longest one that is kept`() async throws {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9999")]), .body(Data())])
         let configuration = configuration(transport, table)
@@ -179,7 +179,7 @@ import Testing
         _ = try await run(URLRequestOperation(url, configuration: configuration))
     }
 
-    @Test func aPolicyWaitsForAnothersSakeAsLongAsForItsOwn() async throws {
+    @Test func `A policy waits for another's sake as long as for its own`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), table)
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func aRetryWaitsNoLongerForAnothersSakeThanForItsOwn() {
+    @Test func `A retry waits no longer for another's sake than for its own`() {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         var policy = configuration(ScriptedTransport([.stall]), table).retryPolicy
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func whatWasNeverSentIsOnlyDelayedHoweverLittleItsPolicyWaits() async throws {
+    @Test func `What was never sent is only delayed however little its policy waits`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let transport = ScriptedTransport([.body(Data())])
@@ -223,7 +223,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aRetryThatWaitsAlreadyKeepsToWhatAnotherRequestIsToldMeanwhile() async throws {
+    @Test func `A retry that waits already keeps to what another request is told meanwhile`() async throws {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503), .body(Data())])
         let operation = started(url, configuration(transport, table))
@@ -238,7 +238,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func retryNowForcesARetryAlthoughTheHostAsksToBeLeftAlone() async throws {
+    @Test func `Retry now forces a retry although the host asks to be left alone`() async throws {
         let table = KnownSilences(clock: clock)
         let operation = started(
             url,
@@ -249,7 +249,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func retryNowForcesAlsoWhatIsProcessedAgain() async throws {
+    @Test func `Retry now forces also what is processed again`() async throws {
         let table = KnownSilences(clock: clock)
         table.note(.seconds(100), for: url)
         let operation = started(url, configuration(ScriptedTransport([.body(Data())]), table))
@@ -259,7 +259,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func aDecisionOfOnesOwnCountsMoreThanWhatTheRequestWasTold() async throws {
+    @Test func `A decision of ones own counts more than what the request was told`() async throws {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let operation = Staged(configuration(transport, table), to: url)
@@ -268,7 +268,7 @@ import Testing
         #expect(table.timeLeft(for: url) == .seconds(100))
     }
 
-    @Test func theHostThatAskedIsSparedNotTheOneThatRedirectedToIt() async throws {
+    @Test func `The host that asked is spared not the one that redirected to it`() async throws {
         let table = KnownSilences(clock: clock)
         let busy = try #require(URL(string: "http://behind.invalid/"))
         var configuration = configuration(
@@ -281,7 +281,7 @@ import Testing
         #expect(table.timeLeft(for: busy) == .seconds(9) && table.timeLeft(for: url) == .zero)
     }
 
-    @Test func noSignBringsForwardWhatTheServerAskedFor() async throws {
+    @Test func `No sign brings forward what the server asked for`() async throws {
         struct Immediate: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws {}
         }
@@ -295,7 +295,7 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .backoff && operation.attempts.last?.waited == .seconds(100))
     }
 
-    @Test func aSuccessNeverShortensTheWaitThatARetryAfterAskedFor() async throws {
+    @Test func `A success never shortens the wait that a retry after asked for`() async throws {
         let url = try #require(URL(string: "http://asks-for-time.invalid/"))
         // The budget would have it wait for longer.
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, clock: clock)
@@ -316,7 +316,7 @@ import Testing
         #expect(operation.attempts.last?.waited == .seconds(2))
     }
 
-    @Test func aRequestThatIsNotRetriedItselfTellsTheOthers() async {
+    @Test func `A request that is not retried itself tells the others`() async {
         let table = KnownSilences(clock: clock)
         var configuration = configuration(
             ScriptedTransport([.status(503, fields: [("Retry-After", "9")])]), table)
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test(arguments: [408, 413, 425, 429, 500, 502, 504])
-    func whatIsNotAboutTheHostDelaysOnlyTheRequestThatWasTold(status: Int) async throws {
+    func `What is not about the host delays only the request that was told`(status: Int) async throws {
         let table = KnownSilences(clock: clock)
         var configuration = configuration(
             ScriptedTransport([.status(status, fields: [("Retry-After", "100")]), .body(Data())]), table)
@@ -342,7 +342,7 @@ import Testing
         _ = try await told.value
     }
 
-    @Test func aPolicyMayShareTooManyRequests() async throws {
+    @Test func `A policy may share too many requests`() async throws {
         let table = KnownSilences(clock: clock)
         var configuration = configuration(
             ScriptedTransport([.status(429, fields: [("Retry-After", "100")]), .body(Data())]), table)
@@ -361,21 +361,21 @@ import Testing
         _ = try await untold.value
     }
 
-    @Test func noTooManyRequestsAreSharedByDefault() {
+    @Test func `No too many requests are shared by default`() {
         #expect(!RetryPolicy().sharesTooManyRequests)
         for policy in [RetryPolicy.default, .none, .aggressive, .endless] {
             #expect(!policy.sharesRetryAfter(of: 429) && policy.sharesRetryAfter(of: 503))
         }
     }
 
-    @Test func aStatusThatIsNotRetriedSaysNothingAboutTheHost() {
+    @Test func `A status that is not retried says nothing about the host`() {
         var policy = RetryPolicy()
         policy.sharesTooManyRequests = true
         policy.statuses = [500]
         #expect(!policy.sharesRetryAfter(of: 429) && !policy.sharesRetryAfter(of: 503))
     }
 
-    @Test func aPolicyThatDisregardsRetryAfterNeitherNotesNorWaits() async throws {
+    @Test func `A policy that disregards retry after neither notes nor waits`() async throws {
         let table = KnownSilences(clock: clock)
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "9")])])
         var configuration = configuration(transport, table)
@@ -388,7 +388,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func whereNothingIsSharedOnlyTheRequestThatWasToldWaits() async throws {
+    @Test func `Where nothing is shared only the request that was told waits`() async throws {
         let busy = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let told = started(url, configuration(busy, nil))
         await clock.sleepers(1)

@@ -5,13 +5,13 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct AnswerTests {
     private struct Mine: Error {}
 
-    @Test func anAnswerGivenBeforeItIsAwaitedIsKept() async throws {
+    @Test func `An answer given before it is awaited is kept`() async throws {
         let answer = Answer<Int>()
         #expect(answer.resume(with: .success(1)))
         #expect(try await answer.value == 1)
     }
 
-    @Test func onlyTheFirstAnswerCounts() async throws {
+    @Test func `Only the first answer counts`() async throws {
         let answer = Answer<Int>()
         answer.resume(with: .success(1))
         #expect(!answer.resume(with: .success(2)))
@@ -19,13 +19,13 @@ import Testing
         #expect(!answer.resume(with: .success(3)))
     }
 
-    @Test func anErrorIsAnAnswer() async {
+    @Test func `An error is an answer`() async {
         let answer = Answer<Int>()
         answer.resume(with: .failure(Mine()))
         await #expect(throws: Mine.self) { try await answer.value }
     }
 
-    @Test func exactlyOneOfManyAnswersAtOnceIsTheFirst() async throws {
+    @Test func `Exactly one of many answers at once is the first`() async throws {
         for _ in 0..<200 {
             let answer = Answer<Int>()
             async let awaited = answer.value
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func theValueIsNotKeptOnceItIsDelivered() async throws {
+    @Test func `The value is not kept once it is delivered`() async throws {
         let answer = Answer<Held>()
         weak var held: Held?
         do {
@@ -53,7 +53,7 @@ import Testing
 
     private final class Held: Sendable {}
 
-    @Test func theOutcomeOfAnAsynchronousFunctionIsAResult() async {
+    @Test func `The outcome of an asynchronous function is a result`() async {
         func one() async throws -> Int { 1 }
         func none() async throws -> Int { throw Mine() }
         let success = await Result(catching: one)

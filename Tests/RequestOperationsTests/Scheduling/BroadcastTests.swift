@@ -4,14 +4,14 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct BroadcastTests {
-    @Test func aStreamBeginsWithTheValueThatThereIs() async {
+    @Test func `A stream begins with the value that there is`() async {
         let broadcast = Broadcast("first")
         broadcast.send("second", number: 1)
         var values = broadcast.stream().makeAsyncIterator()
         #expect(await values.next() == "second")
     }
 
-    @Test func everyStreamHearsOfAChange() async {
+    @Test func `Every stream hears of a change`() async {
         let broadcast = Broadcast(0)
         var streams = [broadcast.stream().makeAsyncIterator(), broadcast.stream().makeAsyncIterator()]
         for index in streams.indices { #expect(await streams[index].next() == 0) }
@@ -19,7 +19,7 @@ import Testing
         for index in streams.indices { #expect(await streams[index].next() == 1) }
     }
 
-    @Test func aValueThatIsOlderThanTheLastOneIsDropped() async {
+    @Test func `A value that is older than the last one is dropped`() async {
         let broadcast = Broadcast(0)
         broadcast.send(2, number: 2)
         broadcast.send(1, number: 1)
@@ -27,14 +27,14 @@ import Testing
         #expect(await values.next() == 2)
     }
 
-    @Test func whoIsLateHearsTheLastValue() async {
+    @Test func `Who is late hears the last value`() async {
         let broadcast = Broadcast(0)
         var values = broadcast.stream().makeAsyncIterator()
         for number in 1...5 { broadcast.send(number, number: number) }
         #expect(await values.next() == 5)
     }
 
-    @Test func aStreamThatIsLeftIsForgotten() async {
+    @Test func `A stream that is left is forgotten`() async {
         let broadcast = Broadcast(0)
         let listening = Task {
             for await _ in broadcast.stream() {}
@@ -45,7 +45,7 @@ import Testing
         await eventually { broadcast.streamCount == 0 }
     }
 
-    @Test func everyThreadHearsTheLastValueOfAll() async {
+    @Test func `Every thread hears the last value of all`() async {
         let broadcast = Broadcast(0)
         var values = broadcast.stream().makeAsyncIterator()
         await withTaskGroup(of: Void.self) { group in

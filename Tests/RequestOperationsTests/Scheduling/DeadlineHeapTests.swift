@@ -18,7 +18,7 @@ import Testing
         return mayGoOn
     }
 
-    @Test func anActionRunsAtItsTimeAndNeverBefore() async throws {
+    @Test func `An action runs at its time and never before`() async throws {
         let heap = DeadlineHeap()
         let start = ContinuousClock.now + .milliseconds(5)
         let times = Locked<[(deadline: ContinuousClock.Instant, ran: ContinuousClock.Instant)]>([])
@@ -37,14 +37,14 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(-1_000_000_000)])
-    func aTimeInThePastIsNow(offset: Duration) async throws {
+    func `A time in the past is now`(offset: Duration) async throws {
         let heap = DeadlineHeap()
         let answer = Answer<Void>()
         _ = heap.schedule(at: .now + offset) { answer.resume(with: .success(())) }
         try await answer.value
     }
 
-    @Test func actionsRunInTheOrderOfTheirTimesAndThenOfTheirScheduling() async throws {
+    @Test func `Actions run in the order of their times and then of their scheduling`() async throws {
         let heap = DeadlineHeap()
         let start = ContinuousClock.now + .milliseconds(20)
         let order = Locked<[Int]>([])
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func anEarlierTimeOvertakesALaterOne() async throws {
+    @Test func `An earlier time overtakes a later one`() async throws {
         let heap = DeadlineHeap()
         let answer = Answer<Void>()
         let far = heap.schedule(at: .now + .seconds(3600)) { Issue.record("an hour passed") }
@@ -76,7 +76,7 @@ import Testing
         heap.cancel(far)
     }
 
-    @Test func aCancelledActionDoesNotRun() async throws {
+    @Test func `A cancelled action does not run`() async throws {
         let heap = DeadlineHeap()
         let answer = Answer<Void>()
         let isCancelled = try await Self.hold(heap)
@@ -89,7 +89,7 @@ import Testing
         try await answer.value
     }
 
-    @Test func anActionIsFreedWhenItIsCancelled() {
+    @Test func `An action is freed when it is cancelled`() {
         let heap = DeadlineHeap()
         var held: Held? = Held()
         weak let weakly = held
@@ -100,7 +100,7 @@ import Testing
         #expect(weakly == nil)
     }
 
-    @Test func anActionIsFreedOutsideTheLock() {
+    @Test func `An action is freed outside the lock`() {
         let heap = DeadlineHeap()
         final class Canceller: Sendable {
             let heap: DeadlineHeap
@@ -120,7 +120,7 @@ import Testing
         heap.cancel(entry)
     }
 
-    @Test func cancelledEntriesDoNotPileUp() {
+    @Test func `Cancelled entries do not pile up`() {
         let heap = DeadlineHeap()
         let kept = (0..<100).map { _ in heap.schedule(at: .now + .seconds(3600)) {} }
         for _ in 0..<100 {
@@ -132,7 +132,7 @@ import Testing
         #expect(heap.count <= 64)
     }
 
-    @Test func aHundredThousandEntriesRunOnceEachAndLeaveNothing() async throws {
+    @Test func `A hundred thousand entries run once each and leave nothing`() async throws {
         let heap = DeadlineHeap()
         let count = 100_000
         let ran = Locked(0)
@@ -151,7 +151,7 @@ import Testing
         #expect(ran.withLock { $0 } == count && heap.count == 0)
     }
 
-    @Test func manyThreadsScheduleAndCancelAtOnce() async throws {
+    @Test func `Many threads schedule and cancel at once`() async throws {
         let heap = DeadlineHeap()
         let ran = Locked<Set<Int>>([])
         let cancelled = await withTaskGroup(of: [Int].self) { group in
@@ -181,7 +181,7 @@ import Testing
             (.milliseconds(-1500), -1_500_000_000), (.seconds(Int64.max), Int64.max), (.seconds(Int64.min), .min),
             (.seconds(9_223_372_036), 9_223_372_036_000_000_000), (.seconds(9_223_372_037), .max),
         ] as [(Duration, Int64)])
-    func aDurationInNanosecondsIsBoundedByAnInt64(duration: Duration, nanoseconds: Int64) {
+    func `A duration in nanoseconds is bounded by an Int64`(duration: Duration, nanoseconds: Int64) {
         #expect(duration.nanoseconds == nanoseconds)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         return heap
     }
 
-    @Test func anEmptyHeapHasNothingAtItsFront() {
+    @Test func `An empty heap has nothing at its front`() {
         var heap = Heap<Int>()
         #expect(heap.first == nil && heap.popFirst() == nil && heap.count == 0)
         heap.removeAll { _ in true }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7, 8, 100, 1000])
-    func elementsComeOutInOrderWhateverTheOrderTheyWentIn(count: Int) {
+    func `Elements come out in order whatever the order they went in`(count: Int) {
         let elements = (0..<count).map { _ in Int.random(in: 0...count) }
         #expect(Self.popAll(Self.heap(of: elements)) == elements.sorted())
         #expect(Self.popAll(Self.heap(of: elements.sorted())) == elements.sorted())
@@ -30,13 +30,13 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 10, 1000])
-    func whatIsLeftAfterARemovalComesOutInOrder(divisor: Int) {
+    func `What is left after a removal comes out in order`(divisor: Int) {
         var heap = Self.heap(of: (0..<1000).shuffled())
         heap.removeAll { $0.isMultiple(of: divisor) }
         #expect(Self.popAll(heap) == (0..<1000).filter { !$0.isMultiple(of: divisor) })
     }
 
-    @Test func theLeastIsAlwaysAtTheFront() {
+    @Test func `The least is always at the front`() {
         var heap = Heap<Int>()
         var model: [Int] = []
         for _ in 0..<2000 {

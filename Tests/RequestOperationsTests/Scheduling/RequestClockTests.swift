@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RequestClockTests {
-    @Test func itMeasuresOnTheClockThatItIsGiven() {
+    @Test func `It measures on the clock that it is given`() {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
         let requestClock = RequestClock(clock)
@@ -13,14 +13,14 @@ import Testing
         #expect(requestClock.now == .milliseconds(300))
     }
 
-    @Test func itMeasuresRealTimeOnTheContinuousClock() {
+    @Test func `It measures real time on the continuous clock`() {
         let clock = RequestClock(ContinuousClock())
         let (start, before) = (clock.now, ContinuousClock.now)
         let elapsed = clock.now - start
         #expect(clock.isContinuous && elapsed >= .zero && elapsed <= before.duration(to: .now))
     }
 
-    @Test func anAlarmRingsWhenItsClockWasMoved() async throws {
+    @Test func `An alarm rings when its clock was moved`() async throws {
         let clock = ManualClock()
         let rang = Answer<Void>()
         let alarm = RequestClock(clock).alarm(after: .seconds(60)) { rang.resume(with: .success(())) }
@@ -30,7 +30,7 @@ import Testing
         alarm.cancel()
     }
 
-    @Test func anAlarmRingsInRealTimeOnTheContinuousClock() async throws {
+    @Test func `An alarm rings in real time on the continuous clock`() async throws {
         let rang = Answer<Void>()
         let alarm = RequestClock(ContinuousClock()).alarm(after: .milliseconds(1)) { rang.resume(with: .success(())) }
         try await rang.value
@@ -38,25 +38,25 @@ import Testing
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64(Int32.max) + 1)])
-    func anAlarmInTheFarFutureCanBeSetAndCancelled(delay: Duration) {
+    func `An alarm in the far future can be set and cancelled`(delay: Duration) {
         RequestClock(ContinuousClock()).alarm(after: delay) { Issue.record("the far future came") }.cancel()
     }
 
-    @Test func anAlarmOnAnotherClockSleepsNoLongerThanTheClockCanTell() async {
+    @Test func `An alarm on another clock sleeps no longer than the clock can tell`() async {
         let slept = Collector<Duration>()
         RequestClock(NarrowClock(slept: slept)).alarm(after: .seconds(Int64.max)) {}.cancel()
         await slept.count(1)
         #expect(slept.elements.allSatisfy { $0 <= .seconds(Int32.max) })
     }
 
-    @Test func anAlarmOnAClockThatCannotSleepRings() async throws {
+    @Test func `An alarm on a clock that cannot sleep rings`() async throws {
         let rang = Answer<Void>()
         let alarm = RequestClock(SleeplessClock()).alarm(after: .seconds(60)) { rang.resume(with: .success(())) }
         try await rang.value
         alarm.cancel()
     }
 
-    @Test func aCancelledAlarmDoesNotRing() async throws {
+    @Test func `A cancelled alarm does not ring`() async throws {
         let clock = ManualClock()
         let alarm = RequestClock(clock).alarm(after: .seconds(60)) { Issue.record("a cancelled alarm rang") }
         await clock.sleepers(1)
@@ -69,7 +69,7 @@ import Testing
         await task.value
     }
 
-    @Test func aClockIsNeverAskedUnderALockOfTheOperation() async throws {
+    @Test func `A clock is never asked under a lock of the operation`() async throws {
         let clock = InquiringClock()
         var configuration = RequestConfiguration.scripted([.status(503), .body(Data("x".utf8))])
         configuration.clock = clock

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func aSignReleasesAllWhoWaitForItInTheirOrder() {
+    @Test func `A sign releases all who wait for it in their order`() {
         let parts = Collector<Range<Double>>()
         let tickets = (0..<4).map { add("\($0)", parts) }
         table.release("a")
@@ -30,7 +30,7 @@ import Testing
         #expect(isUnused)
     }
 
-    @Test func whoeverGivesTheSignDoesNotWaitUntilManyAreReleased() async {
+    @Test func `Whoever gives the sign does not wait until many are released`() async {
         let (mayGoOn, woken) = (DispatchSemaphore(value: 0), Collector<Bool>())
         let tickets = (0..<1000).map { index in
             table.add("a") { [clock] _ in
@@ -51,7 +51,7 @@ import Testing
         await eventually { isUnused }
     }
 
-    @Test func whoeverIsRemovedWhileManyAreReleasedIsNot() async {
+    @Test func `Whoever is removed while many are released is not`() async {
         let (mayGoOn, woken) = (DispatchSemaphore(value: 0), Collector<Int>())
         let tickets = (0..<1000).map { index in
             table.add("a") { [clock] _ in
@@ -68,7 +68,7 @@ import Testing
         #expect(!woken.elements.contains { $0 >= 500 })
     }
 
-    @Test func whoeverWaitsForAnotherSignGoesOnWaiting() {
+    @Test func `Whoever waits for another sign goes on waiting`() {
         let parts = Collector<Range<Double>>()
         let ticket = add("b", for: "b", parts)
         table.release("a")
@@ -77,7 +77,7 @@ import Testing
         #expect(table.isEmpty)
     }
 
-    @Test func aSecondSignReleasesNobodyTwice() {
+    @Test func `A second sign releases nobody twice`() {
         let parts = Collector<Range<Double>>()
         let ticket = add("a", parts)
         table.release("a")
@@ -86,14 +86,14 @@ import Testing
         table.remove(ticket)
     }
 
-    @Test func whoeverIsRemovedIsNotReleased() {
+    @Test func `Whoever is removed is not released`() {
         let parts = Collector<Range<Double>>()
         table.remove(add("a", parts))
         table.release("a")
         #expect(parts.elements.isEmpty && isUnused)
     }
 
-    @Test func theAlarmOfOneWhoIsRemovedIsCancelled() async {
+    @Test func `The alarm of one who is removed is cancelled`() async {
         let woken = Collector<String>()
         let (first, second) = (add("first", woken: woken), add("second", woken: woken))
         table.release("a")
@@ -110,7 +110,7 @@ import Testing
         add(name, for: "a", Collector(), woken)
     }
 
-    @Test func whoeverIsRemovedWhileItIsReleasedHasNoAlarm() async {
+    @Test func `Whoever is removed while it is released has no alarm`() async {
         let first = Locked<WakeTable<String>.Ticket?>(nil)
         let ticket = table.add("a") { [clock, table] _ in
             // In the midst of its release.
@@ -123,7 +123,7 @@ import Testing
         await eventually { clock.sleeperCount == 0 }
     }
 
-    @Test func manyThreadsComeAndGoWhileSignsAreGiven() async {
+    @Test func `Many threads come and go while signs are given`() async {
         let released = Locked(0)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

@@ -9,7 +9,7 @@ import Testing
         return history
     }
 
-    @Test func whoeverLeavesIsNotKept() throws {
+    @Test func `Whoever leaves is not kept`() throws {
         var history = try Self.refreshing()
         let answer = Answer<Int>()
         _ = try history.step(after: 1, at: .zero, answer)
@@ -18,7 +18,7 @@ import Testing
         #expect(history.waiterCount == 1)
     }
 
-    @Test func theEndOfARefreshGivesAllWhoWaitForIt() throws {
+    @Test func `The end of a refresh gives all who wait for it`() throws {
         var history = try Self.refreshing()
         for _ in 0..<9 { _ = try history.step(after: 1, at: .zero, Answer()) }
         let waited = history.endRefresh(2, with: .success(2))
@@ -26,7 +26,7 @@ import Testing
         #expect(history.waiterCount == 0)
     }
 
-    @Test func aRefreshThatIsNotUnderWayAnyMoreChangesNothing() throws {
+    @Test func `A refresh that is not under way any more changes nothing`() throws {
         var history = try Self.refreshing()
         _ = history.replace(with: 7)
         let waited = history.endRefresh(2, with: .success(2))
@@ -34,7 +34,7 @@ import Testing
         #expect(history.current?.credential == 7)
     }
 
-    @Test func thatManyWaitMakesNobodyWaitLonger() throws {
+    @Test func `That many wait makes nobody wait longer`() throws {
         var history = try Self.refreshing()
         let start = processorSeconds()
         for _ in 0..<100_000 { _ = try history.step(after: 1, at: .zero, Answer()) }

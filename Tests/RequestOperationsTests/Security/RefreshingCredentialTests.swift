@@ -52,7 +52,7 @@ import Testing
         #expect(error?.head?.status == 401)
     }
 
-    @Test func oneRefreshServesAllRequestsThatWereRefused() async throws {
+    @Test func `One refresh serves all requests that were refused`() async throws {
         let transport = server(accepting: 2)
         let credential = numbers(from: 1)
         let operations = (0..<50).map { _ in start(transport, credential) }
@@ -61,7 +61,7 @@ import Testing
         #expect(credential.credential == 2)
     }
 
-    @Test func aPostThatWasRefusedIsSentAgain() async throws {
+    @Test func `A post that was refused is sent again`() async throws {
         let operation = start(server(accepting: 2), numbers(from: 1)) { request in
             request.httpMethod = "POST"
             request.httpBody = Data("order".utf8)
@@ -82,19 +82,19 @@ import Testing
         ])
     }
 
-    @Test func aPostThatWasCarriedOutAndThenRedirectedIsNotSentAgain() async {
+    @Test func `A post that was carried out and then redirected is not sent again`() async {
         let transport = server(redirecting: 303, to: "/orders/1", accepting: 2)
         let operation = start(transport, numbers(from: 1)) { $0.httpMethod = "POST" }
         await expectRefusal(operation)
         #expect(transport.requests.map { $0.httpMethod ?? "GET" } == ["POST", "GET"])
     }
 
-    @Test func aGetThatWasRedirectedIsSentAgain() async throws {
+    @Test func `A get that was redirected is sent again`() async throws {
         let operation = start(server(redirecting: 302, to: "/b", accepting: 2), numbers(from: 1))
         #expect(try await operation.value == Data("in".utf8))
     }
 
-    @Test func aPostWithAKeyThatWasRedirectedIsSentAgain() async throws {
+    @Test func `A post with a key that was redirected is sent again`() async throws {
         let transport = server(redirecting: 303, to: "/orders/1", accepting: 2)
         let operation = start(transport, numbers(from: 1)) { request in
             request.httpMethod = "POST"
@@ -103,13 +103,13 @@ import Testing
         #expect(try await operation.value == Data("in".utf8))
     }
 
-    @Test func aRefusalByAnotherHostCausesNoRefresh() async {
+    @Test func `A refusal by another host causes no refresh`() async {
         let transport = server(redirecting: 302, to: "http://b.example/", accepting: 2)
         await expectRefusal(start(transport, numbers(from: 1)))
         #expect(refreshed.elements.isEmpty && transport.requests.count == 2)
     }
 
-    @Test func aBodyThatCannotBeSentAgainIsNot() async {
+    @Test func `A body that cannot be sent again is not`() async {
         let operation = start(server(accepting: 2), numbers(from: 1)) { request in
             request.httpMethod = "POST"
             request.httpBodyStream = InputStream(data: Data("order".utf8))
@@ -118,7 +118,7 @@ import Testing
         #expect(refreshed.elements.isEmpty)
     }
 
-    @Test func aRequestThatCarriedAnOlderCredentialCausesNoRefresh() async throws {
+    @Test func `A request that carried an older credential causes no refresh`() async throws {
         let credential = numbers(from: 1)
         let transport = ScriptedTransport([
             .dynamic { _ in
@@ -131,31 +131,31 @@ import Testing
         #expect(refreshed.elements.isEmpty)
     }
 
-    @Test func aRequestThatCarriedNoneOfItsCredentialsIsLeftAlone() async {
+    @Test func `A request that carried none of its credentials is left alone`() async {
         let operation = start(server(accepting: 2), numbers(from: 1), .field("Authorization", "Basic eA=="))
         await expectRefusal(operation)
         #expect(refreshed.elements.isEmpty)
     }
 
-    @Test func theFirstRequestGetsACredentialThatIsMissing() async throws {
+    @Test func `The first request gets a credential that is missing`() async throws {
         #expect(try await start(server(accepting: 1), numbers(from: nil)).value == Data("in".utf8))
         #expect(refreshed.elements == [nil])
     }
 
-    @Test func anExpiredCredentialIsNotTried() async throws {
+    @Test func `An expired credential is not tried`() async throws {
         let transport = server(accepting: 2)
         _ = try await start(transport, numbers(from: 1, isExpired: { $0 == 1 })).value
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aRefreshThatFailsIsTheFailureOfThoseThatWait() async {
+    @Test func `A refresh that fails is the failure of those that wait`() async {
         let credential = numbers(from: 1) { _ in throw LoggedOut() }
         let operation = start(server(accepting: 2), credential)
         let error = await #expect(throws: RequestError.self) { try await operation.value }
         #expect(error?.underlying is LoggedOut)
     }
 
-    @Test func afterAFailureTheNextRefusalRefreshesAgain() async throws {
+    @Test func `After a failure the next refusal refreshes again`() async throws {
         let attempts = Locked(0)
         let credential = numbers(from: 1) { old in
             if attempts.withLock({
@@ -171,19 +171,19 @@ import Testing
         #expect(try await start(transport, credential).value == Data("in".utf8))
     }
 
-    @Test func aServerThatRefusesWhateverComesIsNotAskedForEver() async {
+    @Test func `A server that refuses whatever comes is not asked for ever`() async {
         let transport = server(accepting: -1)
         await expectRefusal(start(transport, numbers(from: 1)))
         #expect(transport.requests.count == 4)
     }
 
-    @Test func noMoreRefreshesAreMadeThanAllowed() async {
+    @Test func `No more refreshes are made than allowed`() async {
         let credential = numbers(from: 1, maximumAttempts: 100, maximumRefreshes: 3)
         await expectRefusal(start(server(accepting: -1), credential))
         #expect(refreshed.elements == [1, 2, 3])
     }
 
-    @Test func aRequestThatWaitsForARefreshIsCancelledAtOnce() async {
+    @Test func `A request that waits for a refresh is cancelled at once`() async {
         let never = Door()
         let credential = numbers(from: nil) { _ in
             await never.pass()
@@ -196,7 +196,7 @@ import Testing
         never.open()
     }
 
-    @Test func theRequestsOfARefreshGoWithoutACredential() async throws {
+    @Test func `The requests of a refresh go without a credential`() async throws {
         let transport = ScriptedTransport([.body(Data("7".utf8)), .body(Data("in".utf8))])
         let own = Locked<RefreshingCredential<Int>?>(nil)
         let credential = numbers(from: nil) { [self] _ in
@@ -210,7 +210,7 @@ import Testing
         own.withLock { $0 = nil }
     }
 
-    @Test func theRefreshesOfTwoCredentialsDoNotWaitForEachOther() async throws {
+    @Test func `The refreshes of two credentials do not wait for each other`() async throws {
         let transport = ScriptedTransport([.body(Data("in".utf8))])
         let shared = Locked(RequestConfiguration())
         @Sendable func logIn(_ name: String) -> RefreshingCredential<Int> {
@@ -239,7 +239,7 @@ import Testing
         shared.withLock { $0 = RequestConfiguration() }
     }
 
-    @Test func aCredentialThatIsReplacedDuringARefreshStays() async throws {
+    @Test func `A credential that is replaced during a refresh stays`() async throws {
         let gate = Door()
         let credential = numbers(from: nil) { _ in
             await gate.pass()
@@ -255,7 +255,7 @@ import Testing
         #expect(credential.credential == 5)
     }
 
-    @Test func aLogoutCancelsThoseThatWait() async {
+    @Test func `A logout cancels those that wait`() async {
         let gate = Door()
         let credential = numbers(from: nil) { _ in
             await gate.pass()
@@ -268,7 +268,7 @@ import Testing
         gate.open()
     }
 
-    @Test func aLogoutCancelsThoseThatWaitAfterARefusal() async {
+    @Test func `A logout cancels those that wait after a refusal`() async {
         let gate = Door()
         let credential = numbers(from: 1) { _ in
             await gate.pass()
@@ -312,7 +312,7 @@ import Testing
         return operation
     }
 
-    @Test func thoseThatWaitFailAtTheLimit() async {
+    @Test func `Those that wait fail at the limit`() async {
         let operation = start(hanging(limit: .seconds(30)))
         await clock.sleepers(1)
         clock.advance(by: .seconds(30))
@@ -320,7 +320,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func theRefreshIsCancelledAtTheLimit() async {
+    @Test func `The refresh is cancelled at the limit`() async {
         let cancelled = Door()
         let operation = start(hanging(limit: .seconds(30), cancelled: cancelled))
         await clock.sleepers(1)
@@ -330,7 +330,7 @@ import Testing
         _ = try? await operation.value
     }
 
-    @Test func theNextRequestBeginsAnotherRefresh() async throws {
+    @Test func `The next request begins another refresh`() async throws {
         let credential = hanging(limit: .seconds(30))
         let operation = start(credential)
         await clock.sleepers(1)
@@ -341,14 +341,14 @@ import Testing
         #expect(credential.credential == 2)
     }
 
-    @Test func aRefreshThatEndsInTimeLeavesNoAlarm() async throws {
+    @Test func `A refresh that ends in time leaves no alarm`() async throws {
         let credential = RefreshingCredential<Int>(
             nil, clock: clock, apply: { _, _ in }, refresh: { _ in 1 })
         _ = try await start(credential).value
         while clock.sleeperCount > 0 { await Task.yield() }
     }
 
-    @Test func theClockMayAskTheCredential() async throws {
+    @Test func `The clock may ask the credential`() async throws {
         let own = Locked<RefreshingCredential<Int>?>(nil)
         let credential = RefreshingCredential<Int>(
             nil, clock: AskingClock { _ = own.withLock { $0 }?.credential }, apply: { _, _ in }, refresh: { _ in 1 })

@@ -137,7 +137,7 @@ import Testing
             || text.contains(Data(canary.utf8).base64EncodedString())
     }
 
-    @Test func noTextOfAValueHasASecretThatItCarries() {
+    @Test func `No text of a value has a secret that it carries`() {
         for value in Self.values {
             for (way, text) in Self.texts(of: value) {
                 #expect(!Self.hasCanary(text), "\(way) of a \(type(of: value)) shows the secret: \(text)")
@@ -145,12 +145,12 @@ import Testing
         }
     }
 
-    @Test func theSearchFindsASecretWhereItIsShown() {
+    @Test func `The search finds a secret where it is shown`() {
         #expect(Self.hasCanary("\(Self.url)"))
         #expect(Self.texts(of: Data(Self.canary.utf8))["dump"].map(Self.hasCanary) == true)
     }
 
-    @Test func anEndpointIsDescribedWithoutTheValuesOfItsProperties() {
+    @Test func `An endpoint is described without the values of its properties`() {
         struct Login: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.post
@@ -177,7 +177,7 @@ import Testing
         ("a+b-c.d://u:p@h/x", "a+b-c.d://h/x"), ("x/http://u@b", "x/http://u@b"), ("users/@me", "users/@me"),
         ("file:///tmp/a@b", "file:///tmp/a@b"),
     ])
-    func aLocationHasNeitherUserNorQueryNorFragment(url: String, location: String) throws {
+    func `A location has neither user nor query nor fragment`(url: String, location: String) throws {
         let url: URL = try #require(URL(string: url))
         #expect(Redaction.location(of: url) == location)
     }
@@ -187,7 +187,7 @@ import Testing
         ("//u:p@a.example/x", "//redacted@a.example/x"), ("data:text/plain,secret://x?a=b#c", "data:"),
         ("http:u:p@a.example/a://b", "http:"), ("/x@y?a=b#token=1", "/x@y?a=b#token=redacted"),
     ])
-    func aURLInACommandHasNoUserEither(url: String, text: String) throws {
+    func `A URL in a command has no user either`(url: String, text: String) throws {
         let url: URL = try #require(URL(string: url))
         #expect(Redaction.default.text(of: url) == text)
     }
@@ -202,7 +202,7 @@ import Testing
         ("https://u:p@a.example/{+x}", "https://redacted@a.example/{+x}"), ("https://u:p/w@a.example/x", "redacted"),
         ("{x}://u:p@a.example/x", "redacted"), ("items:batch", "items:batch"), ("users/@me", "users/@me"),
     ])
-    func norHasAPathInTheDescriptionOfAnEndpoint(path: String, shown: String) {
+    func `Nor has a path in the description of an endpoint`(path: String, shown: String) {
         #expect(Placed(path: path).debugDescription == "Placed: GET \(shown)")
     }
 
@@ -238,32 +238,32 @@ import Testing
         #expect(step.description == line)
     }
 
-    @Test func everyStepIsOneLineWithoutTheNamesOfTypesOfThisModule() {
+    @Test func `Every step is one line without the names of types of this module`() {
         for step in Self.steps {
             #expect(!step.description.contains { $0.isNewline })
             #expect(!step.description.contains("RequestOperations") && !step.description.contains("Optional"))
         }
     }
 
-    @Test func anEventOfAWaitSaysWhyItWaits() {
+    @Test func `An event of a wait says why it waits`() {
         var event = RequestEvent(id: RequestID(), step: .waits(.seconds(1)))
         event.waitReason = .retryAfter
         #expect(event.description == "request \(event.id): waits 1.0 seconds (Retry-After)")
     }
 
-    @Test func anAttemptSaysWhatBecameOfIt() {
+    @Test func `An attempt says what became of it`() {
         #expect(
             Self.attempt.description.hasPrefix(
                 "attempt 2, waited 1.0 seconds (backoff), redirected to https://a.example:8443/path, status 503,"
                     + " failed after 2.0 seconds: unacceptableStatus"))
     }
 
-    @Test func aTrustPolicySaysWhatItTrustsAndThatItHasACertificate() {
+    @Test func `A trust policy says what it trusts and that it has a certificate`() {
         #expect(
             Self.trust.description == "roots: system, client certificate with a passphrase, TLS 1.2 or later")
     }
 
-    @Test func anAdapterNamesTheFieldThatItSets() {
+    @Test func `An adapter names the field that it sets`() {
         #expect("\(Self.adapters[0])" == "sets X-API-Key")
     }
 }

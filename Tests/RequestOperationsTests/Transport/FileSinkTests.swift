@@ -5,7 +5,7 @@ import Testing
 @Suite struct FileSinkTests {
     private let path = TemporaryPath()
 
-    @Test func theFileAppearsWhenItIsWhole() throws {
+    @Test func `The file appears when it is whole`() throws {
         let sink = try FileSink(path.url)
         try sink.write(Data("x".utf8))
         #expect(!path.exists)
@@ -13,14 +13,14 @@ import Testing
         #expect(path.exists)
     }
 
-    @Test func aFinishedFileHasAllThatWasWritten() throws {
+    @Test func `A finished file has all that was written`() throws {
         let sink = try FileSink(path.url)
         for piece in ["one ", "two ", ""] { try sink.write(Data(piece.utf8)) }
         try sink.finish()
         #expect(try path.content == Data("one two ".utf8))
     }
 
-    @Test func aFinishedFileIsKept() throws {
+    @Test func `A finished file is kept`() throws {
         do {
             let sink = try FileSink(path.url)
             try sink.finish()
@@ -29,7 +29,7 @@ import Testing
         #expect(path.exists)
     }
 
-    @Test func ofAFileThatIsNotFinishedNothingIsLeft() throws {
+    @Test func `Of a file that is not finished nothing is left`() throws {
         let folder = try TemporaryFolder()
         do {
             let sink = try FileSink(folder.file("body"))
@@ -39,7 +39,7 @@ import Testing
         #expect(try folder.names == [])
     }
 
-    @Test func aFileThatIsNotFinishedLeavesTheOneThatWasThere() throws {
+    @Test func `A file that is not finished leaves the one that was there`() throws {
         try Data("before".utf8).write(to: path.url)
         do {
             let sink = try FileSink(path.url)
@@ -49,7 +49,7 @@ import Testing
         #expect(try path.content == Data("before".utf8))
     }
 
-    @Test func twoOfOneDestinationDoNotMeet() throws {
+    @Test func `Two of one destination do not meet`() throws {
         let (first, second) = (try FileSink(path.url), try FileSink(path.url))
         try first.write(Data("first".utf8))
         try second.write(Data("second".utf8))
@@ -80,7 +80,7 @@ import Testing
         #expect(try path.content == Data("all".utf8))
     }
 
-    @Test func anExistingFileIsReplacedAndItsPermissionsAreKept() throws {
+    @Test func `An existing file is replaced and its permissions are kept`() throws {
         try Data("before".utf8).write(to: path.url)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path.url.path)
         let sink = try FileSink(path.url)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aLinkIsFollowedAndStaysALink(leadsSomewhere: Bool) throws {
+    func `A link is followed and stays a link`(leadsSomewhere: Bool) throws {
         let folder = try TemporaryFolder()
         if leadsSomewhere { try Data("before".utf8).write(to: folder.file("target")) }
         try FileManager.default.createSymbolicLink(
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: ["file:///nowhere/at/all", "file:///", "http://example.invalid/"])
-    func whatIsNoFileFailsAsSuch(url: String) throws {
+    func `What is no file fails as such`(url: String) throws {
         let url = try #require(URL(string: url))
         let error = #expect(throws: RequestError.self) { try FileSink(url) }
         #expect(error?.code == .fileFailed)

@@ -24,11 +24,11 @@ import Testing
             // CR and NUL.
             ("A: 1\rB: 2\r\n", [["A", "1 B: 2"]]), ("A: 1\r\r\n", [["A", "1"]]), ("A: x\0y\0\r\n", [["A", "x y"]]),
         ] as [(String, [[String]])])
-    func linesBecomeFields(text: String, expected: [[String]]) {
+    func `Lines become fields`(text: String, expected: [[String]]) {
         #expect(Self.fields(text) == expected)
     }
 
-    @Test func bytesThatAreNotUTF8AreLatin1() {
+    @Test func `Bytes that are not UTF8 are latin1`() {
         let block = HeaderBlock(Array("A: x".utf8) + [0xE4] + Array("\r\nB: ä".utf8))
         #expect(block.fields.map(\.value) == ["xä", "ä"])
         #expect(block.value(of: "a") == "xä")
@@ -40,7 +40,7 @@ import Testing
             (" a", nil), ("ab", ""),
             ("S", "5"),
         ] as [(String, String?)])
-    func aValueIsFoundByItsWholeNameInAnyCase(name: String, expected: String?) {
+    func `A value is found by its whole name in any case`(name: String, expected: String?) {
         let block = HeaderBlock(Array("A: 1\r\nBB: x\r\n y\r\nbroken\r\n z\r\na:2\r\nAb:\r\n: 9\r\nS : 5".utf8))
         #expect(block.value(of: name) == expected)
     }
@@ -76,7 +76,7 @@ import Testing
         return Array(bytes.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
 
-    @Test func itAgreesWithASimpleParserOnRandomLines() {
+    @Test func `It agrees with a simple parser on random lines`() {
         var random = SystemRandomNumberGenerator()
         // A line that begins with a CR or NUL would be read as folded by the one and not by the other.
         let alphabet = Array("aAbB::: \t\n\n\r\0".utf8)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func noBytesTrapItAndNoValueBreaksALine() {
+    @Test func `No bytes trap it and no value breaks a line`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<5000 {
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in

@@ -12,17 +12,17 @@ import Testing
         return pieces
     }
 
-    @Test func aRequestWithoutABodyHasNone() {
+    @Test func `A request without a body has none`() {
         #expect(RequestBody(of: URLRequest(url: Self.url)).isNone)
     }
 
-    @Test func anEmptyBodyIsABody() {
+    @Test func `An empty body is a body`() {
         var request = URLRequest(url: Self.url)
         request.httpBody = Data()
         #expect(!RequestBody(of: request).isNone)
     }
 
-    @Test func theDataOfARequestIsItsBody() {
+    @Test func `The data of a request is its body`() {
         var request = URLRequest(url: Self.url)
         request.httpBody = Data([1, 2])
         guard case .data(let data) = RequestBody(of: request) else {
@@ -32,7 +32,7 @@ import Testing
         #expect(data == Data([1, 2]))
     }
 
-    @Test func onlyAStreamThatCannotBeReopenedIsNotReplayable() {
+    @Test func `Only a stream that cannot be reopened is not replayable`() {
         let file = URL(fileURLWithPath: "/")
         let replayable: [RequestBody] = [.none, .data(Data()), .file(file), .stream(BodyStream { .init { nil } })]
         #expect(replayable.allSatisfy { $0.isReplayable })
@@ -42,21 +42,21 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 200_000])
-    func aFoundationStreamIsReadToItsEnd(count: Int) async throws {
+    func `A Foundation stream is read to its end`(count: Int) async throws {
         let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
         let pieces = try await Self.pieces(BodyStream(reading: InputStream(data: bytes)))
         #expect(pieces.reduce(Data(), +) == bytes)
         #expect(pieces.allSatisfy { !$0.isEmpty && $0.startIndex == 0 })
     }
 
-    @Test func aFoundationStreamIsOpenedOnce() async throws {
+    @Test func `A Foundation stream is opened once`() async throws {
         let stream = BodyStream(reading: InputStream(data: Data([1])))
         _ = try await Self.pieces(stream)
         let error = await #expect(throws: RequestError.self) { _ = try await stream.open() }
         #expect(error?.code == .bodyNotReplayable)
     }
 
-    @Test func aFoundationStreamThatFailsIsUnencodable() async throws {
+    @Test func `A Foundation stream that fails is unencodable`() async throws {
         let missing = try #require(InputStream(url: URL(fileURLWithPath: "/nowhere/at/all")))
         let reader = try await BodyStream(reading: missing).open()
         let error = await #expect(throws: RequestError.self) { _ = try await reader.next() }

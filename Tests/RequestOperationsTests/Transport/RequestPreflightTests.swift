@@ -5,7 +5,7 @@ import Testing
 
 struct RequestPreflightTests {
     /// The delimiters and the space are those of RFC 9110, section 5.6.2; what they leave of the visible ASCII is a token.
-    @Test func aTokenIsMadeOfVisibleCharactersOfASCIIThatAreNoDelimiters() {
+    @Test func `A token is made of visible characters of ASCII that are no delimiters`() {
         let delimiters = Set(#""(),/:;<=>?@[\]{}"#.utf8)
         for byte in UInt8.min...UInt8.max {
             let isExpected = (0x21...0x7E).contains(byte) && !delimiters.contains(byte)

@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: heads)
-    func aFieldIsFoundInAnyCaseAndSeveralAreJoined(head: ResponseHead) {
+    func `A field is found in any case and several are joined`(head: ResponseHead) {
         #expect(head.field("content-TYPE") == "text/plain")
         #expect(head.field("X-A") == "1, 2")
         #expect(head.field("X-Empty") == "")
@@ -23,39 +23,39 @@ import Testing
     }
 
     @Test(arguments: heads)
-    func allFieldsStandInTheirOrder(head: ResponseHead) {
+    func `All fields stand in their order`(head: ResponseHead) {
         #expect(head.fields.map(\.name) == Self.fields.map(\.0))
         #expect(head.fields.map(\.value) == Self.fields.map(\.1))
     }
 
     @Test(arguments: heads)
-    func foundationsResponseHasTheSameStatusURLAndFields(head: ResponseHead) throws {
+    func `Foundation's response has the same status URL and fields`(head: ResponseHead) throws {
         let response = try #require(head.httpURLResponse)
         #expect(response.statusCode == 200 && response.url == Self.url)
         #expect(response.value(forHTTPHeaderField: "content-type") == "text/plain")
     }
 
     @Test(arguments: heads)
-    func foundationsResponseJoinsFieldsWhoseNamesDifferInCase(head: ResponseHead) throws {
+    func `Foundation's response joins fields whose names differ in case`(head: ResponseHead) throws {
         let response = try #require(head.httpURLResponse)
         #expect(response.value(forHTTPHeaderField: "x-a") == "1, 2")
         #expect(response.allHeaderFields.count == 3)
     }
 
-    @Test func whatIsNotHTTPHasNoResponseOfFoundations() {
+    @Test func `What is not HTTP has no response of Foundation's`() {
         let head = ResponseHead(status: 0, url: Self.url)
         #expect(!head.isHTTP && head.httpURLResponse == nil)
     }
 
     @Test(arguments: heads)
-    func theDescriptionShowsNoValue(head: ResponseHead) {
+    func `The description shows no value`(head: ResponseHead) {
         #expect(head.description == "200 (4 fields)")
     }
 
     @Test(arguments: [
         (HTTPVersion.http1_0, "HTTP/1.0"), (.http1_1, "HTTP/1.1"), (.http2, "HTTP/2"), (.http3, "HTTP/3"),
     ])
-    func aVersionIsNamedAsInAStatusLine(version: HTTPVersion, name: String) {
+    func `A version is named as in a status line`(version: HTTPVersion, name: String) {
         #expect(version.description == name)
     }
 }

@@ -12,14 +12,14 @@ import Testing
         return try #require(SpecialFile(path.url))
     }
 
-    @Test func whatIsRegularOrMissingIsNotSpecial() throws {
+    @Test func `What is regular or missing is not special`() throws {
         #expect(SpecialFile(path.url) == nil)
         try Data().write(to: path.url)
         #expect(SpecialFile(path.url) == nil)
         #expect(SpecialFile(FileManager.default.temporaryDirectory) == nil)
     }
 
-    @Test func aDeviceIsWrittenToAndNeverRemoved() async throws {
+    @Test func `A device is written to and never removed`() async throws {
         let file = try #require(SpecialFile(URL(fileURLWithPath: "/dev/null")))
         try await file.write(Data("x".utf8))
         try await file.finish()
@@ -27,13 +27,13 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
-    func aFullDeviceFailsAsSuch() async throws {
+    func `A full device fails as such`() async throws {
         let file = try #require(SpecialFile(URL(fileURLWithPath: "/dev/full")))
         let error = await #expect(throws: RequestError.self) { try await file.write(Data("x".utf8)) }
         #expect(error?.code == .fileFailed && error?.underlying is POSIXError)
     }
 
-    @Test func aPipeGetsTheBytesInTheirOrderAndItsEnd() async throws {
+    @Test func `A pipe gets the bytes in their order and its end`() async throws {
         let pipe = try makePipe()
         async let content = Self.readAll(path.url)
         for piece in ["one ", "two "] { try await pipe.write(Data(piece.utf8)) }
@@ -41,7 +41,7 @@ import Testing
         #expect(try await content == Data("one two ".utf8))
     }
 
-    @Test func aCancelDoesNotWaitForTheReaderOfAPipe() async throws {
+    @Test func `A cancel does not wait for the reader of a pipe`() async throws {
         let pipe = try makePipe()
         let writer = Task { try await pipe.write(Data("x".utf8)) }
         writer.cancel()
@@ -52,7 +52,7 @@ import Testing
         _ = try await content
     }
 
-    @Test func aPipeWhoseReaderIsGoneFailsAsSuch() async throws {
+    @Test func `A pipe whose reader is gone fails as such`() async throws {
         let pipe = try makePipe()
         let reader = open(path.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         try await pipe.write(Data("x".utf8))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [PlatformTransport.shared, URLSessionTransport.shared] as [any Transport])
-    func aPipeThatNobodyReadsHoldsUpNoOtherTransfer(transport: any Transport) async throws {
+    func `A pipe that nobody reads holds up no other transfer`(transport: any Transport) async throws {
         let server = try await LoopbackServer.start { _ in .text("here") }
         let request = URLRequest(url: server.url)
         try #require(mkfifo(path.url.path, 0o600) == 0)

@@ -5,21 +5,21 @@ import Testing
     @Test(arguments: [
         (TransferFailure.Phase.connect, false), (.request, true), (.head, true), (.body, true),
     ])
-    func aRequestMayHaveBeenProcessedFromTheMomentWhenItWasSent(
+    func `A request may have been processed from the moment when it was sent`(
         _ phase: TransferFailure.Phase, _ mayHaveBeenProcessed: Bool
     ) {
         #expect(TransferFailure(Problem(), phase: phase).requestMayHaveBeenProcessed == mayHaveBeenProcessed)
     }
 
     @Test(arguments: [false, true])
-    func aTransportMayKnowBetter(mayHaveBeenProcessed: Bool) {
+    func `A transport may know better`(mayHaveBeenProcessed: Bool) {
         for phase in [TransferFailure.Phase.connect, .head] {
             let failure = TransferFailure(Problem(), phase: phase, requestMayHaveBeenProcessed: mayHaveBeenProcessed)
             #expect(failure.requestMayHaveBeenProcessed == mayHaveBeenProcessed)
         }
     }
 
-    @Test func timingsCanBeGivenAndTaken() {
+    @Test func `Timings can be given and taken`() {
         var timings = TransferTimings()
         timings.total = .seconds(1)
         var failure = TransferFailure(Problem(), phase: .head, timings: timings)

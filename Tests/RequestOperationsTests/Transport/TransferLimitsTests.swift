@@ -22,14 +22,14 @@ import Testing
         return task.effectiveLimits
     }
 
-    @Test func theLimitsHaveTheirDocumentedDefaults() {
+    @Test func `The limits have their documented defaults`() {
         let limits = TransferLimits()
         #expect(limits.connect == .seconds(15) && limits.idle == .seconds(60))
         #expect(limits.maximumBodySize == 64 << 20 && limits.errorBodyLimit == 64 << 10)
         #expect(limits.errorBodyTimeLimit == .milliseconds(500))
     }
 
-    @Test func aLimitThatWasSetIsReadAsItWasSetAndNoneIsNone() {
+    @Test func `A limit that was set is read as it was set and none is none`() {
         var limits = TransferLimits()
         limits.connect = .seconds(1)
         limits.idle = nil
@@ -47,7 +47,8 @@ import Testing
             (60, .seconds(60)), (0.5, .milliseconds(500)), (61, .seconds(61)), (0, nil), (-1, nil), (.infinity, nil),
             (.nan, nil), (.greatestFiniteMagnitude, nil),
         ] as [(TimeInterval, Duration?)])
-    func theIdleLimitOfATaskThatHasNoneIsTheTimeoutOfItsRequest(timeout: TimeInterval, idle: Duration?) {
+    func `The idle limit of a task that has none is the timeout of its request`(timeout: TimeInterval, idle: Duration?)
+    {
         var request = anyRequest
         request.timeoutInterval = timeout
         var task = TransportTask(request)
@@ -60,7 +61,7 @@ import Testing
 
     // MARK: Of a task and a configuration
 
-    @Test func aLimitOfATaskLeavesTheOthersToTheConfiguration() {
+    @Test func `A limit of a task leaves the others to the configuration`() {
         let limits = Self.completed {
             $0.connectTimeLimit = .seconds(1)
             $0.idleTimeLimit = .seconds(2)
@@ -72,21 +73,21 @@ import Testing
         #expect(limits.maximumBodySize == 9 && limits.errorBodyLimit == 4)
     }
 
-    @Test func theBoundOfTheConfigurationHoldsUnlessTheTaskHasItsOwn() {
+    @Test func `The bound of the configuration holds unless the task has its own`() {
         #expect(Self.completed({ $0.maximumBodySize = 7 }, limits: { _ in }).maximumBodySize == 7)
         #expect(Self.completed({ $0.maximumBodySize = 7 }, limits: { $0.maximumBodySize = 9 }).maximumBodySize == 9)
     }
 
-    @Test func aLimitOfATaskLeavesTheTimeoutOfItsRequest() {
+    @Test func `A limit of a task leaves the timeout of its request`() {
         #expect(Self.completed(timeout: 5, limits: { $0.maximumBodySize = 9 }).idle == .seconds(5))
     }
 
-    @Test func theLimitOfATaskComesBeforeTheTimeoutOfItsRequest() {
+    @Test func `The limit of a task comes before the timeout of its request`() {
         #expect(Self.completed(timeout: 5, limits: { $0.idle = .seconds(1) }).idle == .seconds(1))
         #expect(Self.completed(timeout: 5, limits: { $0.idle = nil }).idle == nil)
     }
 
-    @Test func aTaskCanLiftALimitOfTheConfiguration() {
+    @Test func `A task can lift a limit of the configuration`() {
         let limits = Self.completed {
             $0.connect = nil
             $0.idle = nil
@@ -96,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: destinations)
-    func onlyABodyInMemoryHasABoundThatWasNotSet(destination: TransportTask.Destination) {
+    func `Only a body in memory has a bound that was not set`(destination: TransportTask.Destination) {
         let isInMemory = if case .memory = destination { true } else { false }
         let bound = isInMemory ? 64 << 20 : nil
         #expect(Self.completed(to: destination) { $0.idle = .seconds(1) }.maximumBodySize == bound)
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: destinations)
-    func aBoundThatWasSetHoldsForEveryDestination(destination: TransportTask.Destination) {
+    func `A bound that was set holds for every destination`(destination: TransportTask.Destination) {
         #expect(Self.completed(to: destination) { $0.maximumBodySize = 7 }.maximumBodySize == 7)
     }
 }

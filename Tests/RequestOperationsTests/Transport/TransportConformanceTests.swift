@@ -4,7 +4,7 @@ import Testing
 /// The conformance suite over every transport.
 @Suite struct TransportConformanceTests {
     @Test(arguments: TransportClaim.all)
-    func aTransportMeetsWhatItDoesNotDeclareAsLacking(_ claim: TransportClaim) async {
+    func `A transport meets what it does not declare as lacking`(_ claim: TransportClaim) async {
         var miss = await claim.miss()
         // Of one in some ten thousand no head is heard; twice in a row is another fault.
         if claim.transport.mayForgetTransfers, let first = miss, first.contains("phase head: timedOut in transfer") {
@@ -15,19 +15,19 @@ import Testing
     }
 
     @Test(arguments: DeclaredLack.all.filter { !$0.isFatal && !$0.isUnreliable })
-    func aTransportLacksWhatItDeclaresAsLacking(_ lack: DeclaredLack) async {
+    func `A transport lacks what it declares as lacking`(_ lack: DeclaredLack) async {
         #expect(await lack.faults() == [])
     }
 
     @Test(arguments: DeclaredLack.all.filter(\.isFatal))
-    func aLackThatIsDeclaredAsFatalEndsTheProcess(_ lack: DeclaredLack) async {
+    func `A lack that is declared as fatal ends the process`(_ lack: DeclaredLack) async {
         await #expect(processExitsWith: .failure) { [description = lack.testDescription as String] in
             let lack = try #require(DeclaredLack.all.first { $0.testDescription == description })
             _ = await lack.faults()
         }
     }
 
-    @Test func everyDeclaredLackIsOneThatSomeExpectationShows() {
+    @Test func `Every declared lack is one that some expectation shows`() {
         let known = Set(TransportConformance.expectations.map(\.capability))
         #expect(DeclaredLack.all.filter { !known.contains($0.capability) }.map(\.testDescription) == [])
     }

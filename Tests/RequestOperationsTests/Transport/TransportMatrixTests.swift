@@ -31,7 +31,7 @@ import Testing
 
     /// Set `REQUEST_OPERATIONS_WRITE_MATRIX` to write the page anew before it is compared.
     @Test(.enabled(if: !TransportUnderTest.curl.isEmpty, "The page is that of a system with libcurl."))
-    func thePublishedMatrixIsWhatTheTransportsDeclare() throws {
+    func `The published matrix is what the transports declare`() throws {
         if ProcessInfo.processInfo.environment["REQUEST_OPERATIONS_WRITE_MATRIX"] != nil {
             try Data(Self.text.utf8).write(to: Self.page)
         }

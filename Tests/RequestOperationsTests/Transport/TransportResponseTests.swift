@@ -5,17 +5,17 @@ import Testing
     // The request has a URL.
     private static let head = ResponseHead(status: 200, url: anyRequest.url!)
 
-    @Test func theSizeIsThatOfTheBodyUnlessGiven() {
+    @Test func `The size is that of the body unless given`() {
         #expect(TransportResponse(head: Self.head, body: Data("abc".utf8)).bodySize == 3)
         #expect(TransportResponse(head: Self.head, bodySize: 7).bodySize == 7)
     }
 
-    @Test func ofNewTimingsNothingIsKnown() {
+    @Test func `Of new timings nothing is known`() {
         let timings = TransferTimings()
         #expect(timings.total == nil && timings.connectionWasReused == nil && !timings.wasReplayed)
     }
 
-    @Test func aCopyHasTimingsOfItsOwn() {
+    @Test func `A copy has timings of its own`() {
         var timings = TransferTimings()
         timings.total = .seconds(1)
         let response = TransportResponse(head: Self.head, timings: timings)

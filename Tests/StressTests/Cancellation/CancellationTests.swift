@@ -4,7 +4,9 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(15))) struct CancellationTests {
     @Test(arguments: CancellationCell.all)
-    func aCancelledRequestEndsOnceClosesItsConnectionAndSendsNothingAfterwards(_ cell: CancellationCell) async throws {
+    func `A cancelled request ends once closes its connection and sends nothing afterwards`(_ cell: CancellationCell)
+        async throws
+    {
         var measured: [CancellationScene.Measured] = []
         // A crowd that is cancelled at one time would measure the crowd.
         let (rounds, width) = Stress.isFull ? (100, 10) : (1, 10)
@@ -40,7 +42,7 @@ import Testing
     /// A request whose first two attempts fail has fifteen steps. At each another thread is told to cancel it, and meets
     /// whatever it does next; after the last there is nothing left to cancel.
     @Test(arguments: 1...15)
-    func aCancelThatRacesWithAnyStepEndsTheRequestOnce(step: Int) async throws {
+    func `A cancel that races with any step ends the request once`(step: Int) async throws {
         for _ in 0..<Stress.rounds(1000, shortened: 8) {
             let race = CancellationRace(at: step)
             let isFreed = await race.run()

@@ -7,7 +7,7 @@ import Testing
     @Test(
         "Times may have a fraction",
         arguments: [("30", 30.0), ("0.25", 0.25), ("1e-3", 0.001), ("31536000", 31_536_000)])
-    func acceptsSeconds(_ text: String, _ seconds: Double) throws {
+    func `Accepts seconds`(_ text: String, _ seconds: Double) throws {
         #expect(try OptionValue.seconds(text) == .seconds(seconds))
     }
 
@@ -16,13 +16,13 @@ import Testing
         arguments: [
             "", "0", "-1", "nan", "NaN", "inf", "infinity", "-inf", "1e99", "1e400", "0x10", "5s", " 5", "31536001",
         ])
-    func refusesSeconds(_ text: String) {
+    func `Refuses seconds`(_ text: String) {
         #expect(throws: UnusableInput.self) { try OptionValue.seconds(text) }
     }
 
     @Test(
         "A number outside its bounds is refused", arguments: ["0", "-1", "11", "1.5", "", "x", "99999999999999999999"])
-    func refusesCounts(_ text: String) {
+    func `Refuses counts`(_ text: String) {
         #expect(throws: UnusableInput.self) { try OptionValue.count(text, in: 1...10) }
     }
 
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test("A body that cannot be read is refused", arguments: ["@", "@/no/such/file", "@/dev/null", "@/tmp"])
-    func refusesFiles(_ text: String) {
+    func `Refuses files`(_ text: String) {
         #expect(throws: UnusableInput.self) { try OptionValue.body(text) }
     }
 }

@@ -16,21 +16,21 @@ import Testing
     }
 
     @Test("A line that is no field is refused", arguments: ["no colon", ": value", "a b: c", "ü: c", "a\r\nb: c"])
-    func refusesLines(_ line: String) {
+    func `Refuses lines`(_ line: String) {
         #expect(throws: UnusableInput.self) { try HeaderField(line: line) }
     }
 
     @Test(
         "A field that says where a body ends is refused",
         arguments: ["Content-Length: 5", "transfer-encoding: chunked"])
-    func refusesFraming(_ line: String) {
+    func `Refuses framing`(_ line: String) {
         #expect(throws: UnusableInput.self) { try HeaderField(line: line) }
     }
 
     @Test(
         "A control character in a value is refused",
         arguments: ["a\r\nX-Other: b", "a\nb", "a\rb", "a\u{00}b", "\u{7F}"])
-    func refusesControlCharacters(_ value: String) {
+    func `Refuses control characters`(_ value: String) {
         #expect(throws: UnusableInput.self) { try HeaderField(name: "X", value: value) }
     }
 }

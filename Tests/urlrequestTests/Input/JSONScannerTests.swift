@@ -14,7 +14,7 @@ import Testing
             #"["\u12"]"#, #"["\u12G4"]"#, #"["open]"#, "[\"a\nb\"]", "[\"a\u{01}b\"]", "]", "}", #"{"a":1 "b":2}"#,
             "[Infinity]", "[NaN]", "[0x10]",
         ])
-    func agreesWithFoundation(_ text: String) throws {
+    func `Agrees with Foundation`(_ text: String) throws {
         let foundation = try? JSONSerialization.jsonObject(with: Data(text.utf8))
         #expect(isJSON(text) == (foundation != nil))
     }
@@ -24,7 +24,7 @@ import Testing
         arguments: [
             #""\"\\\/\b\f\n\r\t""#, #""\u00e9\u20AC""#, #""\ud83d\ude00 x""#, #""plain é 😀""#, #""""#,
         ])
-    func decodesStrings(_ text: String) throws {
+    func `Decodes strings`(_ text: String) throws {
         var scanner = JSONScanner(Array(text.utf8)[...])
         let expected = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed) as? String
         #expect(try scanner.string() == expected)
@@ -33,14 +33,14 @@ import Testing
     @Test(
         "Half a surrogate pair is refused, since it is no text",
         arguments: [#"["\ud83d"]"#, #"["\ude00"]"#, #"["\ud83dx"]"#, #"["\ud83d\u0041"]"#, #"["\ud83d\n"]"#])
-    func refusesHalfPairs(_ text: String) {
+    func `Refuses half pairs`(_ text: String) {
         #expect(!isJSON(text))
     }
 
     @Test(
         "What Foundation's parser takes though JSON has no such thing is refused",
         arguments: ["[01]", "[1,]", #"{"a":1,}"#])
-    func refusesMoreThanFoundation(_ text: String) {
+    func `Refuses more than Foundation`(_ text: String) {
         #expect(!isJSON(text))
     }
 

@@ -16,7 +16,7 @@ import Testing
 
     @Test(
         "A line without anything makes no request, nor does a comment", arguments: ["", "  ", "\t", "# x", " #{", "#"])
-    func skipsEmptyLines(_ text: String) throws {
+    func `Skips empty lines`(_ text: String) throws {
         #expect(try RequestTemplate().request(from: line(text), id: 1) == nil)
     }
 
@@ -27,7 +27,7 @@ import Testing
             "http://", "http:///path", "http://a b/", "http://a.example:99999/", "http://a.example:0/",
             "http://a.example/a\u{00}b", "http://[::1/", "localhost:80/x", "http://a.example:x/",
         ])
-    func refusesURLs(_ text: String) {
+    func `Refuses URLs`(_ text: String) {
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: line(text), id: 1) }
     }
 
@@ -49,7 +49,7 @@ import Testing
             ("HTTP://u:@a.example:8080?x@y", "HTTP://a.example:8080?x@y"),
             ("http://u:p%40@[::1]/@x", "http://[::1]/@x"), ("http://a.example/x@y://z@", "http://a.example/x@y://z@"),
         ])
-    func printsNoUser(_ url: String, _ printed: String) throws {
+    func `Prints no user`(_ url: String, _ printed: String) throws {
         let request = try RequestTemplate().request(fromURL: url, id: 1)
         #expect(request.url == printed && request.request.url?.absoluteString == url)
     }
@@ -124,7 +124,7 @@ import Testing
             #"{"url":"http://a/","headers":{"A B":"c"}}"#, #"{"url":"http://a/","body":5}"#,
             #"{"url":"http://a/","body":true}"#, #"{"url":"http://a/"} x"#,
         ])
-    func refusesJSON(_ text: String) {
+    func `Refuses JSON`(_ text: String) {
         #expect(throws: UnusableInput.self) { try request(text) }
     }
 

@@ -26,7 +26,7 @@ import Testing
             ("http://a.example/%zz%20", "http://a.example/%25zz%20"),
             ("http://a.example/?a=5%&b=%7C|", "http://a.example/?a=5%25&b=%7C%7C"),
         ])
-    func percentSigns(_ text: String, _ url: String) throws {
+    func `Percent signs`(_ text: String, _ url: String) throws {
         #expect(try URL(requestable: text).absoluteString == url)
     }
 
@@ -39,7 +39,7 @@ import Testing
             ("http://日本語.jp?x", "http://xn--wgv71a119e.jp?x"),
             ("http://faß.de", "http://xn--fa-hia.de"), ("http://Ａ。example/", "http://a.example/"),
         ])
-    func namesOfHosts(_ text: String, _ url: String) throws {
+    func `Names of hosts`(_ text: String, _ url: String) throws {
         #expect(try URL(requestable: text).absoluteString == url)
     }
 

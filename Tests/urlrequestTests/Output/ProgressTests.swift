@@ -36,7 +36,7 @@
         }
 
         @Test("No progress is shown when it is not wanted")
-        func noProgress() async throws {
+        func `No progress`() async throws {
             let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(500), then: .text("")) }
             let terminal = try Terminal()
             let tool = try RunningTool(

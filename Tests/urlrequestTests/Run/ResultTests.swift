@@ -39,7 +39,7 @@
         }
 
         @Test("All bytes that were read of a refused body count", arguments: TransportChoice.allCases)
-        func refusedBody(_ transport: TransportChoice) async throws {
+        func `Refused body`(_ transport: TransportChoice) async throws {
             let server = try await LoopbackServer.start { _ in .status(404, body: Data(count: 20_000)) }
             let ended = try await RunningTool.run(
                 "run", server.url("/x").absoluteString, "--transport", transport.rawValue)

@@ -28,7 +28,7 @@ import Testing
             "http://a.example/a'b%22c",
             "http://a.example/%FF%FE", "http://a.example/a%20b", "http://%2e%2e%2f/", "http://a.example/...",
         ])
-    func isSafe(_ url: String) throws {
+    func `Is safe`(_ url: String) throws {
         let name = name(url)
         #expect(!name.isEmpty && !name.hasPrefix(".") && !name.hasPrefix("-"))
         #expect(!name.contains(".."))

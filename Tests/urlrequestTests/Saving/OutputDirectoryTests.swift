@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test("A second run into the same directory uses the same names", arguments: [ExistingFile.overwrite, .skip])
-    func secondRun(_ ifExists: ExistingFile) async throws {
+    func `Second run`(_ ifExists: ExistingFile) async throws {
         for _ in 1...2 {
             let directory = try OutputDirectory(path, ifExists: ifExists)
             for _ in 1...3 {

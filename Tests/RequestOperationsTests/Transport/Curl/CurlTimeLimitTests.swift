@@ -6,7 +6,7 @@
     @testable import RequestOperations
 
     @Suite(.timeLimit(.minutes(15))) struct CurlTimeLimitTests {
-        @Test func anAttemptThatOnlyTriedToConnectSurelySentNothing() async throws {
+        @Test func `An attempt that only tried to connect surely sent nothing`() async throws {
             let port = try UnansweredPort()
             let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
             let operation = Persistent(url, attemptTimeLimit: .milliseconds(50))
@@ -47,7 +47,7 @@
             }
         }
 
-        @Test func anAttemptThatSentItsRequestMayHaveBeenProcessed() async throws {
+        @Test func `An attempt that sent its request may have been processed`() async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             let operation = Persistent(server.url, attemptTimeLimit: .seconds(5), maximumAttempts: 1)
             _ = await failure(of: operation)

@@ -3,7 +3,7 @@ import Testing
 @testable import RequestOperations
 
 struct LineTests {
-    @Test func whatCameFirstComesOutFirst() {
+    @Test func `What came first comes out first`() {
         var line = Line<Int>()
         var expected: [Int] = []
         var taken: [Int] = []
@@ -16,7 +16,7 @@ struct LineTests {
         #expect(taken + line.elements == expected)
     }
 
-    @Test func anEmptyLineHasNoFirst() {
+    @Test func `An empty line has no first`() {
         var line = Line<Int>()
         #expect(line.isEmpty && line.first == nil && line.popFirst() == nil)
         line.append(1)

@@ -26,24 +26,24 @@
         }
 
         @Test(arguments: [1, 4, 10, 100])
-        func theFileComesWhole(size: Int) throws {
+        func `The file comes whole`(size: Int) throws {
             let stream = try stream(of: "0123456789", length: 10)
             #expect(stream.hasBytesAvailable)
             #expect(read(stream, size) == ("0123456789", 0))
             #expect(!stream.hasBytesAvailable)
         }
 
-        @Test func aFileThatGrewIsGivenInItsFormerLength() throws {
+        @Test func `A file that grew is given in its former length`() throws {
             #expect(read(try stream(of: "0123456789", length: 7), 4) == ("0123456", 0))
         }
 
-        @Test func aFileThatShrankFails() throws {
+        @Test func `A file that shrank fails`() throws {
             let stream = try stream(of: "0123", length: 7)
             #expect(read(stream, 4) == ("0123", -1))
             #expect(stream.hasBytesAvailable)
         }
 
-        @Test func aFileThatIsGoneFails() {
+        @Test func `A file that is gone fails`() {
             let stream = FileBodyStream(path.url, length: 7)
             stream.open()
             #expect(read(stream, 4) == ("", -1))

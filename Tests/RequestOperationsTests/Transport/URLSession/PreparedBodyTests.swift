@@ -19,7 +19,7 @@ import Testing
         await #expect(throws: RequestError.self) { try await PreparedBody(body) }
     }
 
-    @Test func aBodyInMemoryIsSentAsItIs() async throws {
+    @Test func `A body in memory is sent as it is`() async throws {
         guard case .data(let data) = try await PreparedBody(.data(Data("abc".utf8))) else {
             Issue.record("not in memory")
             return
@@ -27,26 +27,26 @@ import Testing
         #expect(data == Data("abc".utf8))
     }
 
-    @Test func noBodyHasNoLength() async throws {
+    @Test func `No body has no length`() async throws {
         #expect(try await PreparedBody(.none).length == nil)
         #expect(try await PreparedBody(.data(Data())).length == 0)
     }
 
-    @Test func aFileHasItsLength() async throws {
+    @Test func `A file has its length`() async throws {
         try Data("abc".utf8).write(to: path.url)
         #expect(try await PreparedBody(.file(path.url)).length == 3)
     }
 
-    @Test func aMissingFileIsUnencodable() async {
+    @Test func `A missing file is unencodable`() async {
         #expect(await error(of: .file(path.url))?.code == .unencodableBody)
     }
 
     @Test(arguments: ["/tmp", "/dev/zero"])
-    func whatIsNoRegularFileIsUnencodable(path: String) async {
+    func `What is no regular file is unencodable`(path: String) async {
         #expect(await error(of: .file(URL(fileURLWithPath: path)))?.code == .unencodableBody)
     }
 
-    @Test func aShortStreamIsReadIntoMemory() async throws {
+    @Test func `A short stream is read into memory`() async throws {
         guard case .data(let data) = try await PreparedBody(stream([Data("ab".utf8), Data(), Data("c".utf8)])) else {
             Issue.record("not in memory")
             return
@@ -54,7 +54,7 @@ import Testing
         #expect(data == Data("abc".utf8))
     }
 
-    @Test func aLongStreamIsReadIntoAFile() async throws {
+    @Test func `A long stream is read into a file`() async throws {
         let pieces = (0..<10).map { Data(repeating: $0, count: 20_000) }
         guard case .spooled(let file, let length) = try await PreparedBody(stream(pieces)) else {
             Issue.record("not in a file")
@@ -65,16 +65,16 @@ import Testing
     }
 
     @Test(arguments: [2, 4] as [Int64])
-    func aStreamThatDoesNotGiveWhatItDeclaredIsUnencodable(length: Int64) async {
+    func `A stream that does not give what it declared is unencodable`(length: Int64) async {
         #expect(await error(of: stream([Data("abc".utf8)], length: length))?.code == .unencodableBody)
     }
 
-    @Test func theErrorOfASourceComesOutAsItIs() async {
+    @Test func `The error of a source comes out as it is`() async {
         let body = RequestBody.stream(BodyStream { BodyStream.Reader { throw Problem() } })
         await #expect(throws: Problem.self) { try await PreparedBody(body) }
     }
 
-    @Test func aSourceThatNeverAnswersIsLeftBehindByACancel() async {
+    @Test func `A source that never answers is left behind by a cancel`() async {
         let isRead = Door()
         let body = RequestBody.stream(
             BodyStream {

@@ -4,18 +4,18 @@ import Testing
 @testable import RequestOperations
 
 @Suite struct TemporaryFileTests {
-    @Test func onlyThisUserCanReadIt() throws {
+    @Test func `Only this user can read it`() throws {
         let file = try TemporaryFile()
         let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test func itIsRemovedWithItsLastReference() throws {
+    @Test func `It is removed with its last reference`() throws {
         let url = try TemporaryFile().url
         #expect(!FileManager.default.fileExists(atPath: url.path))
     }
 
-    @Test func aPartIsReadWhileTheRestIsWritten() async throws {
+    @Test func `A part is read while the rest is written`() async throws {
         let file = try TemporaryFile()
         try file.append(Data("first".utf8))
         let read = Collector<Data>()
@@ -25,7 +25,7 @@ import Testing
         #expect(read.elements == [Data("first".utf8), Data("second".utf8)])
     }
 
-    @Test func aLargePartComesInPiecesOfAtMost64KiB() async throws {
+    @Test func `A large part comes in pieces of at most 64 KiB`() async throws {
         let file = try TemporaryFile()
         let content = Data((0..<150_000).map { UInt8($0 % 251) })
         try file.append(content)
@@ -35,7 +35,7 @@ import Testing
         #expect(read.elements.allSatisfy { $0.count <= 64 << 10 })
     }
 
-    @Test func aPartThatIsNotThereFails() async throws {
+    @Test func `A part that is not there fails`() async throws {
         let file = try TemporaryFile()
         await #expect(throws: CocoaError.self) { try await file.read(0..<1) { _ in } }
     }

@@ -31,7 +31,7 @@ import Testing
 
     // MARK: The head
 
-    @Test func aHeadIsHeldBackForItsSmallBody() {
+    @Test func `A head is held back for its small body`() {
         var state = state()
         #expect(state.receive(Self.head, length: 100) == true)
         #expect(state.nextEvent()?.name == nil)
@@ -39,27 +39,27 @@ import Testing
         #expect(state.nextEvent()?.name == "head")
     }
 
-    @Test func aHeadIsNotHeldBackForABodyThatIsDeclaredAsLarge() {
+    @Test func `A head is not held back for a body that is declared as large`() {
         var state = state()
         #expect(state.receive(Self.head, length: 1 << 20) == false)
         #expect(state.nextEvent()?.name == "head")
     }
 
-    @Test func aHeadIsNotHeldBackWhenItsBodyHasBecomeLarge() {
+    @Test func `A head is not held back when its body has become large`() {
         var state = state()
         _ = state.receive(Self.head, length: nil)
         _ = state.receive(Data(count: Int(Inbox.eagerSize)))
         #expect(state.nextEvent()?.name == "head")
     }
 
-    @Test func aHeadThatIsOverdueIsNotHeldBack() {
+    @Test func `A head that is overdue is not held back`() {
         var state = state()
         _ = state.receive(Self.head, length: 100)
         state.makeHeadDue()
         #expect(state.nextEvent()?.name == "head")
     }
 
-    @Test func theHeadOfTheLastResponseCountsAndTheBytesBeforeItDoNot() {
+    @Test func `The head of the last response counts and the bytes before it do not`() {
         var state = state()
         _ = state.receive(Self.head, length: nil)
         _ = state.receive(Data("interim".utf8))
@@ -67,7 +67,7 @@ import Testing
         #expect(state.head?.status == 201 && state.progress.bytesReceived == 0)
     }
 
-    @Test func aHeadThatTheTaskHasStaysTheHead() {
+    @Test func `A head that the task has stays the head`() {
         var state = judging()
         #expect(state.receive(ResponseHead(status: 201, url: Self.head.url), length: nil) == false)
         #expect(state.head?.status == 200)
@@ -75,7 +75,7 @@ import Testing
 
     // MARK: The body
 
-    @Test func whatIsBeyondTheLimitEndsTheTransfer() {
+    @Test func `What is beyond the limit ends the transfer`() {
         var state = judging { $0.maximumBodySize = 2 }
         _ = state.receive(Data("ab".utf8))
         #expect(state.end == nil)
@@ -83,7 +83,7 @@ import Testing
         #expect(state.failure == .bodyTooLarge)
     }
 
-    @Test func aConsumersBytesComeInTheirOrder() {
+    @Test func `A consumers bytes come in their order`() {
         var state = judging(.stream(anyRequest) { _ in }, after: Data("a".utf8))
         state.accept(.consumer)
         _ = state.receive(Data("b".utf8))
@@ -92,7 +92,7 @@ import Testing
         #expect(state.nextEvent()?.name == "ended")
     }
 
-    @Test func whatAConsumerDoesNotTakeIsSpilled() {
+    @Test func `What a consumer does not take is spilled`() {
         var state = judging(.stream(anyRequest) { _ in }, after: Data(count: Inbox.roomSize))
         state.accept(.consumer)
         guard case .spill = state.receive(Data("x".utf8)) else {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aBodyForMemoryIsNeverSpilled() {
+    @Test func `A body for memory is never spilled`() {
         var state = judging(after: Data(count: Inbox.roomSize))
         state.accept(.memory)
         guard case .none = state.receive(Data("x".utf8)) else {
@@ -111,7 +111,7 @@ import Testing
         #expect(state.takeBody().count == Inbox.roomSize + 1)
     }
 
-    @Test func aFileIsHandedOverOnlyWhenTheTaskHasWrittenWhatWasThere() throws {
+    @Test func `A file is handed over only when the task has written what was there`() throws {
         let path = TemporaryPath()
         let sink = try FileSink(path.url)
         var state = judging(.download(anyRequest, to: path.url), after: Data("a".utf8))
@@ -124,7 +124,7 @@ import Testing
         #expect(data == Data("b".utf8))
     }
 
-    @Test func whatIsSpilledWhileTheBodyIsHandedOverGoesToTheFile() throws {
+    @Test func `What is spilled while the body is handed over goes to the file`() throws {
         let path = TemporaryPath()
         let sink = try FileSink(path.url)
         var state = judging(.download(anyRequest, to: path.url), after: Data(count: Inbox.roomSize))
@@ -137,14 +137,14 @@ import Testing
         #expect(state.spilled(data.count, into: try TemporaryFile()) === sink)
     }
 
-    @Test func ofARejectedBodyTheBeginningIsKept() {
+    @Test func `Of a rejected body the beginning is kept`() {
         var state = judging(after: Data(repeating: 1, count: 3000))
         #expect(state.reject() == true)
         _ = state.receive(Data(repeating: 2, count: 3000))
         #expect(state.bodyPrefix == Data(repeating: 1, count: 3000) + Data(repeating: 2, count: 1096))
     }
 
-    @Test func aRejectedBodyIsCutAtItsLimit() {
+    @Test func `A rejected body is cut at its limit`() {
         var state = judging { $0.errorBodyLimit = 10 }
         _ = state.reject()
         _ = state.receive(Data(count: 11))
@@ -154,14 +154,14 @@ import Testing
         }
     }
 
-    @Test func aRejectedBodyIsCutAtOnceWithoutALimit() {
+    @Test func `A rejected body is cut at once without a limit`() {
         var state = judging { $0.errorBodyLimit = 0 }
         #expect(state.reject() == false)
     }
 
     // MARK: The end
 
-    @Test func theFirstEndingCounts() {
+    @Test func `The first ending counts`() {
         var state = judging()
         state.finish(.whole)
         state.finish(.cancelled)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func whatComesAfterTheEndIsDropped() {
+    @Test func `What comes after the end is dropped`() {
         var state = judging()
         state.accept(.memory)
         state.finish(.cancelled)
@@ -179,7 +179,7 @@ import Testing
         #expect(state.takeBody().isEmpty)
     }
 
-    @Test func aCancelOvertakesAHeadAndWhatAConsumerHasNotTaken() {
+    @Test func `A cancel overtakes a head and what a consumer has not taken`() {
         var held = state()
         _ = held.receive(Self.head, length: 100)
         held.finish(.cancelled)
@@ -190,14 +190,14 @@ import Testing
         #expect(consumed.nextEvent()?.name == "ended")
     }
 
-    @Test func anIdleTransferEndsAtItsLimit() {
+    @Test func `An idle transfer ends at its limit`() {
         var state = state()
         #expect(state.checkIdleTime(.seconds(3600)) != nil)
         #expect(state.checkIdleTime(.zero) == nil)
         #expect(state.failure == .timedOut)
     }
 
-    @Test func afterTheCloseNoAlarmIsWanted() {
+    @Test func `After the close no alarm is wanted`() {
         var state = state()
         let alarm = DeadlineHeap.shared.schedule(at: .now + .seconds(3600)) {}
         #expect(state.add(alarm) == true)
@@ -206,7 +206,7 @@ import Testing
         DeadlineHeap.shared.cancel(alarm)
     }
 
-    @Test func howFarItCameFollowsFromWhatWasSentAndReceived() {
+    @Test func `How far it came follows from what was sent and received`() {
         var state = state(bytesToSend: 10)
         state.sent(4)
         #expect(state.reached == .request)
