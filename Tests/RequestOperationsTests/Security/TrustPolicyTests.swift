@@ -8,14 +8,12 @@ import Testing
         #expect(TrustPolicy.isPin(Self.pin))
     }
 
-    @Test(
-        "Another text is no pin",
-        arguments: [
-            "", "sha256//", "sha256//YhKJ", "sha256//not base64", "key.pem",
-            "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE=",
-            pin + ";" + pin, pin + "\n", "SHA256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE=",
-        ])
-    func others(_ text: String) {
+    @Test(arguments: [
+        "", "sha256//", "sha256//YhKJ", "sha256//not base64", "key.pem",
+        "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE=",
+        pin + ";" + pin, pin + "\n", "SHA256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE=",
+    ])
+    func `Another text is no pin`(_ text: String) {
         #expect(!TrustPolicy.isPin(text))
     }
 

@@ -3,31 +3,29 @@
     import Testing
 
     @Suite(.timeLimit(.minutes(15))) struct ArgumentTests {
-        @Test(
-            "Arguments that cannot be used end with 2 before any request, and say why",
-            arguments: [
-                ["run"], ["run", "--bogus"], ["nonsense"], ["run", "http://a.example/", "--timeout", "0"],
-                ["run", "http://a.example/", "--timeout=-1"], ["run", "http://a.example/", "--timeout", "nan"],
-                ["run", "http://a.example/", "--deadline", "inf"], ["run", "http://a.example/", "--concurrency", "0"],
-                ["run", "http://a.example/", "--per-host", "x"], ["run", "http://a.example/", "--retries=-1"],
-                ["run", "http://a.example/", "--header", "nonsense"], ["run", "http://a.example/", "--method", "A B"],
-                ["run", "http://a.example/", "--data", "@/no/such/file"],
-                ["run", "http://a.example/", "--transport", "x"],
-                ["run", "--input", "/no/such/file"], ["run", "--input", "/tmp"],
-                ["run", "http://a.example/", "--output-directory", "/dev/null/x"],
-                ["run", "http://a.example/", "--if-exists", "skip"],
-            ])
-        func refuses(_ arguments: [String]) async throws {
+        @Test(arguments: [
+            ["run"], ["run", "--bogus"], ["nonsense"], ["run", "http://a.example/", "--timeout", "0"],
+            ["run", "http://a.example/", "--timeout=-1"], ["run", "http://a.example/", "--timeout", "nan"],
+            ["run", "http://a.example/", "--deadline", "inf"], ["run", "http://a.example/", "--concurrency", "0"],
+            ["run", "http://a.example/", "--per-host", "x"], ["run", "http://a.example/", "--retries=-1"],
+            ["run", "http://a.example/", "--header", "nonsense"], ["run", "http://a.example/", "--method", "A B"],
+            ["run", "http://a.example/", "--data", "@/no/such/file"],
+            ["run", "http://a.example/", "--transport", "x"],
+            ["run", "--input", "/no/such/file"], ["run", "--input", "/tmp"],
+            ["run", "http://a.example/", "--output-directory", "/dev/null/x"],
+            ["run", "http://a.example/", "--if-exists", "skip"],
+        ])
+        func `Arguments that cannot be used end with 2 before any request, and say why`(_ arguments: [String])
+            async throws
+        {
             let ended = try await RunningTool.run(arguments)
             #expect(ended.status == 2)
             #expect(ended.output == "")
             #expect(!ended.errors.isEmpty)
         }
 
-        @Test(
-            "Help and version are no errors",
-            arguments: [["--help"], ["run", "--help"], ["help", "run"], ["--version"]])
-        func helps(_ arguments: [String]) async throws {
+        @Test(arguments: [["--help"], ["run", "--help"], ["help", "run"], ["--version"]])
+        func `Help and version are no errors`(_ arguments: [String]) async throws {
             let ended = try await RunningTool.run(arguments)
             #expect(ended.status == 0)
             #expect(ended.errors == "")

@@ -4,25 +4,20 @@ import Testing
 @testable import urlrequest
 
 @Suite struct OptionValueTests {
-    @Test(
-        "Times may have a fraction",
-        arguments: [("30", 30.0), ("0.25", 0.25), ("1e-3", 0.001), ("31536000", 31_536_000)])
-    func `Accepts seconds`(_ text: String, _ seconds: Double) throws {
+    @Test(arguments: [("30", 30.0), ("0.25", 0.25), ("1e-3", 0.001), ("31536000", 31_536_000)])
+    func `Times may have a fraction`(_ text: String, _ seconds: Double) throws {
         #expect(try OptionValue.seconds(text) == .seconds(seconds))
     }
 
-    @Test(
-        "A time that is none, negative or absurd is refused",
-        arguments: [
-            "", "0", "-1", "nan", "NaN", "inf", "infinity", "-inf", "1e99", "1e400", "0x10", "5s", " 5", "31536001",
-        ])
-    func `Refuses seconds`(_ text: String) {
+    @Test(arguments: [
+        "", "0", "-1", "nan", "NaN", "inf", "infinity", "-inf", "1e99", "1e400", "0x10", "5s", " 5", "31536001",
+    ])
+    func `A time that is none, negative or absurd is refused`(_ text: String) {
         #expect(throws: UnusableInput.self) { try OptionValue.seconds(text) }
     }
 
-    @Test(
-        "A number outside its bounds is refused", arguments: ["0", "-1", "11", "1.5", "", "x", "99999999999999999999"])
-    func `Refuses counts`(_ text: String) {
+    @Test(arguments: ["0", "-1", "11", "1.5", "", "x", "99999999999999999999"])
+    func `A number outside its bounds is refused`(_ text: String) {
         #expect(throws: UnusableInput.self) { try OptionValue.count(text, in: 1...10) }
     }
 
@@ -44,8 +39,8 @@ import Testing
         #expect(url.path == file.path)
     }
 
-    @Test("A body that cannot be read is refused", arguments: ["@", "@/no/such/file", "@/dev/null", "@/tmp"])
-    func `Refuses files`(_ text: String) {
+    @Test(arguments: ["@", "@/no/such/file", "@/dev/null", "@/tmp"])
+    func `A body that cannot be read is refused`(_ text: String) {
         #expect(throws: UnusableInput.self) { try OptionValue.body(text) }
     }
 }

@@ -14,20 +14,17 @@ import Testing
         #expect(request.id == 7)
     }
 
-    @Test(
-        "A line without anything makes no request, nor does a comment", arguments: ["", "  ", "\t", "# x", " #{", "#"])
-    func `Skips empty lines`(_ text: String) throws {
+    @Test(arguments: ["", "  ", "\t", "# x", " #{", "#"])
+    func `A line without anything makes no request, nor does a comment`(_ text: String) throws {
         #expect(try RequestTemplate().request(from: line(text), id: 1) == nil)
     }
 
-    @Test(
-        "What no request can be sent to is refused",
-        arguments: [
-            "example.com/path", "/path", "ftp://a.example/", "file:///etc/passwd", "mailto:a@b.example", "http:/a",
-            "http://", "http:///path", "http://a b/", "http://a.example:99999/", "http://a.example:0/",
-            "http://a.example/a\u{00}b", "http://[::1/", "localhost:80/x", "http://a.example:x/",
-        ])
-    func `Refuses URLs`(_ text: String) {
+    @Test(arguments: [
+        "example.com/path", "/path", "ftp://a.example/", "file:///etc/passwd", "mailto:a@b.example", "http:/a",
+        "http://", "http:///path", "http://a b/", "http://a.example:99999/", "http://a.example:0/",
+        "http://a.example/a\u{00}b", "http://[::1/", "localhost:80/x", "http://a.example:x/",
+    ])
+    func `What no request can be sent to is refused`(_ text: String) {
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(from: line(text), id: 1) }
     }
 
@@ -42,14 +39,12 @@ import Testing
         #expect(throws: UnusableInput.self) { try RequestTemplate().request(fromURL: "# x", id: 1) }
     }
 
-    @Test(
-        "A URL is printed without user and password, and sent with them",
-        arguments: [
-            ("http://u:p@a.example/b?c=d#e", "http://a.example/b?c=d#e"), ("https://u@a.example", "https://a.example"),
-            ("HTTP://u:@a.example:8080?x@y", "HTTP://a.example:8080?x@y"),
-            ("http://u:p%40@[::1]/@x", "http://[::1]/@x"), ("http://a.example/x@y://z@", "http://a.example/x@y://z@"),
-        ])
-    func `Prints no user`(_ url: String, _ printed: String) throws {
+    @Test(arguments: [
+        ("http://u:p@a.example/b?c=d#e", "http://a.example/b?c=d#e"), ("https://u@a.example", "https://a.example"),
+        ("HTTP://u:@a.example:8080?x@y", "HTTP://a.example:8080?x@y"),
+        ("http://u:p%40@[::1]/@x", "http://[::1]/@x"), ("http://a.example/x@y://z@", "http://a.example/x@y://z@"),
+    ])
+    func `A URL is printed without user and password, and sent with them`(_ url: String, _ printed: String) throws {
         let request = try RequestTemplate().request(fromURL: url, id: 1)
         #expect(request.url == printed && request.request.url?.absoluteString == url)
     }
@@ -113,18 +108,16 @@ import Testing
         #expect(request.request.value(forHTTPHeaderField: "Content-Type") == "application/problem+json")
     }
 
-    @Test(
-        "A JSON line that is not as it should be is refused",
-        arguments: [
-            "{", "{}", #"{"url":1}"#, #"{"url":null}"#, #"{"url":"ftp://a/"}"#, #"{"url":"http://a/","uri":"x"}"#,
-            #"{"url":"http://a/","url":"http://b/"}"#, #"{"url":"http://a/","method":5}"#,
-            #"{"url":"http://a/","method":"A B"}"#, #"{"url":"http://a/","method":""}"#,
-            #"{"url":"http://a/","headers":[]}"#, #"{"url":"http://a/","headers":{"A":1}}"#,
-            #"{"url":"http://a/","headers":{"A":"b\r\nC: d"}}"#, #"{"url":"http://a/","headers":{"A":[1]}}"#,
-            #"{"url":"http://a/","headers":{"A B":"c"}}"#, #"{"url":"http://a/","body":5}"#,
-            #"{"url":"http://a/","body":true}"#, #"{"url":"http://a/"} x"#,
-        ])
-    func `Refuses JSON`(_ text: String) {
+    @Test(arguments: [
+        "{", "{}", #"{"url":1}"#, #"{"url":null}"#, #"{"url":"ftp://a/"}"#, #"{"url":"http://a/","uri":"x"}"#,
+        #"{"url":"http://a/","url":"http://b/"}"#, #"{"url":"http://a/","method":5}"#,
+        #"{"url":"http://a/","method":"A B"}"#, #"{"url":"http://a/","method":""}"#,
+        #"{"url":"http://a/","headers":[]}"#, #"{"url":"http://a/","headers":{"A":1}}"#,
+        #"{"url":"http://a/","headers":{"A":"b\r\nC: d"}}"#, #"{"url":"http://a/","headers":{"A":[1]}}"#,
+        #"{"url":"http://a/","headers":{"A B":"c"}}"#, #"{"url":"http://a/","body":5}"#,
+        #"{"url":"http://a/","body":true}"#, #"{"url":"http://a/"} x"#,
+    ])
+    func `A JSON line that is not as it should be is refused`(_ text: String) {
         #expect(throws: UnusableInput.self) { try request(text) }
     }
 
@@ -142,22 +135,20 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "X-A") == "1" && request.value(forHTTPHeaderField: "X-B") == "2")
     }
 
-    @Test(
-        "A fault of a JSON line is named with its column",
-        arguments: [
-            (#"{"url" "http://a/"}"#, "malformed JSON: “:” is missing, at the character “\"”", 8),
-            (#"{"url":"http://a/""#, "malformed JSON: “,” is missing, at the end of the line", 19),
-            (#"{"url":"\x"}"#, "malformed JSON: an escape is not known, at the character “x”", 10),
-            (#"{"url":"http://a|b/"}"#, "the character “|” cannot stand in the name of a host", 17),
-            (#" {"é":1}"#, "the key “é” is not known", 3),
-            (#"{"url":"http://a/","url":"b"}"#, "the key “url” stands twice", 20),
-            (#"{"url":1}"#, "url is not a string", 8), (#"{"method": "A B"}"#, "the method “A B” is not a token", 12),
-            (#"{"body":5}"#, "body is not a string, an object or an array", 9),
-            (#"{"headers":[]}"#, "headers is not an object", 12),
-            (#"{"headers":{"A B":"c"}}"#, "the character “ ” cannot stand in the name of a header field", 19),
-            (#"{"headers":{"A":"b\r"}}"#, "the character U+000D cannot stand in the value of the header field A", 17),
-        ])
-    func faults(_ text: String, _ fault: String, _ column: Int) {
+    @Test(arguments: [
+        (#"{"url" "http://a/"}"#, "malformed JSON: “:” is missing, at the character “\"”", 8),
+        (#"{"url":"http://a/""#, "malformed JSON: “,” is missing, at the end of the line", 19),
+        (#"{"url":"\x"}"#, "malformed JSON: an escape is not known, at the character “x”", 10),
+        (#"{"url":"http://a|b/"}"#, "the character “|” cannot stand in the name of a host", 17),
+        (#" {"é":1}"#, "the key “é” is not known", 3),
+        (#"{"url":"http://a/","url":"b"}"#, "the key “url” stands twice", 20),
+        (#"{"url":1}"#, "url is not a string", 8), (#"{"method": "A B"}"#, "the method “A B” is not a token", 12),
+        (#"{"body":5}"#, "body is not a string, an object or an array", 9),
+        (#"{"headers":[]}"#, "headers is not an object", 12),
+        (#"{"headers":{"A B":"c"}}"#, "the character “ ” cannot stand in the name of a header field", 19),
+        (#"{"headers":{"A":"b\r"}}"#, "the character U+000D cannot stand in the value of the header field A", 17),
+    ])
+    func `A fault of a JSON line is named with its column`(_ text: String, _ fault: String, _ column: Int) {
         #expect(throws: UnusableInput(fault, column: column)) { try request(text) }
     }
 

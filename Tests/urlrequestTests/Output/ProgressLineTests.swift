@@ -11,8 +11,8 @@ import Testing
         #expect(line.bar(width: 80) == "[\(bar)] 50 of 200  10.0/s  2 failed  1 retry  0:15 left")
     }
 
-    @Test("A bar is narrower than its terminal", arguments: [0, 1, 10, 40, 60, 80, 200])
-    func fits(_ width: Int) {
+    @Test(arguments: [0, 1, 10, 40, 60, 80, 200])
+    func `A bar is narrower than its terminal`(_ width: Int) {
         #expect(line.bar(width: width).count <= max(width - 1, 0))
     }
 

@@ -35,8 +35,8 @@
             #expect(try await tool.end().status == 2)
         }
 
-        @Test("No progress is shown when it is not wanted")
-        func `No progress`() async throws {
+        @Test
+        func `No progress is shown when it is not wanted`() async throws {
             let server = try await LoopbackServer.start { _ in .delayed(.milliseconds(500), then: .text("")) }
             let terminal = try Terminal()
             let tool = try RunningTool(

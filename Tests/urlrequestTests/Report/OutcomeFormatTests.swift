@@ -35,8 +35,8 @@ import Testing
         #expect(line.dropLast().allSatisfy { !$0.isNewline })
     }
 
-    @Test("Seconds have six decimals", arguments: [(0, "0.000000"), (999, "0.000999"), (61_000_001, "61.000001")])
-    func seconds(_ microseconds: Int, _ text: String) {
+    @Test(arguments: [(0, "0.000000"), (999, "0.000999"), (61_000_001, "61.000001")])
+    func `Seconds have six decimals`(_ microseconds: Int, _ text: String) {
         #expect(Duration.microseconds(microseconds).decimalSeconds == text)
     }
 

@@ -60,8 +60,8 @@
             #expect(try report()["cancelled"] as? Int == 1)
         }
 
-        @Test("A report can go to a pipe", arguments: ["/dev/stdout", "/dev/stderr"])
-        func pipes(_ path: String) async throws {
+        @Test(arguments: ["/dev/stdout", "/dev/stderr"])
+        func `A report can go to a pipe`(_ path: String) async throws {
             let server = try await LoopbackServer.start { _ in .text("") }
             let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--report", path)
             #expect(ended.status == 0)

@@ -42,10 +42,8 @@ import Testing
         #expect(tally.requests == 2 && tally.latency.count == 1)
     }
 
-    @Test(
-        "Bytes have the unit that suits them",
-        arguments: [(0, "0 B"), (999, "999 B"), (1500, "1.50 kB"), (3_210_000_000, "3.21 GB")])
-    func bytes(_ count: Int, _ text: String) {
+    @Test(arguments: [(0, "0 B"), (999, "999 B"), (1500, "1.50 kB"), (3_210_000_000, "3.21 GB")])
+    func `Bytes have the unit that suits them`(_ count: Int, _ text: String) {
         #expect(readable(bytes: Int64(count)) == text)
     }
 

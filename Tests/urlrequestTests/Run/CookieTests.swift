@@ -22,20 +22,22 @@
             return server.requests.map { $0.field("Cookie") }
         }
 
-        @Test("Without the option no cookie is kept", arguments: TransportChoice.allCases)
-        func none(_ transport: TransportChoice) async throws {
+        @Test(arguments: TransportChoice.allCases)
+        func `Without the option no cookie is kept`(_ transport: TransportChoice) async throws {
             let sent = try await cookies(["/set", "/a", "/login"], ["--transport", transport.rawValue])
             #expect(sent == [nil, nil, nil, nil])
         }
 
-        @Test("With it, later requests of the run send what a response has set", arguments: TransportChoice.allCases)
-        func kept(_ transport: TransportChoice) async throws {
+        @Test(arguments: TransportChoice.allCases)
+        func `With it, later requests of the run send what a response has set`(_ transport: TransportChoice)
+            async throws
+        {
             let sent = try await cookies(["/set", "/a"], ["--cookies", "--transport", transport.rawValue])
             #expect(sent == [nil, "a=1"])
         }
 
-        @Test("So does a redirect", arguments: TransportChoice.allCases)
-        func redirect(_ transport: TransportChoice) async throws {
+        @Test(arguments: TransportChoice.allCases)
+        func `So does a redirect`(_ transport: TransportChoice) async throws {
             let sent = try await cookies(["/login"], ["--cookies", "--transport", transport.rawValue])
             #expect(sent == [nil, "b=2"])
         }

@@ -8,10 +8,8 @@
         private let lineCount =
             ProcessInfo.processInfo.environment["REQUEST_OPERATIONS_STRESS"] == "full" ? 1_000_000 : 2000
 
-        @Test(
-            "A long input runs within 100 MB",
-            arguments: [[], ["--per-host", "8"], ["--json", "--concurrency", "256"]])
-        func plain(_ options: [String]) async throws {
+        @Test(arguments: [[], ["--per-host", "8"], ["--json", "--concurrency", "256"]])
+        func `A long input runs within 100 MB`(_ options: [String]) async throws {
             try await expectLittleMemory(options) { _ in .text("ok") }
         }
 

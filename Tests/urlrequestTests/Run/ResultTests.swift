@@ -38,16 +38,16 @@
             #expect(objects.allSatisfy { Set($0.keys) == keys })
         }
 
-        @Test("All bytes that were read of a refused body count", arguments: TransportChoice.allCases)
-        func `Refused body`(_ transport: TransportChoice) async throws {
+        @Test(arguments: TransportChoice.allCases)
+        func `All bytes that were read of a refused body count`(_ transport: TransportChoice) async throws {
             let server = try await LoopbackServer.start { _ in .status(404, body: Data(count: 20_000)) }
             let ended = try await RunningTool.run(
                 "run", server.url("/x").absoluteString, "--transport", transport.rawValue)
             #expect(ended.output.hasPrefix("404 \(server.url("/x")) 20000 1 "))
         }
 
-        @Test("No result shows the password of a URL", arguments: [[], ["--json"]])
-        func passwords(_ options: [String]) async throws {
+        @Test(arguments: [[], ["--json"]])
+        func `No result shows the password of a URL`(_ options: [String]) async throws {
             let server = try await LoopbackServer.start()
             server.route("/ok", .text("four"))
             let urls = ["/ok", "/missing"].map { path in

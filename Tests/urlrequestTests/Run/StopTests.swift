@@ -4,8 +4,8 @@
     import Testing
 
     @Suite(.timeLimit(.minutes(15))) struct StopTests {
-        @Test("A signal cancels what is in flight, and the summary is printed", arguments: [SIGINT, SIGTERM])
-        func signal(_ number: Int32) async throws {
+        @Test(arguments: [SIGINT, SIGTERM])
+        func `A signal cancels what is in flight, and the summary is printed`(_ number: Int32) async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             let tool = try RunningTool(["run"] + (1...3).map { server.url("/\($0)").absoluteString })
             try await server.requests(atLeast: 3)

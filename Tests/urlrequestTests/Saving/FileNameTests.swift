@@ -4,31 +4,27 @@ import Testing
 @testable import urlrequest
 
 @Suite struct FileNameTests {
-    @Test(
-        "A name is made of host, port, path and query",
-        arguments: [
-            ("http://a.example/", "a.example"), ("http://a.example", "a.example"),
-            ("http://a.example:8080/b/c.txt", "a.example-8080_b_c.txt"),
-            ("http://a.example/b?c=d&e=f", "a.example_b_c=d_e=f"),
-            ("http://u:secret@a.example/x", "a.example_x"), ("http://a.example/x#part", "a.example_x"),
-            ("http://[::1]:80/x", "___1_-80_x"),
-        ])
-    func names(_ url: String, _ name: String) {
+    @Test(arguments: [
+        ("http://a.example/", "a.example"), ("http://a.example", "a.example"),
+        ("http://a.example:8080/b/c.txt", "a.example-8080_b_c.txt"),
+        ("http://a.example/b?c=d&e=f", "a.example_b_c=d_e=f"),
+        ("http://u:secret@a.example/x", "a.example_x"), ("http://a.example/x#part", "a.example_x"),
+        ("http://[::1]:80/x", "___1_-80_x"),
+    ])
+    func `A name is made of host, port, path and query`(_ url: String, _ name: String) {
         #expect(self.name(url) == name)
     }
 
-    @Test(
-        "No name leaves its directory, hides, or needs quotes",
-        arguments: [
-            "http://a.example/../../etc/passwd", "http://a.example/..%2F..%2Fetc%2Fpasswd",
-            "http://a.example/%2e%2e/%2e%2e",
-            "http://../x", "http://.hidden/", "http://a.example/a%00b", "http://a.example/a%0Ab",
-            "http://a.example/a%5Cb",
-            "http://a.example/%E2%80%AEtxt.exe", "http://-rf/", "http://a.example/$(x)`y`;*?",
-            "http://a.example/a'b%22c",
-            "http://a.example/%FF%FE", "http://a.example/a%20b", "http://%2e%2e%2f/", "http://a.example/...",
-        ])
-    func `Is safe`(_ url: String) throws {
+    @Test(arguments: [
+        "http://a.example/../../etc/passwd", "http://a.example/..%2F..%2Fetc%2Fpasswd",
+        "http://a.example/%2e%2e/%2e%2e",
+        "http://../x", "http://.hidden/", "http://a.example/a%00b", "http://a.example/a%0Ab",
+        "http://a.example/a%5Cb",
+        "http://a.example/%E2%80%AEtxt.exe", "http://-rf/", "http://a.example/$(x)`y`;*?",
+        "http://a.example/a'b%22c",
+        "http://a.example/%FF%FE", "http://a.example/a%20b", "http://%2e%2e%2f/", "http://a.example/...",
+    ])
+    func `No name leaves its directory, hides, or needs quotes`(_ url: String) throws {
         let name = name(url)
         #expect(!name.isEmpty && !name.hasPrefix(".") && !name.hasPrefix("-"))
         #expect(!name.contains(".."))
@@ -70,13 +66,11 @@ import Testing
         #expect((1...3).map(name.variant) == ["a.example_b.txt", "a.example_b-2.txt", "a.example_b-3.txt"])
     }
 
-    @Test(
-        "A dot of the host or the query begins no extension",
-        arguments: [
-            ("http://a.example/", "a.example-2"), ("http://127.0.0.1:80/same", "127.0.0.1-80_same-2"),
-            ("http://a.example/b.c?d=e", "a.example_b.c_d=e-2"),
-        ])
-    func extensions(_ url: String, _ second: String) {
+    @Test(arguments: [
+        ("http://a.example/", "a.example-2"), ("http://127.0.0.1:80/same", "127.0.0.1-80_same-2"),
+        ("http://a.example/b.c?d=e", "a.example_b.c_d=e-2"),
+    ])
+    func `A dot of the host or the query begins no extension`(_ url: String, _ second: String) {
         #expect(FileName(of: URL(string: url)).variant(2) == second)
     }
 

@@ -90,8 +90,8 @@ import Testing
         #expect(try contents() == [:])
     }
 
-    @Test("Whatever the file system knows, nothing is replaced", arguments: OutputDirectory.NamingWay.allCases)
-    func naming(_ way: OutputDirectory.NamingWay) async throws {
+    @Test(arguments: OutputDirectory.NamingWay.allCases)
+    func `Whatever the file system knows, nothing is replaced`(_ way: OutputDirectory.NamingWay) async throws {
         let directory = try OutputDirectory(path, naming: [way])
         let file = SavedFile(in: directory)
         try await file.append(Data("body".utf8))
@@ -100,8 +100,8 @@ import Testing
         #expect(try contents() == ["a.example": "mine", "a.example-2": "body"])
     }
 
-    @Test("A body that is lost leaves nothing under its name", arguments: OutputDirectory.NamingWay.allCases)
-    func loss(_ way: OutputDirectory.NamingWay) async throws {
+    @Test(arguments: OutputDirectory.NamingWay.allCases)
+    func `A body that is lost leaves nothing under its name`(_ way: OutputDirectory.NamingWay) async throws {
         let directory = try OutputDirectory(path, naming: [way])
         let file = SavedFile(in: directory)
         try await file.append(Data("half".utf8))
@@ -181,8 +181,8 @@ import Testing
         #expect(await directory.name(of: base) == .free(OutputName(base: base, number: 2)))
     }
 
-    @Test("A second run into the same directory uses the same names", arguments: [ExistingFile.overwrite, .skip])
-    func `Second run`(_ ifExists: ExistingFile) async throws {
+    @Test(arguments: [ExistingFile.overwrite, .skip])
+    func `A second run into the same directory uses the same names`(_ ifExists: ExistingFile) async throws {
         for _ in 1...2 {
             let directory = try OutputDirectory(path, ifExists: ifExists)
             for _ in 1...3 {

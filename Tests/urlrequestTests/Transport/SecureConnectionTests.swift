@@ -26,8 +26,8 @@
                 try await ending(server, ["--cacert", server.path("stranger.pem")]) == "failed:untrustedCertificate")
         }
 
-        @Test("The environment names the roots as for curl", arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
-        func environment(_ name: String) async throws {
+        @Test(arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+        func `The environment names the roots as for curl`(_ name: String) async throws {
             let server = try await SecureServer()
             #expect(try await ending(server, [], environment: [name: server.path("ca.pem")]) == "ok")
         }
@@ -59,16 +59,14 @@
             #expect(try await ending(server, roots) == "failed:clientCertificateRejected")
         }
 
-        @Test(
-            "What no connection can be made with ends with 2 before any request",
-            arguments: [
-                ["--cacert", "/no/such/file"], ["--cacert", "/dev/null"], ["--cacert", "/tmp"], ["--key", "/dev/null"],
-                ["--cert", "/dev/null"], ["--pin", "sha256//"],
-                ["--pin", "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="],
-                ["--pin", "sha256//YhKJ"], ["--pin", "/etc/passwd"], ["--insecure", "--cacert", "/dev/null"],
-                ["--transport", "urlsession", "--insecure"], ["--transport", "urlsession", "--http2"],
-            ])
-        func refuses(_ options: [String]) async throws {
+        @Test(arguments: [
+            ["--cacert", "/no/such/file"], ["--cacert", "/dev/null"], ["--cacert", "/tmp"], ["--key", "/dev/null"],
+            ["--cert", "/dev/null"], ["--pin", "sha256//"],
+            ["--pin", "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="],
+            ["--pin", "sha256//YhKJ"], ["--pin", "/etc/passwd"], ["--insecure", "--cacert", "/dev/null"],
+            ["--transport", "urlsession", "--insecure"], ["--transport", "urlsession", "--http2"],
+        ])
+        func `What no connection can be made with ends with 2 before any request`(_ options: [String]) async throws {
             let ended = try await RunningTool.run(["run", "http://127.0.0.1:1/"] + options)
             #expect(ended.status == 2)
             #expect(ended.output == "" && !ended.errors.isEmpty)
