@@ -56,7 +56,11 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
         call.mapped(error)
     }
 
-    override func callBack(_ completion: @escaping @Sendable () -> Void) {
-        call.reporter.callBack(completion)
+    override func callBack(_ call: @escaping @Sendable () -> Void) {
+        self.call.reporter.callBack(call)
+    }
+
+    override func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) {
+        self.call.reporter.callBackAfterEnd(call)
     }
 }

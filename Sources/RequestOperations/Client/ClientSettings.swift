@@ -6,7 +6,7 @@ struct ClientSettings: Sendable {
     var log = ConsoleLog()
     var hooks: [RequestHook] = []
     var plugins: [ClientPlugin] = []
-    var sharing = RequestSharing.never
+    var sharesIdenticalRequests = false
 
     /// All hooks, in the order in which they apply.
     var allHooks: [RequestHook] { hooks + plugins.flatMap(\.hooks) }

@@ -144,7 +144,7 @@ extension RequestClient {
             tag: options.tag, userInfo: (try? alone.get())?.userInfo ?? options.userInfo)
         reporter.attach(submission)
         table.withLock { $0.add(submission) }
-        let sharing = options.sharing ?? (isStandard ? settings.sharing : .never)
+        let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
         return Made(operation: operation, key: Flights.Key(sharing, call.initial, Value.self, endpointType))
     }
 }

@@ -34,7 +34,7 @@ extension RequestClient {
             return table.activate(id)
         }
         if let completion {
-            reporter.callBack { completion(operation.result ?? .failure(CancellationError())) }
+            reporter.callBackAfterEnd { completion(operation.result ?? .failure(CancellationError())) }
         }
         if let source = operation as? any EventSource {
             source.listen { reporter.report($0) }

@@ -44,14 +44,13 @@ public final class RequestClient: Sendable {
 
     // MARK: Settings
 
-    /// What requests have in common. Use ``updateDefaults(_:)`` to change more than one value at once.
-    public var defaults: RequestDefaults { settings.withLock { $0.defaults } }
-
-    /// Changes what requests have in common, as one step.
+    /// What requests have in common.
     ///
-    /// - Parameter change: Must not call the client.
-    public func updateDefaults(_ change: (inout RequestDefaults) throws -> Void) rethrows {
-        try edit { try change(&$0.defaults) }
+    /// To change several values in one step, change a copy and set it. While other threads change values too, use
+    /// ``setHeader(_:for:)`` and its siblings: they lose no change of another thread.
+    public var defaults: RequestDefaults {
+        get { settings.withLock { $0.defaults } }
+        set { edit { $0.defaults = newValue } }
     }
 
     /// The URL that paths are joined to. An absolute URL in the place of a path needs none. `nil` by default.
@@ -103,11 +102,11 @@ public final class RequestClient: Sendable {
         for observer in plugin.observers { addObserver(observer) }
     }
 
-    /// Whether identical requests in flight are shared, if their options do not say. ``RequestSharing/never`` by default. A
-    /// call with a decoder of its own shares only if its options say so.
-    public var sharing: RequestSharing {
-        get { settings.withLock { $0.sharing } }
-        set { edit { $0.sharing = newValue } }
+    /// Whether `async` calls share identical requests in flight, if their options do not say; see
+    /// ``RequestSharing/identical``. `false` by default. A call with a decoder of its own shares only if its options say so.
+    public var sharesIdenticalRequests: Bool {
+        get { settings.withLock { $0.sharesIdenticalRequests } }
+        set { edit { $0.sharesIdenticalRequests = newValue } }
     }
 
     // MARK: Log
@@ -135,10 +134,10 @@ public final class RequestClient: Sendable {
     }
 
     /// Changes the settings. What is replaced leaves the lock before it is freed, because its end may run the user's code.
-    private func edit(_ change: (inout ClientSettings) throws -> Void) rethrows {
-        let old = try settings.withLock { settings in
+    private func edit(_ change: (inout ClientSettings) -> Void) {
+        let old = settings.withLock { settings in
             let old = settings
-            try change(&settings)
+            change(&settings)
             return old
         }
         withExtendedLifetime(old) {}

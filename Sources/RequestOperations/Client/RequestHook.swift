@@ -27,7 +27,7 @@ public struct RequestHook: Sendable {
     public enum Scope: Sendable, Hashable {
         /// Requests that are started by a queue, or by you.
         case alone
-        /// Also requests that a batch, a chain or a group starts.
+        /// Also requests that a batch, a chain, a group or another operation starts.
         case everywhere
     }
 

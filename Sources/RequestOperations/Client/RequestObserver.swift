@@ -1,6 +1,6 @@
 /// An object that is told what the requests of a ``RequestClient`` do.
 ///
-/// The client holds it weakly. Its functions are called on the client's ``RequestClient/callbackQueue``, for one request in
+/// The client holds it weakly. A class of the main actor declares the functions `nonisolated`. Its functions are called on the client's ``RequestClient/callbackQueue``, for one request in
 /// the order of its steps, with the end last.
 public protocol RequestObserver: AnyObject, Sendable {
     /// A request has made a step. Called for each step except the end. Does nothing by default.

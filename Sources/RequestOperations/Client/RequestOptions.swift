@@ -49,7 +49,8 @@ public struct RequestOptions: Sendable {
     /// How the request is made: that of the client, with the changes of an ``Endpoint``. Change what differs.
     public var configuration: RequestConfiguration
 
-    /// Whether the request is shared with identical ones in flight. `nil`, the default, means as the client does.
+    /// Whether the request is shared with identical ones in flight. `nil`, the default, means as
+    /// ``RequestClient/sharesIdenticalRequests`` says.
     public var sharing: RequestSharing?
 
     init(_ configuration: RequestConfiguration) {

@@ -46,8 +46,13 @@ final class SubmissionReporter: Sendable {
         for answer in client.table.withLock({ $0.end(id) }) { answer.resume(with: .success(())) }
     }
 
+    /// Calls back for a step.
+    func callBack(_ call: @escaping @Sendable () -> Void) {
+        line.add(call)
+    }
+
     /// Calls a completion after the end.
-    func callBack(_ completion: @escaping @Sendable () -> Void) {
+    func callBackAfterEnd(_ completion: @escaping @Sendable () -> Void) {
         line.addCompletion(completion)
     }
 }

@@ -105,14 +105,17 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         // The operation itself calls its subscribers, after it has ended.
         subscribeToFinish { [unowned self] in
             let finished: AsynchronousOperation = self
-            callBack { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
+            callBackAfterEnd { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
         }
     }
 
-    /// Runs a `whenFinished` closure after the end.
+    /// Runs a closure for a step of the operation.
     func callBack(_ call: @escaping @Sendable () -> Void) {
         completionQueue.async(execute: call)
     }
+
+    /// Runs a `whenFinished` closure after the end.
+    func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) { callBack(call) }
 
     /// Calls a subscriber when the operation has finished, on the thread that finishes it, or else at once.
     final func subscribeToFinish(_ subscriber: @escaping @Sendable () -> Void) {

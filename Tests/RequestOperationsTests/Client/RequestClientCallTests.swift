@@ -56,7 +56,7 @@ import Testing
     @Test func `Members of an object are parameters, and parameters win over them`() async throws {
         let transport = ScriptedTransport([.user])
         let client = RequestClient(over: transport)
-        client.updateDefaults { $0.parameterEncoder = .json { Self.sorted } }
+        client.defaults.parameterEncoder = .json { Self.sorted }
         _ = try await client.post("a", object: Draft(title: "b", size: 2), parameters: ["size": 3], as: User.self)
         #expect(transport.requests[0].httpBody == Data(#"{"size":3,"title":"b"}"#.utf8))
         #expect(transport.requests[0].value(forHTTPHeaderField: "Content-Type") == "application/json")

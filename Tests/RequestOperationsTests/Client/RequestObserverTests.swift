@@ -167,6 +167,44 @@ import Testing
             ])
     }
 
+    @Test func `A subscription to retries is told while the request goes on`() async throws {
+        let transport = ScriptedTransport([.status(503), .stall])
+        let client = RequestClient(over: transport)
+        let told = Collector<Void>()
+        let operation = client.operation(.get, "a", as: User.self)
+        operation.subscribe(to: .retrying) { told.append(()) }
+        client.submit(operation)
+        await told.count(1)
+        await transport.requests(atLeast: 2)
+        #expect(!operation.isFinished)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+    }
+
+    @Test func `A client that nobody keeps calls back all the same`() async {
+        let ended = Collector<Void>()
+        do {
+            let client = RequestClient(over: ScriptedTransport([.user]))
+            client.addObserver(observer)
+            client.submit(client.operation(.get, "a", as: User.self)) { _ in ended.append(()) }
+        }
+        await ended.count(1)
+        #expect(observer.ends.elements == ["a true"])
+    }
+
+    @Test func `The client keeps the observers of a plugin`() async {
+        let ends: Collector<String>
+        do {
+            let observer = Observer()
+            ends = observer.ends
+            var plugin = ClientPlugin()
+            plugin.observers = [observer]
+            client.install(plugin)
+        }
+        await send("a")
+        #expect(ends.elements == ["a true"])
+    }
+
     @Test func `Callbacks run on the callback queue`() async {
         let queue = DispatchQueue(label: "test")
         let key = DispatchSpecificKey<Bool>()

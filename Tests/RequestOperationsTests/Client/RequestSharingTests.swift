@@ -17,7 +17,7 @@ import Testing
             }
         ])
         client = RequestClient(over: transport)
-        client.sharing = .identical
+        client.sharesIdenticalRequests = true
     }
 
     /// Begins calls, and opens the door when they share.
@@ -66,8 +66,8 @@ import Testing
         #expect(transport.requests.count == 12)
     }
 
-    @Test func `Requests are not shared by default`() async throws {
-        #expect(RequestClient().sharing == .never)
+    @Test func `Requests are not shared by default`() {
+        #expect(!RequestClient().sharesIdenticalRequests)
     }
 
     @Test func `A request is sent again after the first has ended`() async throws {
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `All calls get the error of a shared request`() async throws {
         let client = RequestClient(over: ScriptedTransport([.status(404)]))
-        client.sharing = .identical
+        client.sharesIdenticalRequests = true
         let tasks = (0..<3).map { _ in Task { try await client.get("a", as: User.self) } }
         for task in tasks { await #expect(throws: RequestError.self) { try await task.value } }
     }
