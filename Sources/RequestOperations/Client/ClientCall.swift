@@ -53,6 +53,7 @@ final class ClientCall: Sendable {
             if case .request(let change) = hook.work, let submission { try await change(&request, submission) }
         }
         state.withLock { $0.standing = .begun(isMember: isMember) }
+        noteRequest(request)
         return request
     }
 
@@ -65,11 +66,16 @@ final class ClientCall: Sendable {
         try (isMember ? member : alone).get().makeBody?()
     }
 
-    func noteTask(_ task: TransportTask, _ attempt: Int) {
+    private func noteRequest(_ request: URLRequest) {
         guard log.isEnabled, let id = submission?.id else { return }
         log.line(
-            id, "attempt \(attempt): \(Redaction.line(of: task.request))", body: task.request.httpBody,
-            type: task.request.value(forHTTPHeaderField: "Content-Type"))
+            id, Redaction.line(of: request), body: request.httpBody,
+            type: request.value(forHTTPHeaderField: "Content-Type"))
+    }
+
+    func noteTask(_ task: TransportTask, _ attempt: Int) {
+        guard log.isEnabled, let id = submission?.id else { return }
+        log.line(id, "attempt \(attempt): \(task)")
     }
 
     func noteResponse(_ response: TransportResponse) {

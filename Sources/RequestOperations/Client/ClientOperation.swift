@@ -12,11 +12,11 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
 
     deinit {
         // One that was never started has not ended.
-        call.reporter.leaveTable()
+        call.reporter.forget()
     }
 
     /// The call got the value of another operation, so this one is never started.
-    func drop() { call.reporter.leaveTable() }
+    func drop() { call.reporter.forget() }
 
     /// Whether the operation is one of a client's.
     func belongs(to client: RequestClient) -> Bool { call.reporter.client === client }

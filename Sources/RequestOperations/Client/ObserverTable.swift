@@ -34,6 +34,8 @@ struct ObserverTable: Sendable {
     private var entries: [Entry] = []
 
     var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
+    var references: [ObserverReference] { entries.map(\.reference) }
 
     /// Adds an observer, unless it already observes the subject.
     mutating func add(_ reference: ObserverReference, id: ObjectIdentifier, for subject: Subject) {
@@ -56,7 +58,8 @@ struct ObserverTable: Sendable {
 
     /// Removes observers that no longer exist.
     mutating func remove(_ freed: [ObserverReference]) {
-        entries.removeAll { entry in freed.contains { $0 === entry.reference } }
+        let freed = Set(freed.map(ObjectIdentifier.init))
+        entries.removeAll { freed.contains(ObjectIdentifier($0.reference)) }
     }
 
     /// The observers of a submission, in the order in which they were added.

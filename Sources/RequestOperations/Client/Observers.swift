@@ -5,9 +5,25 @@ final class Observers: Sendable {
     /// Whether nobody observes anything.
     var isEmpty: Bool { table.withLock { $0.isEmpty } }
 
+    var count: Int { table.withLock { $0.count } }
+
     func add(_ observer: any RequestObserver, for subject: ObserverTable.Subject) {
         let reference = ObserverReference(observer)
-        table.withLock { $0.add(reference, id: ObjectIdentifier(observer), for: subject) }
+        let count = table.withLock { table in
+            table.add(reference, id: ObjectIdentifier(observer), for: subject)
+            return table.count
+        }
+        if count.isMultiple(of: Self.entriesUntilCheck) { removeFreed() }
+    }
+
+    /// After so many more entries, those of freed observers are removed.
+    private static let entriesUntilCheck = 64
+
+    /// Removes the entries of observers that no longer exist.
+    private func removeFreed() {
+        // The observers leave the lock first, because one may be freed here.
+        let freed = table.withLock { $0.references }.filter { $0.observer == nil }
+        table.withLock { $0.remove(freed) }
     }
 
     func change(_ change: (inout ObserverTable) -> Void) {

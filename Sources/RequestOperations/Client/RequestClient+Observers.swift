@@ -10,6 +10,8 @@ extension RequestClient {
     /// Adds an observer of one request, batch, chain or group, until that has ended.
     public func addObserver(_ observer: any RequestObserver, for id: RequestID) {
         observers.add(observer, for: .submission(id))
+        // One that has ended meanwhile does not remove its observers any more.
+        if submission(id) == nil { removeObservers(for: id) }
     }
 
     /// Adds an observer of the requests with a path, as their calls or their endpoints gave it.

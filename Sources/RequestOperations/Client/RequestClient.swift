@@ -111,7 +111,7 @@ public final class RequestClient: Sendable {
 
     // MARK: Log
 
-    /// Whether each attempt, response, wait and end of a request is written as a line. `false` by default.
+    /// Whether each request, attempt, response, wait and end is written as a line. `false` by default.
     ///
     /// The lines have method, location, status and size, but no query, field or credential.
     public var isConsoleLogEnabled: Bool {

@@ -40,10 +40,17 @@ final class SubmissionReporter: Sendable {
         }
     }
 
-    /// The client forgets the submission.
-    func leaveTable() {
-        guard let id = submission?.id else { return }
-        for answer in client.table.withLock({ $0.end(id) }) { answer.resume(with: .success(())) }
+    /// The operation is freed or never started.
+    func forget() {
+        if let submission, leaveTable() { client.observers.change { $0.remove(.submission(submission.id)) } }
+    }
+
+    /// Removes the submission from those that have not ended. Returns whether it was there.
+    @discardableResult
+    private func leaveTable() -> Bool {
+        guard let id = submission?.id, let end = client.table.withLock({ $0.end(id) }) else { return false }
+        for answer in end.idle { answer.resume(with: .success(())) }
+        return true
     }
 
     /// Calls back for a step.

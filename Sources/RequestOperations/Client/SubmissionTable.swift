@@ -43,14 +43,25 @@ struct SubmissionTable: Sendable {
         return true
     }
 
-    /// Records the end of a submission. Returns what the caller must tell that nothing is active.
-    mutating func end(_ id: RequestID) -> [Answer<Void>] {
-        guard let entry = entries.removeValue(forKey: id), entry.isActive else { return [] }
+    /// What follows from the end of a submission.
+    struct End {
+        /// Freed outside of the lock, because its user info may run the user's code.
+        let submission: Submission
+        /// What the caller must tell that nothing is active.
+        var idle: [Answer<Void>] = []
+    }
+
+    /// Records the end of a submission. Returns `nil` if it had ended.
+    mutating func end(_ id: RequestID) -> End? {
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
+        var end = End(submission: entry.submission)
+        guard entry.isActive else { return end }
         activeCount -= 1
         endedCount += 1
-        guard activeCount == 0, case .shutDown(let answers) = phase else { return [] }
+        guard activeCount == 0, case .shutDown(let answers) = phase else { return end }
         phase = .shutDown([])
-        return answers
+        end.idle = answers
+        return end
     }
 
     /// Accepts nothing more. Returns `false` if something is active, so that the caller must wait for the answer.

@@ -96,6 +96,19 @@ import Testing
         #expect(freed == nil && client.observers.isEmpty)
     }
 
+    @Test func `Observers of what has ended, or of what nobody keeps, are forgotten`() async {
+        let operation = client.operation(.get, "a", as: User.self)
+        await send(operation)
+        client.addObserver(observer, for: operation.id)
+        do {
+            let unused = client.operation(.get, "a", as: User.self)
+            client.addObserver(observer, for: unused.id)
+        }
+        #expect(client.observers.isEmpty)
+        for number in 0..<200 { client.addObserver(Observer(), path: "\(number)") }
+        #expect(client.observers.count < 128)
+    }
+
     @Test func `Observers are removed by object, path, type, submission or all at once`() async {
         let all: [(RequestClient) -> Void] = [
             { [observer] in $0.removeObserver(observer) },
