@@ -9,7 +9,7 @@
                 Future { promise in
                     // Combine lets any thread fulfil a promise, but does not declare it Sendable.
                     nonisolated(unsafe) let promise = promise
-                    whenFinished { promise($0) }
+                    self.whenFinished { promise($0) }
                 }
             }
             .eraseToAnyPublisher()
