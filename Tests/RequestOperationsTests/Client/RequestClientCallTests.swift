@@ -115,6 +115,24 @@ import Testing
         #expect(try await run(client.operation(.head, "a", decoder: .head)).status == 200)
     }
 
+    @Test func `A server gets what was asked for`() async throws {
+        let server = try await LoopbackServer.start { _ in .json(#"{"name":"Ada"}"#) }
+        let file = TemporaryPath()
+        try Data("content".utf8).write(to: file.url)
+        let client = RequestClient(server.url("/v1").absoluteString, over: PlatformTransport.shared)
+        client.setHeader("1", for: "X-Version")
+        client.setParameter("en", for: "language")
+        #expect(try await client.get("users", parameters: ["q": "ä&b"], as: User.self).name == "Ada")
+        #expect(try await client.post("users", object: Draft(title: "b", size: 2), as: User.self).name == "Ada")
+        #expect(try await client.upload(.file(file.url), to: "files", as: User.self).name == "Ada")
+        let requests = server.requests
+        #expect(
+            requests.map(\.target) == ["/v1/users?language=en&q=%C3%A4%26b", "/v1/users", "/v1/files?language=en"])
+        #expect(
+            requests.map { String(decoding: $0.body, as: UTF8.self) } == ["", "language=en&size=2&title=b", "content"])
+        #expect(requests.allSatisfy { $0.field("X-Version") == "1" })
+    }
+
     @Test func `A cancelled call cancels its request`() async throws {
         let transport = ScriptedTransport([.stall])
         let client = RequestClient(over: transport)
