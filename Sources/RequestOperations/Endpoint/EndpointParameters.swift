@@ -11,9 +11,14 @@ struct EndpointParameters {
     let body = ParameterRecord()
     private let placement: ParameterPlacement
 
-    init<Subject: Endpoint>(of endpoint: Subject) throws {
+    /// Takes the parameters of an endpoint.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - others: What a client adds. Its defaults come before all parameters of the endpoint, and those of the call last.
+    init<Subject: Endpoint>(of endpoint: Subject, and others: RequestParameters = RequestParameters()) throws {
         try ReservedProperties.check(endpoint)
-        placement = endpoint.method.placement
+        placement = others.placement ?? endpoint.method.placement
         func record(_ value: some Encodable, _ what: String) throws -> (ParameterRecord, typesOfKeys: [String]) {
             let (tree, settings) = try ParameterTreeEncoder.notedTree(
                 of: value, naming: endpoint.naming, transform: endpoint.valueTransform)
@@ -23,6 +28,7 @@ struct EndpointParameters {
             default: throw EndpointProblem(description: "\(what) has no members that could be parameters.")
             }
         }
+        try put(record(others.defaults, "'parameters' of the client").0)
         try put(record(endpoint.requestObject, "The request object").0)
         let (own, typesOfKeys) = try record(endpoint, "'\(Subject.self)'")
         let encoded = own.members.map(\.name) + own.placedMembers.map(\.key)
@@ -31,6 +37,7 @@ struct EndpointParameters {
         own.removeAll(where: reserved.contains)
         try put(own)
         try put(record(endpoint.parameters, "'parameters'").0)
+        try put(record(others.own, "'parameters' of the call").0)
     }
 
     /// Adds the members of a record to their parts. They replace earlier members of the same name.

@@ -23,9 +23,11 @@ struct EndpointRequest: Sendable {
     /// Makes the request.
     ///
     /// - Throws: A `RequestError` of the stage `process`.
-    init<Subject: Endpoint>(_ endpoint: Subject, relativeTo base: URL) throws {
+    init<Subject: Endpoint>(
+        _ endpoint: Subject, relativeTo base: URL, and others: RequestParameters = RequestParameters()
+    ) throws {
         do {
-            let parameters = try EndpointParameters(of: endpoint)
+            let parameters = try EndpointParameters(of: endpoint, and: others)
             let encoded = try Self.body(of: endpoint, parameters.body)
             let location = try Self.location(
                 of: endpoint, parameters.path, base: base,

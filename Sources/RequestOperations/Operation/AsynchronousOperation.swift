@@ -51,8 +51,13 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         preconditionFailure("\(type(of: self)) must override run().")
     }
 
-    /// The queue on which `whenFinished` closures run. A global concurrent queue by default.
-    open var completionQueue: DispatchQueue { .global() }
+    /// The queue on which `whenFinished` closures run. By default a serial queue that all operations share.
+    open var completionQueue: DispatchQueue { .completions }
+
+    /// Called once when the operation has its ``result``, before anyone is told of it: observers, awaiting Tasks,
+    /// dependent operations and `whenFinished` closures. It runs on the thread that finishes the operation, also for one
+    /// that is cancelled before its start, and must return quickly. It does nothing by default.
+    open func onEnd(_ result: Result<Success, any Error>) {}
 
     // MARK: Result
 
@@ -97,13 +102,20 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Calls a closure once with the result, on the ``completionQueue``. If there is a result, the call is made at
     /// once.
     public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
-        let queue = completionQueue
         // The operation itself calls its subscribers, after it has ended.
         subscribeToFinish { [unowned self] in
             let finished: AsynchronousOperation = self
-            queue.async { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
+            callBackAfterEnd { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
         }
     }
+
+    /// Runs a closure for a step of the operation.
+    func callBack(_ call: @escaping @Sendable () -> Void) {
+        completionQueue.async(execute: call)
+    }
+
+    /// Runs a `whenFinished` closure after the end.
+    func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) { callBack(call) }
 
     /// Calls a subscriber when the operation has finished, on the thread that finishes it, or else at once.
     final func subscribeToFinish(_ subscriber: @escaping @Sendable () -> Void) {
@@ -265,6 +277,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
         if abandoningRun { runWasAbandoned() }
         willAnnounce(finish.published.ending)
+        onEnd(self.outcome(of: finish.published.ending))
         finish.departure?.giveBack(counting: finish.published.wasExecuting)
         // Foundation on Linux derives one announcement from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
@@ -323,7 +336,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     public final override var isReady: Bool {
         // The barriers of a queue are still in Foundation's own table.
         let isReady = super.isReady
-        let isOwnRead = DispatchQueue.getSpecific(key: announcesReadiness) == true
+        let isOwnRead = Readiness.isBeingAnnounced
         let (answer, change, gate) = state.withLock { state in
             let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
             let isWaiting = state.mayBeStartedByQueue && !isOwnRead
@@ -332,7 +345,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
             return (answer, change, state.needsGateForReader ? state.makeGate(of: self) : nil)
         }
         if change.isTurn { answer ? becameReady() : becameUnready() }
-        if change.isToBeAnnounced { readinessQueue.async { self.announceReadiness() } }
+        if change.isToBeAnnounced { Readiness.queue.async { self.announceReadiness() } }
         guard let gate else { return answer }
         super.addDependency(gate)
         // If the gate opened before Foundation knew of it, Foundation would not hear of that. So we ask again.
@@ -383,18 +396,3 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
 /// How long a cancelled operation waits for its work to return.
 private let cancellationGrace = Duration.milliseconds(50)
-
-/// Announces readiness a second time. A read of `isReady` on this queue comes from that announcement, and not from
-/// another reader.
-private let readinessQueue = {
-    let queue = DispatchQueue(label: "RequestOperations.readiness")
-    queue.setSpecific(key: announcesReadiness, value: true)
-    return queue
-}()
-
-private let announcesReadiness = DispatchSpecificKey<Bool>()
-
-extension AsynchronousOperation: CustomReflectable {
-    /// No children, because an operation holds its request, its configuration and its value.
-    public final var customMirror: Mirror { Mirror(opaque: self) }
-}

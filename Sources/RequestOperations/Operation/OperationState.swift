@@ -14,8 +14,8 @@ struct OperationState {
     private var starter: LinkStarter?
     var membership = QueueMembership()
     var readiness = Readiness.unknown
-    /// Whether a chain has started the operation, rather than a queue.
-    private var isStartedByChain = false
+    /// Whether a chain, a group or a batch has started the operation, rather than a queue.
+    private(set) var isStartedByChain = false
     private(set) var completionBlock: (@Sendable () -> Void)?
 
     var standing: QueueMembership.Standing {

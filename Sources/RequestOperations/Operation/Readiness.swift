@@ -46,3 +46,18 @@ enum Readiness {
         }
     }
 }
+
+extension Readiness {
+    /// Announces readiness a second time. A read of `isReady` on this queue comes from that announcement, and not from
+    /// another reader.
+    static let queue = {
+        let queue = DispatchQueue(label: "RequestOperations.readiness")
+        queue.setSpecific(key: key, value: true)
+        return queue
+    }()
+
+    private static let key = DispatchSpecificKey<Bool>()
+
+    /// Whether the current code runs on that queue.
+    static var isBeingAnnounced: Bool { DispatchQueue.getSpecific(key: key) == true }
+}

@@ -17,8 +17,8 @@
 ///
 /// ## Errors
 ///
-/// The result's failure is always a ``RequestError`` or a `CancellationError`. An attempt that throws a
-/// `CancellationError` ends the operation as cancelled. An error of another type becomes the
+/// The result's failure is always a ``RequestError`` or a `CancellationError`, unless a ``RequestHook`` of a client maps it.
+/// An attempt that throws a `CancellationError` ends the operation as cancelled. An error of another type becomes the
 /// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. It counts as temporary unless
 /// ``RetryPolicy/isTransient`` says no.
 // Unchecked, as its superclass is. All state of this class is in `runner`; `work` never changes.
@@ -117,10 +117,32 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         await configuration.retryDecision(after: failure)
     }
 
+    /// Decides what follows an attempt that has a value. `nil`, the default, accepts the value.
+    ///
+    /// A decision to retry makes another attempt as after a failure: it draws on the budget, and only the deadline and
+    /// the policy's ``RetryPolicy/elapsedLimit`` bound it. Any other decision fails the operation. Called once for each
+    /// attempt with a value, on the Task of the operation, which holds no slot.
+    ///
+    /// - Parameters:
+    ///   - value: The value of the attempt.
+    ///   - attempt: The number of the attempt, from 1.
+    open func retryDecision(afterSuccess value: Value, attempt: Int) async -> RetryDecision? { nil }
+
+    /// The error that the operation fails with, made from the one that it would fail with. Not called after a cancel.
+    func finalError(_ error: any Error) -> any Error { error }
+
     // MARK: The loop
 
-    /// One attempt and what follows it.
+    /// One attempt and what follows it, or the final error.
     final override func step(after wake: Wake?) async throws -> Step<Value> {
+        do {
+            return try await nextStep(after: wake)
+        } catch {
+            throw error is CancellationError ? error : finalError(error)
+        }
+    }
+
+    private func nextStep(after wake: Wake?) async throws -> Step<Value> {
         var wake = wake
         if let ended = wake {
             switch try runner.goOn(after: ended) {
@@ -134,6 +156,8 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
             return .finished(try await nextAttempt(after: wake))
         } catch let error where Task.isCancelled || error.meansCancellation {
             throw CancellationError()
+        } catch let rejected as RejectedValue {
+            return .waits(try runner.beginWait(rejected.decision, after: runner.fail(rejected.error)))
         } catch {
             let failure = runner.fail(error)
             return .waits(try runner.beginWait(await decision(after: failure), after: failure))
@@ -154,7 +178,10 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     private func begin() throws {
         runner.begin()
         guard let deadline = configuration.deadline else { return }
-        try runner.setAlarm(at: deadline) { [weak self] in self?.fail(with: $0) }
+        try runner.setAlarm(at: deadline) { [weak self] error in
+            guard let self else { return }
+            fail(with: finalError(error))
+        }
     }
 
     private func nextAttempt(after wake: Wake?) async throws -> Value {
@@ -162,6 +189,9 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         try await runner.awaitConnectivity(in: number)
         try await runner.takePlaceInQueue(in: number)
         let value = try await performAttempt(number)
+        if let decision = await retryDecision(afterSuccess: value, attempt: number) {
+            throw RejectedValue(decision: decision)
+        }
         runner.succeeded()
         return value
     }

@@ -215,7 +215,7 @@ public struct RequestConfiguration: Sendable {
 
     // MARK: Queues and callbacks
 
-    /// The queue on which `whenFinished` closures run. A global concurrent queue by default.
+    /// The queue on which `whenFinished` closures run. By default a serial queue that all operations share.
     public var completionQueue: DispatchQueue {
         get { values.value.completionQueue }
         set { values.edit { $0.completionQueue = newValue } }
@@ -330,7 +330,7 @@ extension RequestConfiguration {
         var maximumBodySize: Int? = 64 << 20
         var errorBodyLimit: Int = 64 << 10
         var errorBodyDecoder: ErrorBodyDecoder?
-        var completionQueue: DispatchQueue = DispatchQueue.global()
+        var completionQueue: DispatchQueue = DispatchQueue.completions
         var onEvent: (@Sendable (RequestEvent) -> Void)?
         var onProgress: (@Sendable (TransferProgress) -> Void)?
         var stageQueues: [UserStage: OperationQueue] = [:]

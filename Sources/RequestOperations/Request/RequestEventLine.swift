@@ -1,7 +1,13 @@
-/// Reports the events of one request to the listener. They come in order and one at a time, from whichever threads they
+/// Reports the events of one request to its listeners. They come in order and one at a time, from whichever threads they
 /// are sent. None comes after the end.
 final class RequestEventLine: Sendable {
+    typealias Listener = @Sendable (RequestEvent) -> Void
+
     private struct State {
+        var listeners: [(number: Int, listener: Listener)] = []
+        var lastListener = 0
+        /// The end, once the listeners have been told of it.
+        var toldEnd: RequestEvent?
         var untold: [RequestEvent] = []
         var isTelling = false
         var hasEnded = false
@@ -27,18 +33,49 @@ final class RequestEventLine: Sendable {
             return !isTelling
         }
 
-        /// The next event. If there is none, returns `nil` and records that no thread is reporting any more.
-        mutating func next() -> RequestEvent? {
+        /// The next event and its listeners. If there is none, returns `nil` and records that no thread is reporting any
+        /// more.
+        mutating func next() -> (event: RequestEvent, listeners: [(number: Int, listener: Listener)])? {
             isTelling = !untold.isEmpty
-            return untold.isEmpty ? nil : untold.removeFirst()
+            guard isTelling else { return nil }
+            let event = untold.removeFirst()
+            guard case .ended = event.step else { return (event, listeners) }
+            toldEnd = event
+            defer { listeners = [] }
+            return (event, listeners)
+        }
+
+        /// Adds a listener. If the end was told, returns it instead.
+        mutating func add(_ listener: @escaping Listener) -> (number: Int, end: RequestEvent?) {
+            lastListener += 1
+            if toldEnd == nil { listeners.append((lastListener, listener)) }
+            return (lastListener, toldEnd)
         }
     }
 
     private let state = Locked(State())
-    private let listener: @Sendable (RequestEvent) -> Void
+    /// The listener of the configuration. It comes before all others.
+    private let listener: Listener?
 
-    init(_ listener: @escaping @Sendable (RequestEvent) -> Void) {
+    init(_ listener: Listener? = nil) {
         self.listener = listener
+    }
+
+    /// Adds a listener for the events from now on. One that comes after the end is told of the end at once.
+    ///
+    /// - Returns: The number by which ``remove(_:)`` knows it.
+    func listen(_ listener: @escaping Listener) -> Int {
+        let (number, end) = state.withLock { $0.add(listener) }
+        if let end { listener(end) }
+        return number
+    }
+
+    func remove(_ number: Int) {
+        // The listener leaves the lock before it is freed, because its end may run the user's code.
+        let removed = state.withLock { state in
+            state.listeners.firstIndex { $0.number == number }.map { state.listeners.remove(at: $0) }
+        }
+        withExtendedLifetime(removed) {}
     }
 
     func tell(_ event: RequestEvent) {
@@ -51,6 +88,9 @@ final class RequestEventLine: Sendable {
     }
 
     private func tellAll() {
-        while let next = state.withLock({ $0.next() }) { listener(next) }
+        while let next = state.withLock({ $0.next() }) {
+            listener?(next.event)
+            for (_, listener) in next.listeners { listener(next.event) }
+        }
     }
 }

@@ -7,13 +7,14 @@ final class RequestRunner: IdempotencyKeySource {
     let configuration: RequestConfiguration
     let requestState: Locked<RequestState>
     let work: AttemptedWork
-    private let events: RequestEventLine?
+    /// The events, if the configuration has a listener.
+    private let configuredEvents: RequestEventLine?
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         self.configuration = configuration
         self.work = work
         requestState = Locked(RequestState(request))
-        events = configuration.onEvent.map(RequestEventLine.init)
+        configuredEvents = configuration.onEvent.map { RequestEventLine($0) }
     }
 
     /// The present time. It must be read outside all locks.
@@ -236,8 +237,18 @@ final class RequestRunner: IdempotencyKeySource {
 
     // MARK: Events
 
+    /// The events, if anything listens to them or has done so.
+    private var events: RequestEventLine? { configuredEvents ?? requestState.withLock { $0.events } }
+
+    /// Adds a listener for the events from now on. Returns what removes it.
+    func listen(_ listener: @escaping RequestEventLine.Listener) -> @Sendable () -> Void {
+        let line = configuredEvents ?? requestState.withLock { $0.eventsForListener() }
+        let number = line.listen(listener)
+        return { line.remove(number) }
+    }
+
     func emit(_ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil) {
-        guard let events else { return }
+        guard let events = events else { return }
         var event = RequestEvent(id: id, step: step())
         event.waitReason = reason
         events.tell(event)

@@ -50,6 +50,8 @@ struct RequestState: Sendable {
     private var alarm: Alarm?
     /// What shows the progress of the attempts, once someone has asked for it.
     private(set) var progress: OperationProgress?
+    /// The events, if something listens to them that is not in the configuration.
+    private(set) var events: RequestEventLine?
 
     init(_ request: URLRequest) {
         original = OriginalRequest(request)
@@ -99,6 +101,13 @@ struct RequestState: Sendable {
     mutating func keep(_ new: OperationProgress) -> OperationProgress {
         if progress == nil { progress = new }
         return progress ?? new
+    }
+
+    /// The events, for a new listener.
+    mutating func eventsForListener() -> RequestEventLine {
+        let line = events ?? RequestEventLine()
+        events = line
+        return line
     }
 
     mutating func takeAlarm() -> Alarm? {

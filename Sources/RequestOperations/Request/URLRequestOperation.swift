@@ -28,9 +28,9 @@
 ///   `process`, `makeTask` and `validate` may be called while another call of them runs.
 ///
 /// A stage that throws fails the attempt. A `CancellationError` ends the operation as cancelled. The result's failure
-/// is always a ``RequestError`` or a `CancellationError`. Any other error of your stages becomes the
-/// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If it says that a value cannot be decoded, the
-/// code is ``RequestError/Code/undecodable``.
+/// is always a ``RequestError`` or a `CancellationError`, unless a ``RequestHook`` of a client maps it. Any other error
+/// of your stages becomes the ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If it says that a value
+/// cannot be decoded, the code is ``RequestError/Code/undecodable``.
 // Unchecked, as its superclass is. This class adds no state.
 open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, RequestStages, @unchecked Sendable {
     private let decoder: ResponseDecoder<Value>

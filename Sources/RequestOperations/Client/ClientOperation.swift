@@ -1,0 +1,66 @@
+/// A request of a ``RequestClient``.
+// Unchecked for the same reason as the superclass: the state of this class never changes.
+final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    private let call: ClientCall
+
+    init(_ call: ClientCall, decoder: ResponseDecoder<Value>, _ configuration: RequestConfiguration) {
+        self.call = call
+        // A request that cannot be made fails when it is processed.
+        super.init(
+            call.initial ?? URLRequest(url: URL(fileURLWithPath: "/")), decoder: decoder, configuration: configuration)
+    }
+
+    deinit {
+        // One that was never started has not ended.
+        call.reporter.forget()
+    }
+
+    /// The call got the value of another operation, so this one is never started.
+    func drop() { call.reporter.forget() }
+
+    /// Whether the operation is one of a client's.
+    func belongs(to client: RequestClient) -> Bool { call.reporter.client === client }
+
+    override var isProcessedByAdapters: Bool { true }
+
+    override func process(_ request: URLRequest) async throws -> URLRequest {
+        guard let begun = try await call.begin(isMember: state.withLock({ $0.isStartedByChain })) else {
+            return try await super.process(request)
+        }
+        runner.requestState.withLock { $0.original.replace(with: begun) }
+        return try await super.process(begun)
+    }
+
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        let body = try call.body()
+        let task = body.map { TransportTask.upload(request, from: $0) } ?? .data(request)
+        call.noteTask(task, attempts.last?.number ?? 1)
+        return task
+    }
+
+    override func decode(_ response: TransportResponse) async throws -> Value {
+        call.noteResponse(response)
+        return try await super.decode(try await call.hooked(response))
+    }
+
+    override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        await call.note(failure)
+        return await super.retryDecision(after: failure)
+    }
+
+    override func retryDecision(afterSuccess value: Value, attempt: Int) async -> RetryDecision? {
+        await call.decision(afterSuccess: value)
+    }
+
+    override func finalError(_ error: any Error) -> any Error {
+        call.mapped(error)
+    }
+
+    override func callBack(_ call: @escaping @Sendable () -> Void) {
+        self.call.reporter.callBack(call)
+    }
+
+    override func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) {
+        self.call.reporter.callBackAfterEnd(call)
+    }
+}

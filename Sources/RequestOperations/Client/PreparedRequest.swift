@@ -1,0 +1,37 @@
+/// A request of a client, made from its call, its options and the defaults.
+struct PreparedRequest: Sendable {
+    let request: URLRequest
+    let userInfo: [String: any Sendable]
+    /// Makes the body for each attempt, if the request itself does not hold it.
+    let makeBody: (@Sendable () throws -> RequestBody)?
+
+    /// Makes the request.
+    ///
+    /// - Throws: A `RequestError` of the stage `process`.
+    init(_ endpoint: some Endpoint, _ options: RequestOptions, _ defaults: RequestDefaults) throws {
+        let applied = options.applied(to: defaults)
+        // Without a base, only an absolute URL is a request.
+        let base = applied.baseURL ?? URL(fileURLWithPath: "/")
+        let others = RequestParameters(
+            defaults: applied.parameters, own: options.parameters, placement: options.body == nil ? nil : .query)
+        let made = try EndpointRequest(endpoint, relativeTo: base, and: others)
+        var request = made.request
+        for (name, value) in applied.headers where request.value(forHTTPHeaderField: name) == nil {
+            request.setField(name, to: value)
+        }
+        for (name, value) in options.headers { request.setField(name, to: value) }
+        let makeOwnBody: @Sendable () throws -> RequestBody = { try made.makeBody() }
+        switch options.body {
+        case nil:
+            makeBody = made.isStreamed ? makeOwnBody : nil
+        case .data(let data)?:
+            request.httpBody = data
+            makeBody = nil
+        case .some(let body):
+            request.httpBody = nil
+            makeBody = { body }
+        }
+        self.request = request
+        userInfo = applied.userInfo
+    }
+}

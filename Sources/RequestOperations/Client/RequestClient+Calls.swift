@@ -1,0 +1,144 @@
+/// Calls that await their value.
+///
+/// All have the parameters of ``operation(_:_:object:parameters:as:_:)``, or take a decoder instead of a type. To cancel the
+/// Task cancels the request.
+extension RequestClient {
+    /// Gets a value. See ``operation(_:_:object:parameters:as:_:)`` for the parameters.
+    public func get<Value: Decodable & Sendable>(
+        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.get, path, object: nil, parameters, .standard(), isStandard: true, edit))
+    }
+
+    /// Gets a value that a decoder makes.
+    public func get<Value: Sendable>(
+        _ path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.get, path, object: nil, parameters, decoder, edit))
+    }
+
+    /// Posts parameters and gets a value.
+    public func post<Value: Decodable & Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.post, path, object: object, parameters, .standard(), isStandard: true, edit))
+    }
+
+    /// Posts parameters and gets a value that a decoder makes. `.void` needs none.
+    public func post<Value: Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.post, path, object: object, parameters, decoder, edit))
+    }
+
+    /// Puts parameters and gets a value.
+    public func put<Value: Decodable & Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.put, path, object: object, parameters, .standard(), isStandard: true, edit))
+    }
+
+    /// Puts parameters and gets a value that a decoder makes. `.void` needs none.
+    public func put<Value: Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.put, path, object: object, parameters, decoder, edit))
+    }
+
+    /// Sends a PATCH and gets a value.
+    public func patch<Value: Decodable & Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.patch, path, object: object, parameters, .standard(), isStandard: true, edit))
+    }
+
+    /// Sends a PATCH and gets a value that a decoder makes. `.void` needs none.
+    public func patch<Value: Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.patch, path, object: object, parameters, decoder, edit))
+    }
+
+    /// Sends a DELETE and gets a value.
+    public func delete<Value: Decodable & Sendable>(
+        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.delete, path, object: nil, parameters, .standard(), isStandard: true, edit))
+    }
+
+    /// Sends a DELETE and gets a value that a decoder makes. `.void` needs none.
+    public func delete<Value: Sendable>(
+        _ path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.delete, path, object: nil, parameters, decoder, edit))
+    }
+
+    /// Gets the head of a response without its body.
+    public func head(
+        _ path: String, parameters: [String: ParameterValue] = [:], _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> ResponseHead {
+        try await value(of: call(.head, path, object: nil, parameters, .head, isStandard: true, edit))
+    }
+
+    /// Sends the request of an endpoint. See ``operation(for:_:)``.
+    public func send<Subject: Endpoint>(
+        _ endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Subject.Response {
+        try await value(of: call(endpoint, edit))
+    }
+
+    /// Uploads a body. See ``uploadOperation(_:to:method:parameters:decoder:_:)``.
+    public func upload<Value: Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        let operation = uploadOperation(
+            body, to: path, method: method, parameters: parameters, decoder: decoder, edit)
+        submit(operation)
+        return try await operation.value
+    }
+
+    /// Uploads a body and decodes the response as ``operation(_:_:object:parameters:as:_:)`` does.
+    public func upload<Value: Decodable & Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await upload(body, to: path, method: method, parameters: parameters, decoder: .standard(), edit)
+    }
+
+    /// Uploads files in a form. See ``uploadOperation(files:to:method:parameters:decoder:_:)``.
+    public func upload<Value: Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        let operation = uploadOperation(
+            files: files, to: path, method: method, parameters: parameters, decoder: decoder, edit)
+        submit(operation)
+        return try await operation.value
+    }
+
+    private func value<Value: Sendable>(of made: Made<Value>) async throws -> Value {
+        guard let key = made.key else {
+            submit(made.operation)
+            return try await made.operation.value
+        }
+        return try await flights.value(of: made.operation, for: key) { submit($0) }
+    }
+}

@@ -1,0 +1,164 @@
+/// Operations for any queue.
+extension RequestClient {
+    /// Makes the operation of a request. It begins when a queue starts it.
+    ///
+    /// The value comes from JSON. `Data` is the body itself, and `String` its text.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: A path that is joined to the base URL, or an absolute URL. It may have a query.
+    ///   - object: A value whose members are parameters. None by default.
+    ///   - parameters: Parameters, which win over those of the object. They go into the query for GET, HEAD and DELETE, and
+    ///     into the body for other methods. None by default.
+    ///   - type: The type of the value.
+    ///   - edit: Sets what else differs for this request. Called once, before this function returns.
+    /// - Returns: The operation. If the request cannot be made, it fails with the reason.
+    public func operation<Value: Decodable & Sendable>(
+        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
+        parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        call(method, path, object: object, parameters, .standard(), edit).operation
+    }
+
+    /// Makes the operation of a request whose value a decoder makes. See
+    /// ``operation(_:_:object:parameters:as:_:)``.
+    public func operation<Value: Sendable>(
+        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
+        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        call(method, path, object: object, parameters, decoder, edit).operation
+    }
+
+    /// Makes the operation of an endpoint.
+    ///
+    /// The defaults of the client apply, and the endpoint's own values win over them.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint. The request uses the values that its properties have now.
+    ///   - edit: Sets what else differs for this request. Called once, before this function returns.
+    public func operation<Subject: Endpoint>(
+        for endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Subject.Response> {
+        call(endpoint, edit).operation
+    }
+
+    /// Makes the operation of an upload.
+    ///
+    /// - Parameters:
+    ///   - body: Bytes, a file or a stream. A stream that cannot be opened again is not retried.
+    ///   - path: As for other requests.
+    ///   - method: `POST` by default.
+    ///   - parameters: Parameters for the query. None by default.
+    ///   - decoder: Makes the value.
+    ///   - edit: Sets what else differs, such as a `Content-Type` in ``RequestOptions/headers``.
+    public func uploadOperation<Value: Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        call(method, path, object: nil, parameters, decoder) { options in
+            options.body = body
+            edit(&options)
+        }.operation
+    }
+
+    /// Makes the operation of an upload of files in a form (RFC 7578). See ``MultipartFormData/Part``.
+    ///
+    /// - Parameters:
+    ///   - files: The files. The parameters come before them.
+    ///   - path: As for other requests.
+    ///   - method: `POST` by default.
+    ///   - parameters: Parameters for the form. None by default.
+    ///   - decoder: Makes the value.
+    ///   - edit: Sets what else differs for this request.
+    public func uploadOperation<Value: Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        call(method, path, object: nil, parameters, decoder) { options in
+            options.files = files
+            edit(&options)
+        }.operation
+    }
+
+    // MARK: Making
+
+    /// An operation, and the way in which it may be shared. `nil` if it is not.
+    struct Made<Value: Sendable> {
+        let operation: ClientOperation<Value>
+        let key: Flights.Key?
+    }
+
+    func call<Value: Sendable>(
+        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)?,
+        _ parameters: [String: ParameterValue], _ decoder: ResponseDecoder<Value>, isStandard: Bool = false,
+        _ edit: (inout RequestOptions) -> Void
+    ) -> Made<Value> {
+        let settings = settings.withLock { $0 }
+        var options = RequestOptions(settings.configuration)
+        edit(&options)
+        return make(decoder, options, settings, method: method, path: path, endpointType: nil, isStandard: isStandard) {
+            let endpoint = PlainEndpoint(
+                method, path, object: object, parameters: parameters,
+                encoder: options.parameterEncoder ?? $0.parameterEncoder,
+                files: options.body == nil ? options.files : [])
+            return try PreparedRequest(endpoint, options, $0)
+        }
+    }
+
+    func call<Subject: Endpoint>(
+        _ endpoint: Subject, _ edit: (inout RequestOptions) -> Void
+    ) -> Made<Subject.Response> {
+        let settings = settings.withLock { $0 }
+        var options = RequestOptions(endpoint.adjusted(settings.configuration))
+        edit(&options)
+        return make(
+            endpoint.responseDecoder, options, settings, method: endpoint.method, path: endpoint.path,
+            endpointType: type(of: endpoint), isStandard: true
+        ) { try PreparedRequest(endpoint, options, $0) }
+    }
+
+    private func make<Value: Sendable>(
+        _ decoder: ResponseDecoder<Value>, _ options: RequestOptions, _ settings: ClientSettings, method: HTTPMethod,
+        path: String, endpointType: Any.Type?, isStandard: Bool, _ prepare: (RequestDefaults) throws -> PreparedRequest
+    ) -> Made<Value> {
+        let alone = Result { try prepare(settings.defaults(for: options, isMember: false)) }
+        let member =
+            settings.haveDefaultsOfThoseAlone
+            ? Result { try prepare(settings.defaults(for: options, isMember: true)) } : alone
+        let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
+        let call = ClientCall(reporter, settings.allHooks, settings.log, alone: alone, member: member)
+        var configuration = options.configuration
+        for plugin in settings.plugins { plugin.add(to: &configuration) }
+        configuration.completionQueue = settings.callbackQueue
+        let listener = configuration.onEvent
+        configuration.onEvent = { event in
+            listener?(event)
+            reporter.report(event)
+        }
+        let operation = ClientOperation(call, decoder: decoder, configuration)
+        let submission = Submission(
+            operation, id: operation.id, method: method, path: path, url: call.initial?.url, endpointType: endpointType,
+            tag: options.tag, userInfo: (try? alone.get())?.userInfo ?? options.userInfo)
+        reporter.attach(submission)
+        table.withLock { $0.add(submission) }
+        let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
+        return Made(operation: operation, key: Flights.Key(sharing, call.initial, Value.self, endpointType))
+    }
+}
+
+extension ResponseDecoder where Value: Decodable {
+    /// The decoder for a type: JSON, except for the types that are a body themselves.
+    static func standard() -> ResponseDecoder {
+        if let data = ResponseDecoder<Data>.data as? ResponseDecoder { return data }
+        if let text = ResponseDecoder<String>.string as? ResponseDecoder { return text }
+        return .json()
+    }
+}
+
+extension ResponseDecoder where Value == ResponseHead {
+    /// The head of the response, as for a request of the method HEAD.
+    public static let head = ResponseDecoder { $0.head }
+}

@@ -1,0 +1,203 @@
+/// Submitting, looking up and cancelling.
+extension RequestClient {
+    /// Adds an operation of any kind to the ``queue``: a request of this client, a batch, a chain, a group.
+    ///
+    /// ```swift
+    /// let id = client.submit(client.operation(.get, "users", as: [User].self)) { result in show(result) }
+    /// client.cancel(id)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - operation: The operation, which is in no queue. After ``shutdown(draining:)`` it ends at once, as failed or
+    ///     cancelled.
+    ///   - tag: A name by which it can be cancelled with others. A request of this client has that of its options.
+    ///   - completion: Called with the result on the ``callbackQueue``, after all observers. Does nothing by default.
+    /// - Returns: The identifier. It is valid until the operation has ended.
+    @discardableResult
+    public func submit<Value: Sendable>(
+        _ operation: AsynchronousOperation<Value>, tag: String? = nil,
+        whenFinished completion: (@Sendable (Result<Value, any Error>) -> Void)? = nil
+    ) -> RequestID {
+        if let own = operation as? ClientOperation<Value>, own.belongs(to: self) {
+            if let completion { own.whenFinished(completion) }
+            _ = table.withLock { $0.activate(own.id) }
+            queue.addOperation(own)
+            return own.id
+        }
+        let settings = settings.withLock { $0 }
+        let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
+        let id = (operation as? any EventSource)?.id ?? RequestID()
+        let submission = Submission(operation, id: id, kind: operation.kindOfSubmission, tag: tag)
+        reporter.attach(submission)
+        let isAccepted = table.withLock { table in
+            table.add(submission)
+            return table.activate(id)
+        }
+        if let completion {
+            reporter.callBackAfterEnd { completion(operation.result ?? .failure(CancellationError())) }
+        }
+        if let source = operation as? any EventSource {
+            source.listen { reporter.report($0) }
+        } else {
+            operation.subscribeToFinish { [unowned operation] in reporter.end(operation.failure) }
+        }
+        if !isAccepted { operation.cancel() }
+        queue.addOperation(operation)
+        return id
+    }
+
+    /// Runs many operations as one; see ``RequestBatch``.
+    ///
+    /// - Parameters:
+    ///   - operations: The members, which are in no queue.
+    ///   - policy: What the failure of a member means. ``RequestBatch/Policy/failFast`` by default.
+    ///   - maximumConcurrency: How many members run at once at most. 64 by default.
+    ///   - tag: A name by which it can be cancelled with others.
+    ///   - completion: Called with one result for each member, in their order, on the ``callbackQueue``. A member that did not
+    ///     run has a `CancellationError`.
+    /// - Returns: The identifier. To cancel it cancels all members.
+    @discardableResult
+    public func batch<Value: Sendable>(
+        _ operations: [AsynchronousOperation<Value>], policy: RequestBatch<Value>.Policy = .failFast,
+        maximumConcurrency: Int = 64, tag: String? = nil,
+        whenFinished completion: @escaping @Sendable ([Result<Value, any Error>]) -> Void = { _ in }
+    ) -> RequestID {
+        submit(RequestBatch(operations, policy: policy, maximumConcurrency: maximumConcurrency), tag: tag) { _ in
+            completion(operations.map { $0.result ?? .failure(CancellationError()) })
+        }
+    }
+
+    /// Runs a chain, made with ``AsynchronousOperation/then(_:)``.
+    ///
+    /// - Parameters:
+    ///   - chain: The chain.
+    ///   - tag: A name by which it can be cancelled with others.
+    ///   - completion: Called with the result on the ``callbackQueue``.
+    /// - Returns: The identifier. To cancel it cancels the link that runs. Between two links, the next one is not made.
+    @discardableResult
+    public func chain<Value: Sendable>(
+        _ chain: RequestChain<Value>, tag: String? = nil,
+        whenFinished completion: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
+    ) -> RequestID {
+        submit(chain, tag: tag, whenFinished: completion)
+    }
+
+    // MARK: Looking up
+
+    /// What has not ended, oldest first: what was submitted, and the requests that the client has made and someone still
+    /// holds.
+    public var submissions: [Submission] { table.withLock { $0.submissions } }
+
+    /// The submission with an identifier. `nil` once it has ended.
+    public func submission(_ id: RequestID) -> Submission? { table.withLock { $0.submission(id) } }
+
+    // MARK: Cancelling
+
+    /// Cancels one submission, in whatever state it is.
+    ///
+    /// - Returns: What was cancelled. `nil` if there is no such submission, or if it has ended.
+    @discardableResult
+    public func cancel(_ id: RequestID) -> Submission? {
+        submission(id).flatMap { cancelAll(of: [$0]).first }
+    }
+
+    /// Cancels all submissions.
+    ///
+    /// - Returns: What was cancelled.
+    @discardableResult
+    public func cancelAll() -> [Submission] { cancelAll(of: submissions) }
+
+    /// Cancels all submissions with a tag.
+    ///
+    /// - Returns: What was cancelled.
+    @discardableResult
+    public func cancelAll(tag: String) -> [Submission] {
+        cancelAll(of: submissions.filter { $0.tag == tag })
+    }
+
+    /// Cancels all requests to a host. Batches, chains and groups have none, but their requests do.
+    ///
+    /// - Parameter host: The name without a port. Case does not count.
+    /// - Returns: What was cancelled.
+    @discardableResult
+    public func cancelAll(host: String) -> [Submission] {
+        cancelAll(of: submissions.filter { $0.url?.host?.lowercased() == host.lowercased() })
+    }
+
+    private func cancelAll(of submissions: [Submission]) -> [Submission] {
+        submissions.filter { submission in
+            guard let operation = submission.operation, !operation.isCancelled, !operation.isFinished else {
+                return false
+            }
+            operation.cancel()
+            // It may have ended before.
+            return operation.isCancelled
+        }
+    }
+
+    // MARK: The end
+
+    /// How the submissions of a client ended that was shut down.
+    public struct ShutdownCounts: Sendable, Hashable {
+        /// How many ended by themselves while the client waited.
+        public let finished: Int
+        /// How many were cancelled afterwards.
+        public let cancelled: Int
+    }
+
+    /// Ends the work of the client. It accepts nothing more, waits for what runs, and cancels the rest.
+    ///
+    /// A request that has not begun by now, and that nobody has submitted, fails as ``RequestError/Code/clientShutDown`` when
+    /// it is started.
+    ///
+    /// - Parameter limit: How long it waits, on the clock of the ``configuration``. Zero by default. A cancel of the Task ends
+    ///   the wait.
+    /// - Returns: The counts. Members of batches, chains and groups count as well.
+    @discardableResult
+    public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
+        let drained = Answer<Void>()
+        let before = table.withLock { $0.endedCount }
+        if !table.withLock({ $0.shutDown(drained) }) {
+            let alarm = configuration.requestClock.alarm(after: limit) { drained.resume(with: .success(())) }
+            await withTaskCancellationHandler {
+                // The answer is never an error.
+                _ = try? await drained.value
+            } onCancel: {
+                drained.resume(with: .success(()))
+            }
+            alarm.cancel()
+        }
+        let finished = table.withLock { $0.endedCount } - before
+        let cancelled = cancelAll().count
+        await waitForCancelled()
+        return ShutdownCounts(finished: finished, cancelled: cancelled)
+    }
+
+    /// Waits until what was cancelled has ended. In a suspended queue it may never end, so the wait has a limit.
+    private func waitForCancelled() async {
+        let ended = Answer<Void>()
+        guard !table.withLock({ $0.shutDown(ended) }) else { return }
+        let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { ended.resume(with: .success(())) }
+        // The answer is never an error.
+        _ = try? await ended.value
+        DeadlineHeap.shared.cancel(limit)
+    }
+}
+
+extension Operation {
+    /// What a client calls the operation.
+    fileprivate var kindOfSubmission: Submission.Kind {
+        switch self {
+        case is any Batch: .batch
+        case is any Chain: .chain
+        case is RequestGroup: .group
+        case is any EventSource: .request
+        default: .other
+        }
+    }
+}
+
+/// A batch with any type of value.
+private protocol Batch {}
+
+extension RequestBatch: Batch {}

@@ -1,0 +1,150 @@
+/// Makes the requests of a program or of one server: it has what they share, sends them, and knows those in flight.
+///
+/// ```swift
+/// let client = RequestClient(baseURL: URL(string: "https://api.example.com/v1")!)
+/// client.setHeader("Bearer \(token)", for: "Authorization")
+/// let users = try await client.get("users", as: [User].self)
+/// ```
+///
+/// A request takes its settings from three places. The client's ``defaults`` come first, then what hooks change in them. The
+/// request's own values win over both: those of its call, of its ``Endpoint``, and of its ``RequestOptions``. The settings
+/// are those of the moment when the request is made. To change them later does not affect it.
+///
+/// Each request is a ``URLRequestOperation``. The `async` calls add it to the ``queue`` and await its value. The functions
+/// that are named `operation` only make it. Add it to any queue, or give it to ``submit(_:tag:whenFinished:)``.
+///
+/// Several clients live side by side. All functions can be called from any thread.
+public final class RequestClient: Sendable {
+    /// A client for general use, without a base URL.
+    public static let shared = RequestClient()
+
+    /// The queue of the `async` calls and of ``submit(_:tag:whenFinished:)``.
+    public let queue: RequestQueue
+
+    let settings: Locked<ClientSettings>
+    let table = Locked(SubmissionTable())
+    let observers = Observers()
+    let streams = EventStreams()
+    let flights = Flights()
+
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: The URL that paths are joined to. `nil` by default.
+    ///   - configuration: How requests are made. ``RequestConfiguration/default`` if not given.
+    ///   - queue: The queue of the client. A new one without a limit by default.
+    public init(
+        baseURL: URL? = nil, configuration: RequestConfiguration = .default, queue: RequestQueue = RequestQueue()
+    ) {
+        self.queue = queue
+        var settings = ClientSettings(configuration: configuration)
+        settings.defaults.baseURL = baseURL
+        self.settings = Locked(settings)
+    }
+
+    // MARK: Settings
+
+    /// What requests have in common.
+    ///
+    /// To change several values in one step, change a copy and set it. While other threads change values too, use
+    /// ``setHeader(_:for:)`` and its siblings: they lose no change of another thread.
+    public var defaults: RequestDefaults {
+        get { settings.withLock { $0.defaults } }
+        set { edit { $0.defaults = newValue } }
+    }
+
+    /// The URL that paths are joined to. An absolute URL in the place of a path needs none. `nil` by default.
+    public var baseURL: URL? {
+        get { settings.withLock { $0.defaults.baseURL } }
+        set { edit { $0.defaults.baseURL = newValue } }
+    }
+
+    /// Sets a header field of all requests. `nil` removes it. Case does not count in names.
+    public func setHeader(_ value: String?, for name: String) {
+        edit { $0.defaults.setHeader(value, for: name) }
+    }
+
+    /// Sets a parameter of all requests. `nil` removes it.
+    public func setParameter(_ value: ParameterValue?, for name: String) {
+        edit { $0.defaults.parameters[name] = value }
+    }
+
+    /// Sets a value of the user info of all requests. `nil` removes it.
+    public func setUserInfo(_ value: (any Sendable)?, for name: String) {
+        edit { $0.defaults.userInfo[name] = value }
+    }
+
+    /// How requests are made. Its ``RequestConfiguration/completionQueue`` has no effect; see ``callbackQueue``.
+    public var configuration: RequestConfiguration {
+        get { settings.withLock { $0.configuration } }
+        set { edit { $0.configuration = newValue } }
+    }
+
+    /// The queue on which completions, observers and subscriptions of requests are called. A serial queue of the client by
+    /// default.
+    ///
+    /// For one request the calls come one at a time, in the order of its steps, and its completions last. On a concurrent
+    /// queue, calls for different requests may overlap. Hooks, events and progress do not run there.
+    public var callbackQueue: DispatchQueue {
+        get { settings.withLock { $0.callbackQueue } }
+        set { edit { $0.callbackQueue = newValue } }
+    }
+
+    /// Code that runs for each request; see ``RequestHook``. None by default.
+    public var hooks: [RequestHook] {
+        get { settings.withLock { $0.hooks } }
+        set { edit { $0.hooks = newValue } }
+    }
+
+    /// Adds what a plugin bundles to all later requests. See ``ClientPlugin`` for the order.
+    public func install(_ plugin: ClientPlugin) {
+        edit { $0.plugins.append(plugin) }
+        for observer in plugin.observers { addObserver(observer) }
+    }
+
+    /// Whether `async` calls share identical requests in flight, if their options do not say; see
+    /// ``RequestSharing/identical``. `false` by default. A call with a decoder of its own shares only if its options say so.
+    public var sharesIdenticalRequests: Bool {
+        get { settings.withLock { $0.sharesIdenticalRequests } }
+        set { edit { $0.sharesIdenticalRequests = newValue } }
+    }
+
+    // MARK: Log
+
+    /// Whether each request, attempt, response, wait and end is written as a line. `false` by default.
+    ///
+    /// The lines have method, location, status and size, but no query, field or credential.
+    public var isConsoleLogEnabled: Bool {
+        get { settings.withLock { $0.log.isEnabled } }
+        set { edit { $0.log.isEnabled = newValue } }
+    }
+
+    /// How many bytes of a body are written after the line of its request or response. 0, no body, by default.
+    ///
+    /// Only JSON and forms are written, without the values that ``Redaction/default`` hides. Of others the size is written.
+    public var loggedBodySize: Int {
+        get { settings.withLock { $0.log.bodySize } }
+        set { edit { $0.log.bodySize = newValue } }
+    }
+
+    /// Writes the lines of the log. To standard error by default. Called on the thread of the step.
+    public var logWriter: @Sendable (String) -> Void {
+        get { settings.withLock { $0.log.write } }
+        set { edit { $0.log.write = newValue } }
+    }
+
+    /// Changes the settings. What is replaced leaves the lock before it is freed, because its end may run the user's code.
+    private func edit(_ change: (inout ClientSettings) -> Void) {
+        let old = settings.withLock { settings in
+            let old = settings
+            change(&settings)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}
+
+extension RequestQueue {
+    /// The queue of ``RequestClient/shared``.
+    public static var shared: RequestQueue { RequestClient.shared.queue }
+}

@@ -1,0 +1,131 @@
+/// Code of yours that a ``RequestClient`` runs for each of its requests.
+///
+/// ```swift
+/// client.hooks = [
+///     .defaults { defaults, _ in defaults.parameters["version"] = 2 },
+///     .error { error, _ in (error as? RequestError)?.head?.status == 401 ? SignedOut() : error },
+/// ]
+/// ```
+///
+/// Hooks apply in this order, and those of one kind in the order of the list:
+///
+/// | hook | when | how often |
+/// |---|---|---|
+/// | ``defaults(_:_:)`` | before the options of the call | when a request is made: once, or twice if some are for those alone |
+/// | ``request(_:_:)`` | after them, before the adapters | once a request, when its first attempt begins |
+/// | ``response(_:_:)`` | before the response is decoded | once an accepted response |
+/// | ``success(_:_:)`` | when an attempt has a value | once an attempt with a value |
+/// | ``attempt(_:_:)`` | before the retry decision | once a failed attempt that is decided upon |
+/// | ``error(_:_:)`` | before the result is there | once a request that fails for good |
+///
+/// A hook runs where the request runs: `defaults` on the thread that makes it, all others on the Task of the operation. The
+/// one exception is an error of the deadline, which comes from a global queue. After a cancel no hook runs.
+///
+/// A request made before a hook was set does not have it.
+public struct RequestHook: Sendable {
+    /// Which requests a hook applies to.
+    public enum Scope: Sendable, Hashable {
+        /// Requests that are started by a queue, or by you.
+        case alone
+        /// Also requests that a batch, a chain, a group or another operation starts.
+        case everywhere
+    }
+
+    enum Work: Sendable {
+        case defaults(@Sendable (inout RequestDefaults, RequestOptions) -> Void)
+        case request(@Sendable (inout URLRequest, Submission) async throws -> Void)
+        case response(@Sendable (TransportResponse, Submission) async throws -> TransportResponse)
+        case success(@Sendable (any Sendable, Submission) async -> RetryDecision?)
+        case attempt(@Sendable (AttemptFailure, Submission) async -> Void)
+        case error(@Sendable (any Error, Submission) -> any Error)
+    }
+
+    /// Which requests the hook applies to.
+    public let scope: Scope
+    let work: Work
+
+    /// Changes the defaults of a request before the options of its call apply.
+    ///
+    /// The defaults are a copy of the client's. When a request is made, it is not known whether it will be started alone. So
+    /// a hook for requests that are alone is called for each request. What it changes is not used in a batch, chain or group.
+    /// A hook for everywhere is then called twice, once for each case.
+    ///
+    /// - Parameters:
+    ///   - scope: ``Scope/alone`` by default.
+    ///   - change: Gets the defaults, and the options that the call has set.
+    public static func defaults(
+        _ scope: Scope = .alone, _ change: @escaping @Sendable (inout RequestDefaults, RequestOptions) -> Void
+    ) -> RequestHook {
+        RequestHook(scope: scope, work: .defaults(change))
+    }
+
+    /// Has the final say on a request, after the options of its call. A retry sends the changed request again.
+    ///
+    /// For what must be new at each attempt, such as a token, use an adapter.
+    ///
+    /// - Parameters:
+    ///   - scope: ``Scope/alone`` by default.
+    ///   - change: An error that it throws fails the attempt, as one of an adapter does.
+    public static func request(
+        _ scope: Scope = .alone, _ change: @escaping @Sendable (inout URLRequest, Submission) async throws -> Void
+    ) -> RequestHook {
+        RequestHook(scope: scope, work: .request(change))
+    }
+
+    /// Inspects or replaces an accepted response before it is decoded.
+    ///
+    /// - Parameters:
+    ///   - scope: ``Scope/everywhere`` by default.
+    ///   - change: Returns the response to decode. One with an empty ``TransportResponse/body`` has nothing to decode. An error
+    ///     that it throws fails the attempt. The retry policy counts an error of your own as permanent, unless
+    ///     ``RetryPolicy/isTransient`` says otherwise.
+    public static func response(
+        _ scope: Scope = .everywhere,
+        _ change: @escaping @Sendable (TransportResponse, Submission) async throws -> TransportResponse
+    ) -> RequestHook {
+        RequestHook(scope: scope, work: .response(change))
+    }
+
+    /// Decides whether a value is good enough. `nil` accepts it. The first decision that is not `nil` counts; see
+    /// ``RetryingOperation/retryDecision(afterSuccess:attempt:)``.
+    ///
+    /// - Parameters:
+    ///   - scope: ``Scope/everywhere`` by default.
+    ///   - decide: Gets the value.
+    public static func success(
+        _ scope: Scope = .everywhere,
+        _ decide: @escaping @Sendable (any Sendable, Submission) async -> RetryDecision?
+    ) -> RequestHook {
+        RequestHook(scope: scope, work: .success(decide))
+    }
+
+    /// Is told of each failed attempt, before the decision about a retry.
+    ///
+    /// - Parameters:
+    ///   - scope: ``Scope/everywhere`` by default.
+    ///   - note: Gets the failure.
+    public static func attempt(
+        _ scope: Scope = .everywhere, _ note: @escaping @Sendable (AttemptFailure, Submission) async -> Void
+    ) -> RequestHook {
+        RequestHook(scope: scope, work: .attempt(note))
+    }
+
+    /// Makes the error that a request fails with. It is called once for each request that fails, after all retries, and not
+    /// for a cancelled one.
+    ///
+    /// - Parameters:
+    ///   - scope: ``Scope/everywhere`` by default.
+    ///   - map: Returns the same error or another one, which need not be a ``RequestError``.
+    public static func error(
+        _ scope: Scope = .everywhere, _ map: @escaping @Sendable (any Error, Submission) -> any Error
+    ) -> RequestHook {
+        RequestHook(scope: scope, work: .error(map))
+    }
+
+    /// Whether the hook applies to a request.
+    ///
+    /// - Parameter isMember: Whether a batch, a chain or a group started the request.
+    func applies(toMember isMember: Bool) -> Bool {
+        scope == .everywhere || !isMember
+    }
+}

@@ -1,0 +1,69 @@
+/// What one request of a ``RequestClient`` sets for itself. The closure of a call gets it.
+///
+/// ```swift
+/// let users = try await client.get("users", as: [User].self) { options in
+///     options.tag = "list"
+///     options.headers["Accept-Language"] = "de"
+///     options.configuration.deadline = .seconds(10)
+/// }
+/// ```
+public struct RequestOptions: Sendable {
+    /// The base URL of this request. `nil`, the default, means that of the client.
+    public var baseURL: URL?
+
+    /// Header fields. They win over those of the client, of an endpoint, and over the `Content-Type` of the body. None by
+    /// default.
+    public var headers: [String: String] = [:]
+
+    /// Parameters. They win over those of the client, of the call and of an endpoint. None by default.
+    public var parameters: [String: ParameterValue] = [:]
+
+    /// How parameters in a body are encoded. `nil`, the default, means as the client does. Only an ``Endpoint`` has its own.
+    public var parameterEncoder: ParameterEncoder?
+
+    /// Files that follow the parameters in a body of ``ParameterEncoder/multipart``, which is the default encoder if there
+    /// are any. None by default. An ``Endpoint`` has its own.
+    public var files: [MultipartFormData.Part] = []
+
+    /// The body. All parameters then go into the query. `nil`, the default, means a body of the parameters.
+    public var body: RequestBody?
+
+    /// Values for hooks and observers. They win over those of the client. None by default.
+    public var userInfo: [String: any Sendable] = [:]
+
+    /// A name for several requests, by which they can be cancelled together. `nil` by default.
+    public var tag: String?
+
+    /// Whether the base URL of the client is used. `true` by default.
+    public var usesDefaultBaseURL = true
+
+    /// Whether the header fields of the client are added. `true` by default.
+    public var usesDefaultHeaders = true
+
+    /// Whether the parameters of the client are added. `true` by default.
+    public var usesDefaultParameters = true
+
+    /// Whether the user info of the client is added. `true` by default.
+    public var usesDefaultUserInfo = true
+
+    /// How the request is made: that of the client, with the changes of an ``Endpoint``. Change what differs.
+    public var configuration: RequestConfiguration
+
+    /// Whether the request is shared with identical ones in flight. `nil`, the default, means as
+    /// ``RequestClient/sharesIdenticalRequests`` says.
+    public var sharing: RequestSharing?
+
+    init(_ configuration: RequestConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// The defaults that apply to the request.
+    func applied(to defaults: RequestDefaults) -> RequestDefaults {
+        var applied = defaults
+        applied.baseURL = baseURL ?? (usesDefaultBaseURL ? defaults.baseURL : nil)
+        if !usesDefaultHeaders { applied.headers = [:] }
+        if !usesDefaultParameters { applied.parameters = [:] }
+        applied.userInfo = (usesDefaultUserInfo ? defaults.userInfo : [:]).merging(userInfo) { $1 }
+        return applied
+    }
+}

@@ -1,0 +1,4 @@
+extension DispatchQueue {
+    /// Runs `whenFinished` closures one at a time, unless an operation has another queue.
+    static let completions = DispatchQueue(label: "RequestOperations.completions")
+}

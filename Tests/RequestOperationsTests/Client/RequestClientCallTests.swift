@@ -1,0 +1,158 @@
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct RequestClientCallTests {
+    struct GetUser: Endpoint {
+        typealias Response = User
+        var path: String { "users/{id}" }
+        @Path var id: Int
+        var page = 1
+    }
+
+    struct Draft: Encodable, Sendable {
+        var title: String
+        var size: Int
+    }
+
+    @Test func `A value is decoded from JSON`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.users]))
+        #expect(try await client.get("users", as: [User].self).map(\.name) == ["Ada", "Alan"])
+    }
+
+    @Test func `Data is the body and a String its text`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        #expect(try await client.get("a", as: Data.self) == Data(#"{"name":"Ada"}"#.utf8))
+        #expect(try await client.get("a", as: String.self) == #"{"name":"Ada"}"#)
+    }
+
+    @Test func `A decoder makes the value`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.status(204)]))
+        try await client.delete("users/1", decoder: .void)
+        #expect(try await client.post("users", decoder: .data).isEmpty)
+    }
+
+    @Test func `Each call has its method`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        _ = try await client.get("a", as: User.self)
+        _ = try await client.post("a", as: User.self)
+        _ = try await client.put("a", as: User.self)
+        _ = try await client.patch("a", as: User.self)
+        _ = try await client.delete("a", as: User.self)
+        #expect(try await client.head("a").status == 200)
+        #expect(transport.requests.map(\.httpMethod) == ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
+    }
+
+    @Test func `Parameters go into the query or the body`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        _ = try await client.get("a?x=1", parameters: ["q": "b c"], as: User.self)
+        _ = try await client.post("a", parameters: ["q": "b&c"], as: User.self)
+        #expect(transport.urls == ["http://example.invalid/v1/a?x=1&q=b%20c", "http://example.invalid/v1/a"])
+        #expect(transport.requests[1].httpBody == Data("q=b%26c".utf8))
+    }
+
+    @Test func `Members of an object are parameters, and parameters win over them`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        client.defaults.parameterEncoder = .json { Self.sorted }
+        _ = try await client.post("a", object: Draft(title: "b", size: 2), parameters: ["size": 3], as: User.self)
+        #expect(transport.requests[0].httpBody == Data(#"{"size":3,"title":"b"}"#.utf8))
+        #expect(transport.requests[0].value(forHTTPHeaderField: "Content-Type") == "application/json")
+    }
+
+    private static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+
+    @Test func `An endpoint is sent with its own values`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        client.setParameter(9, for: "page")
+        client.setParameter("en", for: "language")
+        #expect(try await client.send(GetUser(id: 7, page: 2)) == User(name: "Ada"))
+        #expect(transport.urls == ["http://example.invalid/v1/users/7?language=en&page=2"])
+    }
+
+    @Test func `A body is uploaded and its parameters go into the query`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        let user = try await client.upload(
+            .data(Data("photo".utf8)), to: "photos", parameters: ["album": 3], as: User.self
+        ) { $0.headers["Content-Type"] = "image/png" }
+        #expect(user.name == "Ada")
+        #expect(transport.urls == ["http://example.invalid/v1/photos?album=3"])
+        #expect(transport.requests[0].httpBody == Data("photo".utf8))
+        #expect(transport.requests[0].value(forHTTPHeaderField: "Content-Type") == "image/png")
+    }
+
+    @Test func `A file is uploaded without being read into memory`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        let file = URL(fileURLWithPath: "/tmp/some.zip")
+        _ = try await client.upload(.file(file), to: "a", as: User.self)
+        guard case .file(file) = transport.tasks[0].body else { throw Problem() }
+    }
+
+    @Test func `Files are uploaded in a form after the parameters`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        let part = MultipartFormData.Part(
+            name: "photo", fileName: "a.png", contentType: "image/png", content: .data(Data("x".utf8)))
+        _ = try await client.upload(files: [part], to: "a", parameters: ["author": "Ada"], decoder: .data)
+        let body = String(decoding: transport.requests[0].httpBody ?? Data(), as: UTF8.self)
+        #expect(body.contains("name=\"author\"") && body.contains("filename=\"a.png\""))
+    }
+
+    @Test func `An operation runs in any queue`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        #expect(try await run(client.operation(.get, "a", as: User.self)).name == "Ada")
+        #expect(try await run(client.operation(for: GetUser(id: 1))).name == "Ada")
+        #expect(try await run(client.uploadOperation(.data(Data()), to: "a", decoder: .data)).count == 14)
+        #expect(try await run(client.operation(.head, "a", decoder: .head)).status == 200)
+    }
+
+    @Test func `A server gets what was asked for`() async throws {
+        let server = try await LoopbackServer.start { _ in .json(#"{"name":"Ada"}"#) }
+        let file = TemporaryPath()
+        try Data("content".utf8).write(to: file.url)
+        let client = RequestClient(server.url("/v1").absoluteString, over: PlatformTransport.shared)
+        client.setHeader("1", for: "X-Version")
+        client.setParameter("en", for: "language")
+        #expect(try await client.get("users", parameters: ["q": "ä&b"], as: User.self).name == "Ada")
+        #expect(try await client.post("users", object: Draft(title: "b", size: 2), as: User.self).name == "Ada")
+        #expect(try await client.upload(.file(file.url), to: "files", as: User.self).name == "Ada")
+        let requests = server.requests
+        #expect(
+            requests.map(\.target) == ["/v1/users?language=en&q=%C3%A4%26b", "/v1/users", "/v1/files?language=en"])
+        #expect(
+            requests.map { String(decoding: $0.body, as: UTF8.self) } == ["", "language=en&size=2&title=b", "content"])
+        #expect(requests.allSatisfy { $0.field("X-Version") == "1" })
+    }
+
+    @Test func `A cancelled call cancels its request`() async throws {
+        let transport = ScriptedTransport([.stall])
+        let client = RequestClient(over: transport)
+        let task = Task { try await client.get("a", as: User.self) }
+        await transport.requests(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(client.submissions.isEmpty)
+    }
+
+    @Test func `Options change the configuration of one request`() async throws {
+        let transport = ScriptedTransport([.status(503)])
+        let client = RequestClient(over: transport)
+        await #expect(throws: RequestError.self) {
+            try await client.get("a", as: User.self) { $0.configuration.retryPolicy = .none }
+        }
+        #expect(transport.requests.count == 1 && client.configuration.retryPolicy.maximumRetries == 3)
+    }
+
+    @Test func `The shared queue is that of the shared client`() {
+        #expect(RequestQueue.shared === RequestClient.shared.queue)
+    }
+}

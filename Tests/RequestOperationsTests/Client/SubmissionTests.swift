@@ -1,0 +1,187 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct SubmissionTests {
+    private let transport = ScriptedTransport([.stall])
+    private let client: RequestClient
+
+    init() {
+        client = RequestClient(over: transport)
+    }
+
+    private func submit(_ path: String, tag: String? = nil) -> RequestID {
+        client.submit(client.operation(.get, path, as: User.self) { $0.tag = tag })
+    }
+
+    @Test func `An identifier stays valid through all attempts`() async throws {
+        let transport = ScriptedTransport([.status(503), .status(503), .stall])
+        let client = RequestClient(over: transport)
+        let operation = client.operation(.get, "a", as: User.self)
+        let id = client.submit(operation)
+        await transport.requests(atLeast: 3)
+        let found = try #require(client.submission(id))
+        #expect(found.operation === operation && found.path == "a" && found.method == .get && found.kind == .request)
+        #expect(client.cancel(id)?.id == id)
+        await #expect(throws: CancellationError.self) { try await operation.value }
+    }
+
+    @Test func `A submission that has ended is neither found nor cancelled`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let operation = client.operation(.get, "a", as: User.self)
+        let id = client.submit(operation)
+        _ = try await operation.value
+        #expect(client.submission(id) == nil && client.cancel(id) == nil && client.submissions.isEmpty)
+        #expect(!operation.isCancelled)
+    }
+
+    @Test func `A request can be found and cancelled before it is submitted, and is not kept`() async throws {
+        var operation: URLRequestOperation<User>? = client.operation(.get, "a", as: User.self)
+        let id = try #require(operation?.id)
+        #expect(client.cancel(id)?.path == "a" && operation?.isCancelled == true)
+        operation = nil
+        #expect(client.submission(id) == nil)
+    }
+
+    @Test func `All requests with a tag are cancelled`() async throws {
+        let ids = [submit("a", tag: "x"), submit("b", tag: "y"), submit("c", tag: "x")]
+        #expect(client.cancelAll(tag: "x").map(\.id) == [ids[0], ids[2]])
+        #expect(client.cancelAll(tag: "x").isEmpty)
+        #expect(client.cancelAll().map(\.id) == [ids[1]])
+    }
+
+    @Test func `All requests to a host are cancelled`() async throws {
+        let ids = [submit("a"), submit("http://other.invalid:8080/b")]
+        #expect(client.cancelAll(host: "OTHER.invalid").map(\.id) == [ids[1]])
+        #expect(client.cancelAll().map(\.id) == [ids[0]])
+    }
+
+    @Test func `A batch has an identifier that cancels all of it`() async throws {
+        let members = (0..<3).map { client.operation(.get, "\($0)", as: User.self) }
+        let results = Collector<[Bool]>()
+        let id = client.batch(members, tag: "t") { results.append($0.map(\.isCancellation)) }
+        await transport.requests(atLeast: 3)
+        #expect(client.submission(id)?.kind == .batch && client.submission(id)?.tag == "t")
+        #expect(client.cancel(id)?.id == id)
+        await results.count(1)
+        #expect(results.elements == [[true, true, true]])
+        await eventually { client.submissions.isEmpty }
+    }
+
+    @Test func `A batch that has ended fast had its identifier before`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let results = Collector<[String?]>()
+        let ids = (0..<20).map { _ in
+            client.batch([client.operation(.get, "a", as: User.self)]) { results.append($0.map { try? $0.get().name }) }
+        }
+        await results.count(20)
+        #expect(Set(ids).count == 20 && results.elements.allSatisfy { $0 == ["Ada"] })
+        await eventually { client.submissions.isEmpty }
+    }
+
+    @Test func `A batch without members ends with no results`() async throws {
+        let results = Collector<Int>()
+        client.batch([URLRequestOperation<User>]()) { results.append($0.count) }
+        await results.count(1)
+        #expect(results.elements == [0])
+    }
+
+    @Test func `A chain that is cancelled between two steps does not go on`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let (isBetween, isCancelled) = (Door(), Door())
+        let results = Collector<Bool>()
+        let id = client.chain(
+            client.operation(.get, "a", as: User.self).then { _ in
+                isBetween.open()
+                await isCancelled.pass()
+                return client.operation(.get, "b", as: User.self)
+            }
+        ) { results.append($0.isCancellation) }
+        #expect(await isBetween.isOpen(within: .seconds(60)))
+        #expect(client.cancel(id)?.kind == .chain)
+        isCancelled.open()
+        await results.count(1)
+        #expect(results.elements == [true])
+    }
+
+    @Test func `A response without content is a success in a batch and in a chain`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.status(204)]))
+        let done = Collector<Bool>()
+        client.batch([client.operation(.delete, "a", decoder: .void)]) {
+            done.append($0.allSatisfy { (try? $0.get()) != nil })
+        }
+        client.chain(
+            client.operation(.delete, "a", decoder: .void).then { client.operation(.delete, "b", decoder: .void) }
+        ) { done.append((try? $0.get()) != nil) }
+        await done.count(2)
+        #expect(done.elements == [true, true])
+    }
+
+    @Test func `Work of any kind can be submitted`() async throws {
+        let results = Collector<Int>()
+        let id = client.submit(ClosureOperation { 7 }, tag: "t") { results.append((try? $0.get()) ?? 0) }
+        await results.count(1)
+        #expect(results.elements == [7])
+        await eventually { client.submission(id) == nil }
+    }
+
+    // MARK: Shutdown
+
+    @Test func `A client that is shut down lets its requests end`() async throws {
+        let door = Door()
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                await door.pass()
+                return .user
+            }
+        ])
+        let client = RequestClient(over: transport)
+        let operation = client.operation(.get, "a", as: User.self)
+        client.submit(operation)
+        await transport.requests(atLeast: 1)
+        let shutdown = Task { await client.shutdown(draining: .seconds(600)) }
+        await eventually { !client.table.withLock { $0.isOpen } }
+        door.open()
+        #expect(await shutdown.value == RequestClient.ShutdownCounts(finished: 1, cancelled: 0))
+        #expect(try await operation.value.name == "Ada")
+    }
+
+    @Test func `What does not end in time is cancelled`() async throws {
+        let ids = [submit("a"), submit("b")]
+        await transport.requests(atLeast: 2)
+        #expect(
+            await client.shutdown(draining: .milliseconds(5)) == RequestClient.ShutdownCounts(finished: 0, cancelled: 2)
+        )
+        #expect(ids.allSatisfy { client.submission($0) == nil })
+    }
+
+    @Test func `A client that is shut down accepts nothing more`() async throws {
+        let before = client.operation(.get, "a", as: User.self)
+        #expect(await client.shutdown() == RequestClient.ShutdownCounts(finished: 0, cancelled: 1))
+        #expect(before.isCancelled)
+        do {
+            _ = try await client.get("a", as: User.self)
+            Issue.record("The call succeeded.")
+        } catch {
+            #expect((error as? RequestError)?.code == .clientShutDown)
+        }
+        let late = client.operation(.get, "a", as: User.self)
+        #expect((await failure(of: late) as? RequestError)?.code == .clientShutDown)
+        let work = ClosureOperation { 7 }
+        client.submit(work)
+        await #expect(throws: CancellationError.self) { try await work.value }
+        #expect(transport.requests.isEmpty)
+        // It has not ended, because nothing has started it.
+        await eventually { client.submissions.map(\.id) == [before.id] }
+    }
+
+    @Test func `A client can be shut down twice`() async throws {
+        _ = submit("a")
+        await transport.requests(atLeast: 1)
+        async let one = client.shutdown()
+        async let other = client.shutdown()
+        let counts = await [one, other]
+        #expect(counts.map(\.cancelled).reduce(0, +) == 1)
+    }
+}
