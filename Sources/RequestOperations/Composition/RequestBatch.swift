@@ -6,8 +6,8 @@
 /// for result in await batch.results { print(result) }
 /// ```
 ///
-/// The results are in the order of the members, whichever ends first. The batch is an operation: it can be awaited,
-/// cancelled, depended upon, and put into a chain, a group or another batch. Do not add its members to a queue.
+/// The results are in the order of the members, in whatever order these end. The batch is an operation: it can be
+/// awaited, cancelled, depended upon, and put into a chain, a group or another batch. Do not add its members to a queue.
 ///
 /// - In a ``RequestQueue`` the batch holds no place. Each attempt of its members takes one, like that of any request in the
 ///   queue.
@@ -79,7 +79,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
     ///
-    /// To cancel the Task that awaits cancels the batch.
+    /// If the Task that awaits is cancelled, the batch is cancelled as ``AsynchronousOperation/value`` says, and the results
+    /// are those so far.
     public final var results: [Result<Value, any Error>] {
         get async {
             // The failure of the batch is that of a member, which has its result.

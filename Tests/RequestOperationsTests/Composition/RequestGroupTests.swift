@@ -14,7 +14,7 @@ import Testing
     }
 
     private func stuck() -> ClosureOperation<Void> {
-        ClosureOperation { try await Task.sleep(for: .seconds(600)) }
+        ClosureOperation { await blockedUntilCancelled() }
     }
 
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])
