@@ -42,7 +42,7 @@ private final class JoinedOperation<Value: Sendable>: AsynchronousOperation<Valu
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // It may have ended before its start.
-        for member in members { member.cancel() }
+        for member in members where !member.isFinished { member.discard() }
     }
 }
 

@@ -30,6 +30,16 @@ extension Operation {
         }
     }
 
+    /// Ends a member that does not run any more. It finishes as cancelled, so that nothing waits for it forever.
+    func discard() {
+        cancel()
+        if let ours = self as? any ChainLink {
+            ours.startWhenReady(by: LinkStarter(for: nil))
+        } else if !isExecuting, !isFinished {
+            OperationQueue().addOperation(self)
+        }
+    }
+
     /// Why a finished member of a group failed. One that was left out did not fail.
     var failureOfMember: (any Error)? {
         guard let failure = failureOfFinished, !(RequestError.Code.skipped ~= failure) else { return nil }

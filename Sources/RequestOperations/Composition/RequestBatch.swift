@@ -115,7 +115,11 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
                     running -= 1
                     if await group.next() == true { break }
                 }
-                guard let member = nextMember(), let place = batch.withLock({ $0.begin() }) else { break }
+                guard let member = nextMember() else { break }
+                guard let place = batch.withLock({ $0.begin() }) else {
+                    member.discard()
+                    break
+                }
                 running += 1
                 group.addTask { await self.run(member, at: place, by: starter) }
             }
@@ -159,7 +163,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // Members that did not begin.
-        while let member = takeMember() { member.cancel() }
+        while let member = takeMember() { member.discard() }
         counter.end()
     }
 }

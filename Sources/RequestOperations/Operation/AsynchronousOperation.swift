@@ -291,7 +291,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
             let change = state.readiness.update(to: answer, isWaiting: isWaiting, isHeld: state.membership.isHeld)
             // Making an existential of `self` costs more than all the rest here, so we do it only if it is needed.
             let gate = state.needsGateForReader ? state.makeGate(of: self) : nil
-            return (answer, change, gate, isReady ? state.beginCheck(byReader: true) : nil)
+            return (answer, change, gate, state.beginCheck())
         }
         if change.isTurn { answer ? becameReady() : becameUnready() }
         if change.isToBeAnnounced { readinessQueue.async { self.announceReadiness() } }
@@ -328,7 +328,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     final func addPrecondition(_ change: (inout Preconditions) -> Void) {
         let (gate, check) = state.withLock { state in
             let gate = state.add(of: self, change)
-            return (gate, state.beginCheck(byReader: state.wasAskedForReadiness) ?? state.beginCheck())
+            return (gate, state.beginCheck())
         }
         if let gate { super.addDependency(gate) }
         if let check { run(check) }

@@ -126,7 +126,8 @@ extension AsynchronousOperation {
     /// ``RequestError/Code/conditionFailed``. The error names the condition and has what it threw.
     ///
     /// Add conditions before you add the operation to a queue. Once the evaluation has begun, this changes nothing. It
-    /// begins when a queue takes the operation in, or when ``isReady`` is read. `start()` does not wait for it.
+    /// begins when a queue takes the operation in, or when ``isReady`` is read. `start()` does not wait for it. The barriers
+    /// of a ``RequestQueue`` hold it back, but those of Foundation's queues do not.
     ///
     /// - Parameters:
     ///   - condition: The condition.

@@ -92,13 +92,13 @@ struct OperationState {
     }
 
     /// Begins the check of the preconditions if all dependencies have finished and something is about to start the
-    /// operation. A barrier before the operation must have ended.
-    ///
-    /// - Parameter isReader: Whether a queue of Foundation's asks for readiness.
-    mutating func beginCheck(byReader isReader: Bool = false) -> Preconditions.Check? {
+    /// operation: a chain, a ``RequestQueue`` in which no barrier is before it, or a queue of Foundation's, which has asked
+    /// whether it is ready.
+    mutating func beginCheck() -> Preconditions.Check? {
         guard lifecycle.isPending, dependencies.isOnlyHeld else { return nil }
-        let isDue = isReader ? !membership.isHeld : starter != nil || membership.isHeldForDependencies
-        return isDue ? preconditions?.begin(after: dependencies.operations) : nil
+        let isTaken = wasAskedForReadiness && !membership.isHeld
+        guard starter != nil || membership.isHeldForDependencies || isTaken else { return nil }
+        return preconditions?.begin(after: dependencies.operations)
     }
 
     /// Ends the preconditions of an operation that was settled before its start.
@@ -176,7 +176,7 @@ struct OperationState {
         return dependents
     }
 
-    /// What to do when the table has become satisfied.
+    /// What to do when the table has become satisfied, or when only the hold is left.
     struct Opening {
         fileprivate let gate: Operation?
         fileprivate let operation: any QueueMember
@@ -188,12 +188,15 @@ struct OperationState {
         }
     }
 
-    /// Changes the table. Returns what to do if the change satisfied it.
+    /// Changes the table. Returns what to do if the change satisfied it or left only the hold.
     mutating func openGate(by change: (inout DependencyTable) -> Bool) -> Opening? {
         guard change(&dependencies) else { return nil }
         // There may be no operation here. Either it is being freed, and Foundation must not hear of its gate. Or no
         // queue has taken it in, and the one that does finds the table satisfied.
         guard let operation = membership.member ?? outsider?.operation else { return nil }
+        // The gate stays closed until the preconditions have been checked. A queue of Foundation's could miss that a second
+        // gate opens.
+        guard dependencies.isSatisfied else { return Opening(gate: nil, operation: operation) }
         defer { gate = nil }
         return Opening(gate: gate, operation: operation)
     }

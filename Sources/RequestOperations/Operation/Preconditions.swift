@@ -7,7 +7,8 @@
 ///    └──── end ───────────┴──── end ─────────┴──▶ over
 /// ```
 ///
-/// The check happens once. Meanwhile the operation is not ready, so it holds no place of a queue.
+/// The check happens once. Meanwhile the table of dependencies has a hold, and the operation is not ready. So it holds no
+/// place of a queue.
 struct Preconditions {
     /// What follows if a dependency fails. One that is not here changes nothing.
     var rules: [ObjectIdentifier: FailedDependencyRule] = [:]

@@ -51,6 +51,15 @@ import Testing
         #expect(others.allSatisfy { $0.isCancelled })
     }
 
+    @Test func `members that did not begin finish as cancelled`() async {
+        let (ours, foreign, dependent) = (member(1), BlockOperation {}, member(2))
+        dependent.addDependency(ours)
+        dependent.addDependency(foreign)
+        _ = await failure(of: [member(0, fails: true), ours, foreign].serialGroup())
+        #expect(await failure(of: dependent) == nil)
+        #expect(ran.elements == [0, 2] && ours.isCancelled && foreign.isCancelled)
+    }
+
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])
     func allMembersRunIfThePolicySaysSo(order: RequestGroup.Order) async throws {
         let members = [member(0, fails: true), member(1), member(2)]
