@@ -39,6 +39,40 @@ import Testing
         #expect(try await subclass.value == 42)
     }
 
+    @Test func `What must hold before an operation runs`() async throws {
+        let queue = RequestQueue()
+        let (first, second, third) = (ClosureWork { 1 }, ClosureWork { 2 }, ClosureWork { 3 })
+        second.addDependency(first, ifFails: .cancel)
+        third.addDependency(first, ifFails: .skip)
+        second.addCondition(.dependencySucceeded(first), within: .seconds(600))
+        second.addCondition(.custom("open") {})
+        second.addCondition(.not(.reachable(on: NetworkPath(.unreachable))))
+        second.addMutualExclusion("CompositionFaceTests")
+        for operation in [first, second, third] { queue.addOperation(operation) }
+        #expect(try await second.value + third.value == 5)
+    }
+
+    @Test func `Asynchronous code uses a queue without objects of its own`() async throws {
+        let queue = OperationQueue()
+        #expect(try await queue.value(of: ClosureWork { 1 }) == 1)
+        let both = try await queue.value(of: all(of: ClosureWork { 1 }, operation()))
+        #expect(both.0 == 1 && both.1 == Data("x".utf8))
+        var sum = 0
+        for try await result in queue.results(of: (0..<9).lazy.map { number in ClosureWork { number } }, atMost: 2) {
+            sum += try result.get()
+        }
+        #expect(sum == 36)
+        await queue.finished()
+    }
+
+    @Test func `Steps can be skipped or end their chain`() async throws {
+        let chain = StepChain<Int>(
+            { _ in .run(ClosureWork { 1 }) }, { _ in .skip }, { last in last == 1 ? .stop : .fail(CancellationError()) }
+        )
+        let outcome: ChainOutcome<Int> = try await OperationQueue().value(of: chain)
+        #expect(outcome.isStopped && outcome.value == 1 && outcome.steps.count == 3 && chain.results.count == 3)
+    }
+
     @Test func `An operation has a progress`() async throws {
         let operation = operation()
         let progress: Progress = operation.progress

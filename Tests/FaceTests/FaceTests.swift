@@ -144,11 +144,12 @@ import Testing
             .fail(CancellationError()),
         ]
         #expect(decisions.count == 4)
-        if case .retry(after: let delay, or: let observers, restartingBackoff: let restarts, with: let request) =
-            decisions[2]
+        if case .retry(
+            after: let delay, or: let observers, restartingBackoff: let restarts, restartingCount: let forgets,
+            with: let request) = decisions[2]
         {
             let (_, _): (Duration, [any EarlyRetryObserver]) = (delay, observers)
-            let (_, _): (Bool, URLRequest?) = (restarts, request)
+            let (_, _, _): (Bool, Bool, URLRequest?) = (restarts, forgets, request)
         }
         let failure = AttemptFailure(
             RequestError(.timedOut, stage: .transfer), attempt: 1, request: URLRequest(url: url))

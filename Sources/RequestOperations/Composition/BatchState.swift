@@ -44,9 +44,11 @@ struct BatchState<Value: Sendable>: Sendable {
 
     /// One result for each member, in input order. A member that did not run counts as cancelled.
     var results: [Result<Value, any Error>] {
+        // There may be a million, so no second array is made.
+        var results = ended.map { $0 ?? .failure(CancellationError()) }
         let missing = max(expectedCount - ended.count, 0)
-        return ended.map { $0 ?? .failure(CancellationError()) }
-            + Array(repeating: .failure(CancellationError()), count: missing)
+        results += repeatElement(.failure(CancellationError()), count: missing)
+        return results
     }
 
     /// Why the batch fails, if it does.

@@ -6,8 +6,8 @@
 /// for result in await batch.results { print(result) }
 /// ```
 ///
-/// The results are in the order of the members, whichever ends first. The batch is an operation: it can be awaited,
-/// cancelled, depended upon, and put into a chain, a group or another batch. Do not add its members to a queue.
+/// The results are in the order of the members, in whatever order these end. The batch is an operation: it can be
+/// awaited, cancelled, depended upon, and put into a chain, a group or another batch. Do not add its members to a queue.
 ///
 /// - In a ``RequestQueue`` the batch holds no place. Each attempt of its members takes one, like that of any request in the
 ///   queue.
@@ -79,7 +79,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
     ///
-    /// To cancel the Task that awaits cancels the batch.
+    /// If the Task that awaits is cancelled, the batch is cancelled as ``AsynchronousOperation/value`` says, and the results
+    /// are those so far.
     public final var results: [Result<Value, any Error>] {
         get async {
             // The failure of the batch is that of a member, which has its result.
@@ -114,7 +115,11 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
                     running -= 1
                     if await group.next() == true { break }
                 }
-                guard let member = nextMember(), let place = batch.withLock({ $0.begin() }) else { break }
+                guard let member = nextMember() else { break }
+                guard let place = batch.withLock({ $0.begin() }) else {
+                    member.discard()
+                    break
+                }
                 running += 1
                 group.addTask { await self.run(member, at: place, by: starter) }
             }
@@ -158,7 +163,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // Members that did not begin.
-        while let member = takeMember() { member.cancel() }
+        while let member = takeMember() { member.discard() }
         counter.end()
     }
 }

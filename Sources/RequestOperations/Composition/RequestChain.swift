@@ -98,7 +98,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// The first link, if the chain would run it when started now.
     var unstartedFirst: (any ChainLink)? {
-        guard !isCancelled, hasFinishedDependencies, case .waits(let first, _) = links.withLock({ $0 })
+        guard mayRun, case .waits(let first, _) = links.withLock({ $0 })
         else { return nil }
         return first
     }

@@ -149,7 +149,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         group.withLock { $0.begin() }
         // Members that did not begin.
-        while let member = takeMember() { member.cancel() }
+        while let member = takeMember() { member.discard() }
     }
 }
 

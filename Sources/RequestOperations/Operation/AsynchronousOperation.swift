@@ -66,46 +66,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         state.withLock({ $0.lifecycle.ending }).map(outcome)
     }
 
-    private func outcome(of ending: OperationLifecycle.Ending) -> Result<Success, any Error> {
+    final func outcome(of ending: OperationLifecycle.Ending) -> Result<Success, any Error> {
         switch ending {
         // `success` is set whenever the lifecycle says this.
         case .succeeded: .success(success!)
         case .failed(let error): .failure(error)
-        }
-    }
-
-    /// The value. It can be awaited any number of times.
-    ///
-    /// Cancelling the Task that awaits cancels the operation. One that is cancelled before its start finishes when it
-    /// is started. If nothing starts it, a Task that awaits it waits at most 50 ms.
-    public final var value: Success {
-        get async throws {
-            if let result { return try result.get() }
-            let answer = Answer<Success>()
-            // If there is no result yet, the operation was cancelled before its start.
-            let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
-                answer.resume(with: result ?? .failure(CancellationError()))
-            }
-            switch state.withLock({ $0.lifecycle.addAwaiter(awaiter) }) {
-            case .wait: break
-            case .waitForStart: limitWaitForStart()
-            case .goOn: awaiter()
-            }
-            return try await withTaskCancellationHandler {
-                try await answer.value
-            } onCancel: {
-                cancel()
-            }
-        }
-    }
-
-    /// Calls a closure once with the result, on the ``completionQueue``. If there is a result, the call is made at
-    /// once.
-    public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
-        // The operation itself calls its subscribers, after it has ended.
-        subscribeToFinish { [unowned self] in
-            let finished: AsynchronousOperation = self
-            callBackAfterEnd { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
         }
     }
 
@@ -116,21 +81,6 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Runs a `whenFinished` closure after the end.
     func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) { callBack(call) }
-
-    /// Calls a subscriber when the operation has finished, on the thread that finishes it, or else at once.
-    final func subscribeToFinish(_ subscriber: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.lifecycle.subscribe(subscriber) }) { subscriber() }
-    }
-
-    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
-    final func announceFinish(toDependent dependent: Locked<OperationState>) {
-        let id = ObjectIdentifier(self)
-        let (isOver, isCrowded) = state.withLock { $0.add(dependent) }
-        guard !isOver else { return dependent.noteFinished(id) }
-        guard isCrowded else { return }
-        let sifted = state.withLock { $0.takeDependents() }.sifted(of: id)
-        if !state.withLock({ $0.putBack(sifted) }) { sifted.tell(of: id) }
-    }
 
     // MARK: Foundation's contract
 
@@ -163,6 +113,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
             if let starter { joinQueue(of: starter) }
             let queue = OperationQueue.current ?? starter?.operationQueue
             startStep(after: nil, on: queue, in: context, or: Task.startHere)
+        // The settled error takes the place of this one.
         case .finish: finish(.failure(CancellationError()))
         case .ignore: break
         }
@@ -171,6 +122,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Starts the operation as soon as it is ready, unless something else starts it first.
     final func startWhenReady(by starter: LinkStarter) {
         state.withLock { $0.startWhenReady(self, by: starter) }
+        checkPreconditions()
         startIfReady()
     }
 
@@ -209,10 +161,19 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Cancels the operation. See the discussion of the class. Can be called from any thread, any number of times.
     public final override func cancel() {
-        let (action, wasAsked) = state.withLock { ($0.lifecycle.cancel(), $0.wasAskedForReadiness) }
+        cancel { _ in true }
+    }
+
+    /// Cancels the operation if a condition holds for its state.
+    final func cancel(if condition: (OperationState) -> Bool) {
+        let (action, remains, wasAsked) = state.withLock { state in
+            let action = condition(state) ? state.lifecycle.cancel() : .ignore
+            return (action, state.endPreconditions(after: action), state.wasAskedForReadiness)
+        }
         if case .ignore = action { return }
         tellFoundationOfCancel(wasAsked: wasAsked)
-        if case .markCancelled(waitsForStart: true) = action { limitWaitForStart() }
+        if case .settle(waitsForStart: true) = action { limitWaitForStart() }
+        remains?.end()
         stop(action)
         startIfReady()
         enterQueueIfReady()
@@ -224,9 +185,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if wasAsked || Announcement.precedesChange { super.cancel() }
     }
 
-    /// A queue soon starts a cancelled operation, and so finishes it. If none does, awaiting Tasks must not wait
+    /// A queue soon starts a settled operation, and so finishes it. If none does, awaiting Tasks must not wait
     /// forever.
-    private func limitWaitForStart() {
+    final func limitWaitForStart() {
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
             guard let self else { return }
             for awaiter in state.withLock({ $0.lifecycle.giveUpStart() }) { awaiter() }
@@ -283,6 +244,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
         didChange(.isFinished, if: finish.isAnnounced)
         finish.openGate()
+        finish.remains?.end()
         finish.departure?.end(for: self)
         // This comes first, because it may start other operations while this thread goes on.
         finish.dependents.tell(of: ObjectIdentifier(self))
@@ -329,7 +291,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     // MARK: Dependencies
 
-    /// Whether all dependencies have finished, or the operation was cancelled.
+    /// Whether all dependencies have finished and all conditions are met, or the operation was cancelled.
     ///
     /// The first read as `true` is when the operation counts as ready. It starts the deadline of a
     /// ``URLRequestOperation``, in a queue or not, because Foundation's queues give no other sign.
@@ -337,17 +299,20 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         // The barriers of a queue are still in Foundation's own table.
         let isReady = super.isReady
         let isOwnRead = Readiness.isBeingAnnounced
-        let (answer, change, gate) = state.withLock { state in
-            let answer = state.lifecycle.isCancelled || isReady && state.dependencies.isSatisfied
+        let (answer, change, gate, check) = state.withLock { state in
+            let answer = state.lifecycle.isSettled || isReady && state.dependencies.isSatisfied
             let isWaiting = state.mayBeStartedByQueue && !isOwnRead
             let change = state.readiness.update(to: answer, isWaiting: isWaiting, isHeld: state.membership.isHeld)
             // Making an existential of `self` costs more than all the rest here, so we do it only if it is needed.
-            return (answer, change, state.needsGateForReader ? state.makeGate(of: self) : nil)
+            let gate = state.needsGateForReader ? state.makeGate(of: self) : nil
+            return (answer, change, gate, state.beginCheck())
         }
         if change.isTurn { answer ? becameReady() : becameUnready() }
         if change.isToBeAnnounced { Readiness.queue.async { self.announceReadiness() } }
-        guard let gate else { return answer }
-        super.addDependency(gate)
+        if let gate { super.addDependency(gate) }
+        // The queue that asks must not hear of the result before it has the answer.
+        if let check { DispatchQueue.global().async { self.run(check) } }
+        guard gate != nil else { return answer }
         // If the gate opened before Foundation knew of it, Foundation would not hear of that. So we ask again.
         return self.isReady
     }
@@ -364,10 +329,23 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Makes this operation wait until another has finished, in any queue and with any outcome. Adding one twice, or
     /// after the start, changes nothing. A foreign dependency is kept until it has finished, even if it is removed.
     public final override func addDependency(_ operation: Operation) {
-        let (isNew, gate) = state.withLock { $0.addDependency(operation, of: self) }
-        guard isNew else { return }
+        depend(on: operation, ifFails: .run)
+    }
+
+    final func depend(on operation: Operation, ifFails rule: FailedDependencyRule) {
+        let (isNew, gate) = state.withLock { $0.addDependency(operation, ifFails: rule, of: self) }
         if let gate { super.addDependency(gate) }
-        operation.announceFinish(to: state)
+        if isNew { operation.announceFinish(to: state) }
+    }
+
+    /// Adds something that is checked before the operation is ready.
+    final func addPrecondition(_ change: (inout Preconditions) -> Void) {
+        let (gate, check) = state.withLock { state in
+            let gate = state.add(of: self, change)
+            return (gate, state.beginCheck())
+        }
+        if let gate { super.addDependency(gate) }
+        if let check { run(check) }
     }
 
     /// Stops waiting for another operation.
@@ -375,15 +353,16 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         state.withLock { $0.openGate { $0.remove(operation) } }?.open()
     }
 
-    /// Whether all dependencies have finished. Queues ask ``isReady`` instead.
-    final var hasFinishedDependencies: Bool { state.withLock { $0.dependencies.isSatisfied } }
+    /// Whether nothing keeps the operation from running now. Queues ask ``isReady`` instead.
+    final var mayRun: Bool { state.withLock { $0.lifecycle.isPending && $0.dependencies.isSatisfied } }
 
     func takeDependencies() -> [Operation] {
         state.withLock { $0.takeDependencies() }
     }
 
-    /// All dependencies have finished.
+    /// All dependencies have finished, or the hold has ended that is left after them.
     func dependenciesFinished() {
+        checkPreconditions()
         startIfReady()
         enterQueueIfReady()
     }

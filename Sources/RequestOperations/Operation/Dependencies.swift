@@ -1,8 +1,18 @@
 extension Operation {
+    /// Why a finished operation failed. An operation that is not ours fails only by a cancel.
+    var failureOfFinished: (any Error)? {
+        if let ours = self as? any FinishAnnouncing { return ours.failure }
+        return isCancelled ? CancellationError() : nil
+    }
+
     /// Calls a closure once when this operation has finished. If it has finished, calls it at once.
-    func announceFinish(to observer: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - wantsResult: Whether the operation must go on for the observer when nothing awaits it any more.
+    ///   - observer: The closure.
+    func announceFinish(wantsResult: Bool = true, to observer: @escaping @Sendable () -> Void) {
         if let operation = self as? any FinishAnnouncing {
-            operation.subscribeToFinish(observer)
+            operation.subscribeToFinish(wantsResult: wantsResult, observer)
         } else {
             ForeignOperations.watch(self) { $0.observers.append(observer) }
         }
@@ -20,7 +30,7 @@ extension Operation {
 
 extension [Operation] {
     /// Calls a closure once when all of these have finished. If they have, calls it at once.
-    func announceFinish(to observer: @escaping @Sendable () -> Void) {
+    func announceFinish(wantsResult: Bool = true, to observer: @escaping @Sendable () -> Void) {
         let unfinished = Locked(count + 1)
         let countOne: @Sendable () -> Void = {
             let isLast = unfinished.withLock { unfinished in
@@ -29,7 +39,7 @@ extension [Operation] {
             }
             if isLast { observer() }
         }
-        for operation in self { operation.announceFinish(to: countOne) }
+        for operation in self { operation.announceFinish(wantsResult: wantsResult, to: countOne) }
         countOne()
     }
 }

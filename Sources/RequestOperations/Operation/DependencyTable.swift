@@ -14,14 +14,21 @@ struct DependencyTable {
     private var few: [Operation] = []
     /// Which of the few have finished, as one bit for each position.
     private var finishedOfFew: UInt32 = 0
+    /// The hold counts as one of them.
     private var unfinishedCount = 0
+    /// Whether something must be checked when all dependencies have finished.
+    private var isHeld = false
     /// All dependencies, once there have been more than a few.
     private var many: [ObjectIdentifier: Entry] = [:]
     private var lastPosition: UInt64 = 0
 
     private static var mostOfFew: Int { 16 }
 
+    /// Whether all dependencies have finished and nothing holds the operation.
     var isSatisfied: Bool { unfinishedCount == 0 }
+
+    /// Whether all dependencies have finished, and only the hold is left.
+    var isOnlyHeld: Bool { isHeld && unfinishedCount == 1 }
 
     var isEmpty: Bool { few.isEmpty && many.isEmpty }
 
@@ -44,7 +51,21 @@ struct DependencyTable {
         return true
     }
 
-    /// Removes a dependency. Returns whether that satisfied the table.
+    /// Holds the operation until ``release()``.
+    mutating func hold() {
+        guard !isHeld else { return }
+        isHeld = true
+        unfinishedCount += 1
+    }
+
+    /// Ends the hold. Returns whether that satisfied the table.
+    mutating func release() -> Bool {
+        guard isHeld else { return false }
+        isHeld = false
+        return countOneFinished()
+    }
+
+    /// Removes a dependency. Returns whether that satisfied the table, or left only the hold.
     mutating func remove(_ operation: Operation) -> Bool {
         let id = ObjectIdentifier(operation)
         if let place = place(of: id) {
@@ -58,8 +79,8 @@ struct DependencyTable {
         return countOneFinished()
     }
 
-    /// Records that a dependency finished. Returns whether that satisfied the table. A dependency that was removed or
-    /// recorded before changes nothing.
+    /// Records that a dependency finished. Returns whether that satisfied the table, or left only the hold. A dependency
+    /// that was removed or recorded before changes nothing.
     mutating func noteFinished(_ operation: ObjectIdentifier) -> Bool {
         guard waits(for: operation) else { return false }
         if let place = place(of: operation) {
@@ -93,7 +114,7 @@ struct DependencyTable {
 
     private mutating func countOneFinished() -> Bool {
         unfinishedCount -= 1
-        return unfinishedCount == 0
+        return isSatisfied || isOnlyHeld
     }
 
     private mutating func moveToMany() {

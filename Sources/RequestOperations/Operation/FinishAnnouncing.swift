@@ -3,7 +3,8 @@ protocol FinishAnnouncing: Operation {
     /// The error of an operation that has finished with one.
     var failure: (any Error)? { get }
 
-    func subscribeToFinish(_ observer: @escaping @Sendable () -> Void)
+    /// Calls an observer once when the operation has finished, or at once if it has.
+    func subscribeToFinish(wantsResult: Bool, _ observer: @escaping @Sendable () -> Void)
 
     func announceFinish(toDependent dependent: Locked<OperationState>)
 

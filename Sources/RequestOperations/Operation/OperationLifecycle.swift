@@ -2,10 +2,11 @@
 ///
 /// ```
 /// pending ── start ──▶ executing ── finish ──▶ finished
-///    │                     │                      ▲
-///  cancel            cancel, fail                 │
-///    ▼                     ▼                      │
-/// cancelled ─ start ─▶   ending ── finish, abandon┘
+///    │                     │                     ▲  ▲
+/// cancel, refuse     cancel, fail                │  │
+///    ▼                     ▼                     │  │
+/// settled              ending ── finish, abandon ┘  │
+///    └── start ─────────────────────────────────────┘
 /// ```
 ///
 /// The caller performs the returned actions after it has released the lock. The machine knows how an operation ended,
@@ -37,8 +38,9 @@ struct OperationLifecycle: Sendable {
 
     private enum State {
         case pending
-        /// Cancelled before the start. The operation finishes when it is started, as Foundation's queues demand.
-        case cancelled
+        /// Cancelled or refused before the start. The operation finishes with this error when it is started, as
+        /// Foundation's queues demand.
+        case settled(with: any Error)
         /// The Task is `nil` until it has begun, and between two steps.
         case executing(RunningTask?)
         /// The Task was told to stop, or will be when it begins. Whatever it returns, the operation finishes with this
@@ -55,7 +57,9 @@ struct OperationLifecycle: Sendable {
     private var leavers: [Subscriber] = []
     private var subscribers = Subscribers()
     /// Called when the outcome is settled. A cancel before the start settles it, even if the finish never comes.
-    private var awaiters: [Subscriber] = []
+    private var awaiters: [(id: ObjectIdentifier, call: Subscriber)] = []
+    /// Whether a subscriber wants the result.
+    private var isSubscribedForResult = false
 
     var isPending: Bool {
         if case .pending = state { true } else { false }
@@ -64,7 +68,7 @@ struct OperationLifecycle: Sendable {
     /// Whether the operation has not been started yet.
     var awaitsStart: Bool {
         switch state {
-        case .pending, .cancelled: true
+        case .pending, .settled: true
         case .executing, .ending, .finished: false
         }
     }
@@ -72,9 +76,17 @@ struct OperationLifecycle: Sendable {
     var isExecuting: Bool {
         switch state {
         case .executing, .ending: true
-        case .pending, .cancelled, .finished: false
+        case .pending, .settled, .finished: false
         }
     }
+
+    /// The error of an operation that was cancelled or refused before its start, and has not finished.
+    var settledError: (any Error)? {
+        if case .settled(let error) = state { error } else { nil }
+    }
+
+    /// Whether the operation will finish without its work when it is started.
+    var isSettled: Bool { settledError != nil }
 
     /// How the operation ended. `nil` until it has.
     var ending: Ending? {
@@ -84,8 +96,7 @@ struct OperationLifecycle: Sendable {
     /// Whether the operation's result is or will be a `CancellationError`.
     var isCancelled: Bool {
         switch state {
-        case .cancelled: true
-        case .ending(_, let error), .finished(.failed(let error)): error is CancellationError
+        case .settled(let error), .ending(_, let error), .finished(.failed(let error)): error is CancellationError
         case .pending, .executing, .finished(.succeeded): false
         }
     }
@@ -107,7 +118,7 @@ struct OperationLifecycle: Sendable {
         case .pending:
             state = .executing(nil)
             return .run
-        case .cancelled:
+        case .settled:
             return .finish
         case .executing, .ending, .finished:
             return .ignore
@@ -126,7 +137,7 @@ struct OperationLifecycle: Sendable {
         case .finished:
             // The operation was cancelled before its Task began, and has already finished without it.
             return true
-        case .pending, .cancelled:
+        case .pending, .settled:
             return false
         }
     }
@@ -136,7 +147,7 @@ struct OperationLifecycle: Sendable {
         switch state {
         case .executing: state = .executing(nil)
         case .ending(_, let error): state = .ending(nil, with: error)
-        case .pending, .cancelled, .finished: break
+        case .pending, .settled, .finished: break
         }
     }
 
@@ -160,7 +171,7 @@ struct OperationLifecycle: Sendable {
 
     enum CancelAction {
         /// The value says whether a Task waits for the outcome, so that the wait for the start needs a limit.
-        case markCancelled(waitsForStart: Bool)
+        case settle(waitsForStart: Bool)
         /// Tell the Task to stop, if it has begun. Then call ``wasTold()``.
         case stop(RunningTask?)
         case ignore
@@ -170,16 +181,26 @@ struct OperationLifecycle: Sendable {
     mutating func cancel() -> CancelAction {
         switch state {
         case .pending:
-            state = .cancelled
-            return .markCancelled(waitsForStart: !awaiters.isEmpty)
+            return settle(with: CancellationError())
         case .executing(let task):
             return stop(task, with: CancellationError())
         case .ending(let task, let error) where !(error is CancellationError):
             state = .ending(task, with: CancellationError())
-            return .markCancelled(waitsForStart: false)
-        case .cancelled, .ending, .finished:
+            return .settle(waitsForStart: false)
+        case .settled, .ending, .finished:
             return .ignore
         }
+    }
+
+    /// Records that the operation must not begin and fails with an error. Changes nothing if it has begun or is settled.
+    mutating func refuse(with error: any Error) -> CancelAction {
+        guard case .pending = state else { return .ignore }
+        return settle(with: error)
+    }
+
+    private mutating func settle(with error: any Error) -> CancelAction {
+        state = .settled(with: error)
+        return .settle(waitsForStart: !awaiters.isEmpty)
     }
 
     /// Records that the operation must end with an error now. Changes nothing if it is already ending.
@@ -216,18 +237,23 @@ struct OperationLifecycle: Sendable {
         let ending: Ending
         switch state {
         case .pending, .executing: ending = outcome
-        case .cancelled: ending = .failed(CancellationError())
-        case .ending(_, let error): ending = .failed(error)
+        case .settled(let error), .ending(_, let error): ending = .failed(error)
         case .finished: return nil
         }
         state = .finished(ending)
         defer { (subscribers, awaiters) = (Subscribers(), []) }
-        return Finish(ending: ending, wasExecuting: wasExecuting, subscribers: subscribers, awaiters: awaiters)
+        return Finish(
+            ending: ending, wasExecuting: wasExecuting, subscribers: subscribers, awaiters: awaiters.map(\.call))
     }
 
     /// Registers a subscriber. Returns `true` if the operation has finished, so that the caller must call it at once.
-    mutating func subscribe(_ subscriber: @escaping Subscriber) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - wantsResult: Whether the operation must go on for the subscriber when nothing awaits it any more.
+    ///   - subscriber: Called when the operation has finished.
+    mutating func subscribe(wantsResult: Bool = true, _ subscriber: @escaping Subscriber) -> Bool {
         if case .finished = state { return true }
+        if wantsResult { isSubscribedForResult = true }
         subscribers.append(subscriber)
         return false
     }
@@ -241,17 +267,26 @@ struct OperationLifecycle: Sendable {
     }
 
     /// Registers a closure that is called when the outcome is settled.
-    mutating func addAwaiter(_ awaiter: @escaping Subscriber) -> AwaitAction {
+    mutating func addAwaiter(_ id: ObjectIdentifier, _ awaiter: @escaping Subscriber) -> AwaitAction {
         if case .finished = state { return .goOn }
-        awaiters.append(awaiter)
-        if case .cancelled = state { return .waitForStart }
-        return .wait
+        awaiters.append((id, awaiter))
+        return isSettled ? .waitForStart : .wait
     }
+
+    /// Records that a Task that awaited the outcome gives up. Returns `false` if it has the outcome already.
+    mutating func removeAwaiter(_ id: ObjectIdentifier) -> Bool {
+        guard let index = awaiters.firstIndex(where: { $0.id == id }) else { return false }
+        awaiters.remove(at: index)
+        return true
+    }
+
+    /// Whether a Task or a subscriber waits for the result.
+    var isAwaited: Bool { isSubscribedForResult || !awaiters.isEmpty }
 
     /// The awaiters of an operation that was cancelled before its start and has not been started in time.
     mutating func giveUpStart() -> [Subscriber] {
-        guard case .cancelled = state else { return [] }
+        guard case .settled = state else { return [] }
         defer { awaiters = [] }
-        return awaiters
+        return awaiters.map(\.call)
     }
 }

@@ -14,13 +14,17 @@ struct OperationState {
     private var starter: LinkStarter?
     var membership = QueueMembership()
     var readiness = Readiness.unknown
+    /// What is checked before the operation is ready. `nil` if nothing is.
+    var preconditions: Preconditions?
     /// Whether a chain, a group or a batch has started the operation, rather than a queue.
     private(set) var isStartedByChain = false
+    /// Whether a caller is about to add the operation to a queue.
+    private var isClaimed = false
     private(set) var completionBlock: (@Sendable () -> Void)?
 
     var standing: QueueMembership.Standing {
         QueueMembership.Standing(
-            awaitsStart: lifecycle.awaitsStart, isCancelled: lifecycle.isCancelled,
+            awaitsStart: lifecycle.awaitsStart, isSettled: lifecycle.isSettled,
             isSatisfied: dependencies.isSatisfied)
     }
 
@@ -57,17 +61,60 @@ struct OperationState {
 
     /// Takes the starter out if it must start the operation now.
     mutating func takeStarter() -> LinkStarter? {
-        guard lifecycle.isCancelled || dependencies.isSatisfied, !membership.isEntering else { return nil }
+        guard lifecycle.isSettled || dependencies.isSatisfied, !membership.isEntering else { return nil }
         defer { starter = nil }
         return starter
     }
 
     /// Adds a dependency. Returns whether it is new, and the gate that keeps the operation from being ready.
     mutating func addDependency(
-        _ dependency: Operation, of operation: any QueueMember
+        _ dependency: Operation, ifFails rule: FailedDependencyRule = .run, of operation: any QueueMember
     ) -> (isNew: Bool, gate: Operation?) {
-        guard lifecycle.isPending, dependencies.add(dependency) else { return (false, nil) }
-        return (true, isSeenByFoundation ? makeGate(of: operation) : nil)
+        guard lifecycle.isPending else { return (false, nil) }
+        let isNew = dependencies.add(dependency)
+        var gate = rule == .run ? nil : add(of: operation) { $0.rules[ObjectIdentifier(dependency)] = rule }
+        if isNew, isSeenByFoundation { gate = gate ?? makeGate(of: operation) }
+        return (isNew, gate)
+    }
+
+    // MARK: Preconditions
+
+    /// Adds something that is checked before the operation is ready, unless the check has begun.
+    ///
+    /// - Returns: The gate that keeps the operation from being ready.
+    mutating func add(of operation: any QueueMember, _ change: (inout Preconditions) -> Void) -> Operation? {
+        var all = preconditions ?? Preconditions()
+        guard lifecycle.isPending, all.isCollecting else { return nil }
+        change(&all)
+        preconditions = all
+        dependencies.hold()
+        return isSeenByFoundation ? makeGate(of: operation) : nil
+    }
+
+    /// Begins the check of the preconditions if all dependencies have finished and something is about to start the
+    /// operation: a chain, a ``RequestQueue`` in which no barrier is before it, or a queue of Foundation's, which has asked
+    /// whether it is ready.
+    mutating func beginCheck() -> Preconditions.Check? {
+        guard lifecycle.isPending, dependencies.isOnlyHeld else { return nil }
+        let isTaken = wasAskedForReadiness && !membership.isHeld
+        guard starter != nil || membership.isHeldForDependencies || isTaken else { return nil }
+        return preconditions?.begin(after: dependencies.operations)
+    }
+
+    /// Ends the preconditions of an operation that was settled before its start.
+    mutating func endPreconditions(after action: OperationLifecycle.CancelAction) -> Preconditions.Remains? {
+        guard case .settle = action, lifecycle.isSettled else { return nil }
+        return preconditions?.end()
+    }
+
+    /// Reserves the operation for a caller that is about to add it to a queue. Returns `false` if something starts it
+    /// already, as far as is known.
+    mutating func claim() -> Bool {
+        guard lifecycle.awaitsStart, membership.isNone, starter == nil, !wasAskedForReadiness, !isClaimed else {
+            return false
+        }
+        isClaimed = true
+        return true
     }
 
     /// Whether Foundation must know of the gate when it asks whether the operation is ready.
@@ -129,7 +176,7 @@ struct OperationState {
         return dependents
     }
 
-    /// What to do when the table has become satisfied.
+    /// What to do when the table has become satisfied, or when only the hold is left.
     struct Opening {
         fileprivate let gate: Operation?
         fileprivate let operation: any QueueMember
@@ -141,12 +188,15 @@ struct OperationState {
         }
     }
 
-    /// Changes the table. Returns what to do if the change satisfied it.
+    /// Changes the table. Returns what to do if the change satisfied it or left only the hold.
     mutating func openGate(by change: (inout DependencyTable) -> Bool) -> Opening? {
         guard change(&dependencies) else { return nil }
         // There may be no operation here. Either it is being freed, and Foundation must not hear of its gate. Or no
         // queue has taken it in, and the one that does finds the table satisfied.
         guard let operation = membership.member ?? outsider?.operation else { return nil }
+        // The gate stays closed until the preconditions have been checked. A queue of Foundation's could miss that a second
+        // gate opens.
+        guard dependencies.isSatisfied else { return Opening(gate: nil, operation: operation) }
         defer { gate = nil }
         return Opening(gate: gate, operation: operation)
     }
@@ -168,6 +218,8 @@ struct OperationState {
         let completionBlock: (@Sendable () -> Void)?
         /// Whether Foundation is told now.
         let isAnnounced: Bool
+        /// What is left of the preconditions: the keys, which are given back.
+        let remains: Preconditions.Remains?
         fileprivate let gate: Operation?
 
         /// Opens the gate if Foundation is not told of the finish. Its queue may think that the operation waits for the
@@ -192,7 +244,8 @@ struct OperationState {
         let (isAnnounced, gate) = (!awaitsQueue, gate)
         return Finish(
             published: published, dependents: takeDependents(), dependencies: takeDependencies(),
-            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: isAnnounced, gate: gate)
+            departure: membership.leave(), completionBlock: completionBlock, isAnnounced: isAnnounced,
+            remains: preconditions?.end(), gate: gate)
     }
 
     /// Takes what is left when the operation is freed. Returns `nil` if it had finished.

@@ -37,7 +37,7 @@ final class QueueBarrier: Operation, @unchecked Sendable {
     /// We do not use Foundation's dependencies. While they are added one by one, an operation that finishes could let
     /// the barrier start before the next one is added.
     func wait(for operations: [Operation]) {
-        operations.announceFinish { [self] in whenDue(self) }
+        operations.announceFinish(wantsResult: false) { [self] in whenDue(self) }
     }
 
     override var isAsynchronous: Bool { true }

@@ -43,7 +43,7 @@ final class QueueBlock: Operation, @unchecked Sendable {
 extension QueueBlock: FinishAnnouncing {
     var failure: (any Error)? { isCancelled ? CancellationError() : nil }
 
-    func subscribeToFinish(_ observer: @escaping @Sendable () -> Void) {
+    func subscribeToFinish(wantsResult: Bool, _ observer: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.subscribers.append(observer) }
             return state.isOver
@@ -53,7 +53,7 @@ extension QueueBlock: FinishAnnouncing {
 
     func announceFinish(toDependent dependent: Locked<OperationState>) {
         let id = ObjectIdentifier(self)
-        subscribeToFinish { dependent.noteFinished(id) }
+        subscribeToFinish(wantsResult: true) { dependent.noteFinished(id) }
     }
 
     /// Returns none: a caller never sees this operation, so it cannot add dependencies.

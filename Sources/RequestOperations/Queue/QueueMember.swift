@@ -31,11 +31,14 @@ extension AsynchronousOperation: QueueMember {
     }
 
     func settle(behindBarrier: Bool) -> QueueMembership.Settlement {
-        change { $0.settle(behindBarrier: behindBarrier, $1) }
+        let settlement = change { $0.settle(behindBarrier: behindBarrier, $1) }
+        if settlement == .isHeld { checkPreconditions() }
+        return settlement
     }
 
     func passBarrier() {
         change { $0.passBarrier($1) }?.admit(self)
+        checkPreconditions()
     }
 
     /// Enters the queue if the operation may do so by now.

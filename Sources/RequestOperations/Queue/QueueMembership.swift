@@ -14,7 +14,8 @@ struct QueueMembership {
     struct Standing {
         /// Whether the operation has not been started yet.
         let awaitsStart: Bool
-        let isCancelled: Bool
+        /// Whether it was cancelled or refused before.
+        let isSettled: Bool
         /// Whether its dependencies have finished.
         let isSatisfied: Bool
     }
@@ -53,6 +54,16 @@ struct QueueMembership {
         case .joining, .held, .inLine: true
         case .none, .entering, .entered, .over: false
         }
+    }
+
+    /// Whether a queue has the operation, and no barrier is before it.
+    var isHeldForDependencies: Bool {
+        if case .held(behindBarrier: false) = state { true } else { false }
+    }
+
+    /// Whether no queue of ours has had the operation.
+    var isNone: Bool {
+        if case .none = state { true } else { false }
     }
 
     /// Whether only Foundation's queue may start the operation now. A queue cannot take in an operation that already
@@ -98,8 +109,8 @@ struct QueueMembership {
     mutating func update(_ standing: Standing) -> RequestQueue? {
         guard standing.awaitsStart else { return nil }
         switch state {
-        case .held(let behindBarrier) where standing.isCancelled || standing.isSatisfied && !behindBarrier: break
-        case .inLine where standing.isCancelled: break
+        case .held(let behindBarrier) where standing.isSettled || standing.isSatisfied && !behindBarrier: break
+        case .inLine where standing.isSettled: break
         case .none, .joining, .held, .inLine, .entering, .entered, .over: return nil
         }
         state = .entering
@@ -108,7 +119,7 @@ struct QueueMembership {
 
     /// The operation was about to enter but must wait for a place first. Returns whether it waits.
     mutating func standInLine(_ standing: Standing) -> Bool {
-        guard case .entering = state, !standing.isCancelled else { return false }
+        guard case .entering = state, !standing.isSettled else { return false }
         state = .inLine
         return true
     }

@@ -250,9 +250,13 @@ public final class RequestLimiter: Sendable {
         return entry
     }
 
-    /// Leaves the line. Returns whether there was a waiter at the position.
-    func leave(_ place: Place) -> Bool {
-        state.withLock { $0.leave(place) }
+    /// Leaves the line. Returns whether there was such a waiter at the position.
+    ///
+    /// - Parameters:
+    ///   - place: The position.
+    ///   - isLeaving: Whether it is the waiter there that leaves. By default any.
+    func leave(_ place: Place, if isLeaving: (any SlotWaiter) -> Bool = { _ in true }) -> Bool {
+        state.withLock { $0.leave(place, if: isLeaving) }
     }
 
     func giveBack(_ origin: Origin?) {

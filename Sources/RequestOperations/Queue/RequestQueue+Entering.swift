@@ -68,7 +68,7 @@ extension RequestQueue {
             let (isNews, inLine) = held.remove(operation)
             return (isNews, inLine, held.admitProducers())
         }
-        if let inLine { _ = limiter.leave(inLine) }
+        if let inLine { leaveLine(at: inLine) }
         if isNews { heldGroup.leave() }
         for producer in producers { producer.resume(with: .success(())) }
     }
@@ -124,9 +124,15 @@ extension RequestQueue {
         case .admitted: waiter.wasAdmitted()
         case .waits:
             // The operation may have been cancelled before it was in the line.
-            if !held.withLock({ $0.stands(operation, at: place) }) { _ = limiter.leave(place) }
+            if !held.withLock({ $0.stands(operation, at: place) }) { leaveLine(at: place) }
         case .rejected: preconditionFailure("The line of a queue rejects nobody.")
         }
+    }
+
+    /// Takes an operation out of the line. If it was admitted, it may run by now, and its next attempt may wait at the
+    /// same position.
+    private func leaveLine(at place: RequestLimiter.Place) {
+        _ = limiter.leave(place) { $0 is LineWaiter }
     }
 
     /// Gives a place to an operation in the line.

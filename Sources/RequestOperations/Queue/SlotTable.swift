@@ -233,8 +233,9 @@ struct SlotTable {
         return isFirst && pacing.nextTime(for: origin, at: now) <= now
     }
 
-    mutating func leave(_ place: Place) -> Bool {
-        guard let waiter = waiters.removeValue(forKey: place) else { return false }
+    mutating func leave(_ place: Place, if isLeaving: (any SlotWaiter) -> Bool = { _ in true }) -> Bool {
+        guard let waiter = waiters[place], isLeaving(waiter.waiter) else { return false }
+        waiters[place] = nil
         hosts[waiter.origin]?.lines[waiter.standing].waiting -= 1
         nominate(waiter.origin)
         return true

@@ -125,7 +125,7 @@ extension RequestError.Stage {
     /// Whether the request may have been sent if an attempt failed in this stage.
     var isAfterSending: Bool {
         switch self {
-        case .process, .makeTask, .slot: false
+        case .start, .process, .makeTask, .slot: false
         // Within an attempt, this is the wait for a host or for a network.
         case .wait: false
         case .transfer, .validate, .decode, .retryDecision: true

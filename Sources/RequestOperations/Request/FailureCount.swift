@@ -6,6 +6,8 @@ struct FailureCount: Sendable {
     private(set) var refusals = 0
     /// How many attempts were answered 429 with a `Retry-After`.
     private(set) var tooManyRequests = 0
+    /// How many attempts a decision took out of the count.
+    private(set) var forgiven = 0
     /// The last attempt whose failure was decided upon. `nil` before the first failure.
     private(set) var lastFailed: Int?
     /// Whether the last failure was the loss of a reused connection. The next attempt then makes its own connection.
@@ -30,6 +32,12 @@ struct FailureCount: Sendable {
 
     mutating func restartBackoff() {
         backoffStep = 0
+    }
+
+    /// Takes all attempts so far out of the count for the maximum of retries.
+    mutating func restartCount(after failure: AttemptFailure) {
+        forgiven += failure.attempt - failure.uncounted
+        tooManyRequests = 0
     }
 
     /// Takes the last failure out of the backoff, so that the same delay follows once more.

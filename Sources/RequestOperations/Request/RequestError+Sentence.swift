@@ -40,6 +40,8 @@ extension RequestError: LocalizedError {
         case .fileFailed: "The answer of the \(server) could not be saved."
         case .tooManyRedirects, .redirectLoop: "The \(server) passed the request on too often."
         case .insecureRedirect: "The \(server) passed the request on to an address that is not secure."
+        case .dependencyFailed, .skipped: "Something that had to come first did not succeed."
+        case .conditionFailed: "A condition for this does not hold."
         case .slotRejected: "Too many requests are waiting already."
         case .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen:
             "The \(server) is not available at the moment."

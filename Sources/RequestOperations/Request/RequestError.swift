@@ -58,6 +58,8 @@ public struct RequestError: Error, Sendable {
 
     /// The stages of a request, in order.
     public enum Stage: String, Sendable, CaseIterable {
+        /// The operation has not begun: it waits for its dependencies, or its conditions are evaluated.
+        case start
         /// Adapters make the request that this attempt sends.
         case process
         /// The transport task is made.

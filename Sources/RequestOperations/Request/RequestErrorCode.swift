@@ -101,6 +101,15 @@ extension RequestError.Code {
     /// `URLError`. That error is in ``RequestError/underlying``. A `DecodingError` from
     /// ``URLRequestOperation/decode(_:)``, and any error of the decoder, is ``undecodable`` instead.
     public static let stageFailed = Self("stageFailed")
+    /// The operation did not run, because an operation that it depends on failed or was cancelled. The error of that one
+    /// is in ``RequestError/underlying``.
+    public static let dependencyFailed = Self("dependencyFailed")
+    /// The operation was left out, because an operation that it depends on failed or was cancelled. The error of that
+    /// one is in ``RequestError/underlying``.
+    public static let skipped = Self("skipped")
+    /// The operation did not run, because one of its conditions does not hold. The reason names it. What the condition
+    /// threw is in ``RequestError/underlying``.
+    public static let conditionFailed = Self("conditionFailed")
     /// The limiter's line was full.
     public static let slotRejected = Self("slotRejected")
     /// The server asked this request, or another one to the same host, to wait longer than the policy or the deadline

@@ -1,5 +1,5 @@
-/// Reports the events of one request to its listeners. They come in order and one at a time, from whichever threads they
-/// are sent. None comes after the end.
+/// Reports the events of one request to its listeners. They come in order and one at a time, whatever threads they are sent
+/// from. None comes after the end.
 final class RequestEventLine: Sendable {
     typealias Listener = @Sendable (RequestEvent) -> Void
 

@@ -13,10 +13,11 @@ extension RequestRunner {
         case .fail(let error):
             let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
             throw ending(error, in: failure.stage, notRetried: reason, isOfAttempt: false)
-        case .retry(let delay, let observers, let restartsBackoff, let request):
+        case .retry(let delay, let observers, let restartsBackoff, let restartsCount, let request):
             requestState.withLock { state in
                 if let request { state.original.replace(with: request) }
                 if restartsBackoff { state.failures.restartBackoff() }
+                if restartsCount { state.failures.restartCount(after: failure) }
             }
             let plan = try plan(delay, after: failure)
             let wait = RetryWait(

@@ -59,7 +59,7 @@ extension RequestState {
                 || transfer?.requestMayHaveBeenProcessed ?? stage.isAfterSending,
             bodyIsReplayable: attempt.bodyIsReplayable, backoffStep: counted.backoffStep,
             elapsed: sinceSending ?? .zero, timeLeft: context.deadline.map { $0 - elapsed }, date: context.date,
-            uncounted: counted.refusals + number - (log.count - log.hedgeCount),
+            uncounted: counted.refusals + counted.forgiven + number - (log.count - log.hedgeCount),
             tooManyRequests: counted.tooManyRequests, redirect: log[number].redirects.last,
             wasRefused: attempt.wasRefused,
             // A second loss in a row says more than that a connection was old.

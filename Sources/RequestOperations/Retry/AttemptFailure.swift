@@ -40,7 +40,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     public var date: Date { values.value.date }
 
     /// How many attempts so far, this one included, do not count for the maximum of retries. A circuit breaker refused
-    /// them, or they ran beside another attempt that counts for all.
+    /// them, they ran beside another attempt that counts for all, or a decision restarted the count after them.
     var uncounted: Int { values.value.uncounted }
 
     /// How many attempts, up to this one, were answered 429 with a `Retry-After`.

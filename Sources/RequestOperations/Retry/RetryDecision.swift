@@ -9,10 +9,12 @@ public enum RetryDecision: Sendable {
     ///   - after: The delay. A negative delay counts as zero.
     ///   - or: Observers that may end the wait early. None by default.
     ///   - restartingBackoff: Whether the next failure counts as the first one for the backoff. `false` by default.
+    ///   - restartingCount: Whether the attempts so far do not count for ``RetryPolicy/maximumRetries``. `false` by default.
     ///   - with: The request to process and send from now on instead of the original. `nil`, the default, keeps the
     ///     original. The adapter ``RequestAdapter/idempotencyKey(methods:)`` gives the new request a new key.
     case retry(
-        after: Duration, or: [any EarlyRetryObserver] = [], restartingBackoff: Bool = false, with: URLRequest? = nil)
+        after: Duration, or: [any EarlyRetryObserver] = [], restartingBackoff: Bool = false,
+        restartingCount: Bool = false, with: URLRequest? = nil)
 
     /// The operation fails with this error instead of the attempt's error. A `CancellationError` ends it as cancelled.
     case fail(any Error)
@@ -24,10 +26,11 @@ extension RetryDecision: CustomStringConvertible, CustomReflectable {
         switch self {
         case .stop: return "stop"
         case .fail(let error): return "fail: \(error.redacted)"
-        case .retry(let delay, let observers, let restartsBackoff, let request):
+        case .retry(let delay, let observers, let restartsBackoff, let restartsCount, let request):
             var text = "retry after \(delay)"
             if !observers.isEmpty { text += " or sooner" }
             if restartsBackoff { text += ", restarting the backoff" }
+            if restartsCount { text += ", restarting the count" }
             if let request { text += ", with \(Redaction.line(of: request))" }
             return text
         }

@@ -45,7 +45,7 @@ import Testing
     @Test func `The first failure ends the others`() async throws {
         let never = (0..<49).map { _ in
             ClosureOperation { () -> Int in
-                try await Task.sleep(for: .seconds(600))
+                await blockedUntilCancelled()
                 return 0
             }
         }
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `A quorum is enough`() async throws {
         let stuck = ClosureOperation { () -> Int in
-            try await Task.sleep(for: .seconds(600))
+            await blockedUntilCancelled()
             return 0
         }
         let batch = RequestBatch([stuck] + members(4, failing: [1]), policy: .quorum(3))
@@ -121,7 +121,7 @@ import Testing
         let members = (0..<4).map { _ in
             ClosureOperation {
                 begun.append(())
-                try await Task.sleep(for: .seconds(600))
+                await blockedUntilCancelled()
             }
         }
         let batch = RequestBatch(members, maximumConcurrency: 2)

@@ -14,7 +14,7 @@ import Testing
     }
 
     private func stuck() -> ClosureOperation<Void> {
-        ClosureOperation { try await Task.sleep(for: .seconds(600)) }
+        ClosureOperation { await blockedUntilCancelled() }
     }
 
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])
@@ -49,6 +49,15 @@ import Testing
         let group = (others + [member(0, fails: true)]).concurrentGroup()
         #expect(await failure(of: group) is Problem)
         #expect(others.allSatisfy { $0.isCancelled })
+    }
+
+    @Test func `members that did not begin finish as cancelled`() async {
+        let (ours, foreign, dependent) = (member(1), BlockOperation {}, member(2))
+        dependent.addDependency(ours)
+        dependent.addDependency(foreign)
+        _ = await failure(of: [member(0, fails: true), ours, foreign].serialGroup())
+        #expect(await failure(of: dependent) == nil)
+        #expect(ran.elements == [0, 2] && ours.isCancelled && foreign.isCancelled)
     }
 
     @Test(arguments: [RequestGroup.Order.serial, .concurrent])

@@ -96,7 +96,7 @@ import Testing
         let policy = RetryPolicy(backoff: .constant(.seconds(1)))
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
         guard
-            case .retry(let delay, _, _, _) = policy.planned(
+            case .retry(let delay, _, _, _, _) = policy.planned(
                 after: failure, in: clock.hosts, using: RandomSource(seed: 1))
         else {
             Issue.record("no retry")
@@ -110,7 +110,7 @@ import Testing
         table.note(.seconds(10), for: url)
         let policy = RetryPolicy(backoff: .constant(.seconds(60)))
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: other))
-        guard case .retry(let delay, _, _, _) = policy.planned(after: failure, in: clock.hosts) else {
+        guard case .retry(let delay, _, _, _, _) = policy.planned(after: failure, in: clock.hosts) else {
             Issue.record("no retry")
             return
         }
@@ -145,7 +145,7 @@ import Testing
         policy.budget = nil
         policy.maximumRetryAfter = .seconds(5)
         policy.elapsedLimit = .seconds(5)
-        guard case .retry(let delay, _, _, _) = policy.planned(after: neverSent(), in: clock.hosts) else {
+        guard case .retry(let delay, _, _, _, _) = policy.planned(after: neverSent(), in: clock.hosts) else {
             Issue.record("no retry")
             return
         }
@@ -194,7 +194,7 @@ import Testing
         policy.budget = nil
         policy.earlyRetryObservers = [ReachabilityObserver(path: path, spread: .zero)]
         let failure = AttemptFailure(RequestError(.timedOut, stage: .transfer), request: URLRequest(url: url))
-        guard case .retry(let delay, let observers, _, _) = policy.planned(after: failure, in: clock.hosts) else {
+        guard case .retry(let delay, let observers, _, _, _) = policy.planned(after: failure, in: clock.hosts) else {
             Issue.record("no retry")
             return
         }

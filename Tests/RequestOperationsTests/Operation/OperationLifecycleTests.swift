@@ -12,6 +12,7 @@ import Testing
     }
 
     private static let task = RunningTask {}
+    private static let awaiter = ObjectIdentifier(OperationLifecycleTests.self)
 
     private static func lifecycle(_ state: State) -> OperationLifecycle {
         var lifecycle = OperationLifecycle()
@@ -87,7 +88,7 @@ import Testing
 
     private static func name(_ action: OperationLifecycle.CancelAction) -> String {
         switch action {
-        case .markCancelled: "mark"
+        case .settle: "mark"
         case .stop(let task): task == nil ? "stop later" : "stop"
         case .ignore: "ignore"
         }
@@ -240,23 +241,23 @@ import Testing
 
     @Test func `Nobody waits for the start of a cancelled operation that nobody awaits`() {
         var lifecycle = OperationLifecycle()
-        guard case .markCancelled(waitsForStart: false) = lifecycle.cancel() else {
+        guard case .settle(waitsForStart: false) = lifecycle.cancel() else {
             Issue.record("not cancelled, or with somebody who waits")
             return
         }
-        #expect(lifecycle.addAwaiter {} == .waitForStart)
+        #expect(lifecycle.addAwaiter(Self.awaiter) {} == .waitForStart)
     }
 
     @Test func `Who awaits a cancelled start can give it up once and subscribers wait on`() {
         var lifecycle = OperationLifecycle()
         let calls = Collector<Void>()
         #expect(lifecycle.subscribe { calls.append(()) } == false)
-        #expect(lifecycle.addAwaiter {} == .wait)
-        guard case .markCancelled(waitsForStart: true) = lifecycle.cancel() else {
+        #expect(lifecycle.addAwaiter(Self.awaiter) {} == .wait)
+        guard case .settle(waitsForStart: true) = lifecycle.cancel() else {
             Issue.record("not cancelled")
             return
         }
-        #expect(lifecycle.addAwaiter {} == .waitForStart)
+        #expect(lifecycle.addAwaiter(Self.awaiter) {} == .waitForStart)
         #expect(lifecycle.giveUpStart().count == 2)
         #expect(lifecycle.giveUpStart().isEmpty)
         let finish = lifecycle.finish(.succeeded)
@@ -267,14 +268,14 @@ import Testing
     @Test(arguments: [State.cancelled, .starting, .executing, .cancelling, .failing])
     private func `Who awaits is told with the finish`(state: State) {
         var lifecycle = Self.lifecycle(state)
-        #expect(lifecycle.addAwaiter {} != .goOn)
+        #expect(lifecycle.addAwaiter(Self.awaiter) {} != .goOn)
         #expect(lifecycle.finish(.succeeded)?.awaiters.count == 1)
     }
 
     @Test(arguments: [State.starting, .executing, .cancelling, .failing])
     private func `Nobody gives up what was started`(state: State) {
         var lifecycle = Self.lifecycle(state)
-        #expect(lifecycle.addAwaiter {} == .wait)
+        #expect(lifecycle.addAwaiter(Self.awaiter) {} == .wait)
         _ = lifecycle.cancel()
         #expect(lifecycle.giveUpStart().isEmpty)
     }
@@ -282,7 +283,7 @@ import Testing
     @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
     private func `Who awaits what has finished goes on`(state: State) {
         var lifecycle = Self.lifecycle(state)
-        #expect(lifecycle.addAwaiter {} == .goOn)
+        #expect(lifecycle.addAwaiter(Self.awaiter) {} == .goOn)
     }
 
     @Test(arguments: [(State.cancelled, false), (.starting, true), (.executing, true), (.failing, true)])

@@ -5,10 +5,10 @@ import Testing
 @Suite struct QueueMembershipTests {
     private typealias Standing = QueueMembership.Standing
 
-    private static let waits = Standing(awaitsStart: true, isCancelled: false, isSatisfied: false)
-    private static let ready = Standing(awaitsStart: true, isCancelled: false, isSatisfied: true)
-    private static let cancelled = Standing(awaitsStart: true, isCancelled: true, isSatisfied: false)
-    private static let started = Standing(awaitsStart: false, isCancelled: false, isSatisfied: true)
+    private static let waits = Standing(awaitsStart: true, isSettled: false, isSatisfied: false)
+    private static let ready = Standing(awaitsStart: true, isSettled: false, isSatisfied: true)
+    private static let cancelled = Standing(awaitsStart: true, isSettled: true, isSatisfied: false)
+    private static let started = Standing(awaitsStart: false, isSettled: false, isSatisfied: true)
 
     private let queue = RequestQueue()
 

@@ -49,6 +49,14 @@ import Testing
         }
     }
 
+    @Test func `only the waiter that is meant leaves a position`() {
+        var line = Line(total: 1)
+        line.enter("a")
+        let place = line.enter("b").place
+        #expect(line.table.leave(place) { !($0 is Answer<Void>) } == false)
+        #expect(line.release(0) == "b")
+    }
+
     // MARK: Order
 
     @Test func `Equals are served in the order of their coming`() {

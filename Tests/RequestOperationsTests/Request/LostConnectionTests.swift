@@ -109,7 +109,8 @@ import Testing
         var policy = RetryPolicy(backoff: .constant(.seconds(7)))
         policy.budget = nil
         policy.sharesRetryAfter = false
-        guard case .retry(let decided, _, _, _) = policy.decision(after: failure, using: RandomSource(seed: 1)) else {
+        guard case .retry(let decided, _, _, _, _) = policy.decision(after: failure, using: RandomSource(seed: 1))
+        else {
             Issue.record("It is not retried.")
             return
         }

@@ -10,7 +10,8 @@ import Testing
         .untrustedCertificate, .clientCertificateRejected, .pinningFailed, .proxyFailed, .unacceptableStatus,
         .unacceptableContentType, .bodyTooLarge, .truncatedBody, .undecodableContent, .malformedResponse, .emptyBody,
         .undecodable, .fileFailed, .tooManyRedirects, .redirectLoop, .insecureRedirect, .stageFailed, .slotRejected,
-        .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen, .unknown,
+        .dependencyFailed, .skipped, .conditionFailed, .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen,
+        .unknown,
     ]
 
     @Test func `Every code has a name of its own`() {

@@ -161,7 +161,7 @@ import Testing
     func `What failed after the sending may have been processed`(stage: RequestError.Stage) {
         var state = inAttempt()
         _ = state.enter(stage, in: 1)
-        let before: [RequestError.Stage] = [.process, .makeTask, .wait, .slot]
+        let before: [RequestError.Stage] = [.start, .process, .makeTask, .wait, .slot]
         #expect(fail(&state).requestMayHaveBeenProcessed == !before.contains(stage))
     }
 

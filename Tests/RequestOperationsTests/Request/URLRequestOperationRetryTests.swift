@@ -60,6 +60,21 @@ import Testing
         #expect(steps.elements == [1, 2, 1])
     }
 
+    @Test func `a decision can restart the count of attempts`() async throws {
+        var configuration = RequestConfiguration.scripted((0..<9).map { _ in .status(500) })
+        configuration.retryPolicy = RetryPolicy(maximumRetries: 2, backoff: .constant(.zero))
+        configuration.retryPolicy.budget = nil
+        let operation = Staged(configuration)
+        operation.decisions = { [policy = configuration.retryPolicy] failure in
+            let decision = policy.decision(after: failure, using: RandomSource(seed: 1))
+            guard failure.attempt == 3, case .stop = decision else { return decision }
+            return .retry(after: .zero, restartingCount: true)
+        }
+        let error = await failure(of: operation) as? RequestError
+        // Three attempts, and three more.
+        #expect(error?.attempts.count == 6 && error?.notRetried?.contains("3 of 3 attempts") == true)
+    }
+
     @Test func `The decision sees what failed`() async throws {
         let failures = Collector<AttemptFailure>()
         let operation = Staged(.scripted([.status(429, fields: [("Retry-After", "7")]), .body(Data("x".utf8))]))

@@ -82,7 +82,7 @@ import Testing
             try? breaker.admit(url).settle(.failed)
             for elapsed in [Duration.zero, .seconds(1_000_000)] {
                 let decision = policy.planned(after: failure(elapsed: elapsed), in: clock.hosts)
-                if case .retry(let delay, _, _, _) = decision { #expect(delay >= .zero) }
+                if case .retry(let delay, _, _, _, _) = decision { #expect(delay >= .zero) }
             }
         }
     }

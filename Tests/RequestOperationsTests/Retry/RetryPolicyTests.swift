@@ -43,7 +43,7 @@ import Testing
     private static func outcome(_ policy: RetryPolicy, _ failure: AttemptFailure) -> Outcome {
         switch policy.decision(after: failure, using: RandomSource(seed: 1)) {
         case .stop: .stop
-        case .retry(let delay, _, false, nil): .retry(delay)
+        case .retry(let delay, _, false, false, nil): .retry(delay)
         case .fail(let error as RequestError): .fail(error.code)
         case .retry, .fail: .other
         }
@@ -317,7 +317,7 @@ import Testing
         }
         var policy = RetryPolicy()
         policy.earlyRetryObservers = [Never(), Never()]
-        guard case .retry(_, let observers, _, _) = policy.decision(after: Self.failure(), using: .system) else {
+        guard case .retry(_, let observers, _, _, _) = policy.decision(after: Self.failure(), using: .system) else {
             Issue.record("no retry")
             return
         }
@@ -327,7 +327,7 @@ import Testing
     @Test func `The same seed gives the same decision`() {
         let policy = RetryPolicy()
         func delay(_ random: RandomSource) -> Duration? {
-            if case .retry(let delay, _, _, _) = policy.decision(after: Self.failure(attempt: 3), using: random) {
+            if case .retry(let delay, _, _, _, _) = policy.decision(after: Self.failure(attempt: 3), using: random) {
                 delay
             } else {
                 nil

@@ -45,7 +45,7 @@ extension BudgetTests {
     func outcome(_ policy: RetryPolicy, _ failure: AttemptFailure) -> BudgetedOutcome {
         switch policy.planned(after: failure, in: clock.hosts, using: RandomSource(seed: 1)) {
         case .stop: .stop
-        case .retry(let delay, let observers, false, nil): .retry(delay, observers: observers.count)
+        case .retry(let delay, let observers, false, false, nil): .retry(delay, observers: observers.count)
         case .fail(let error as RequestError): .fail(error.code)
         case .retry, .fail: .other
         }

@@ -134,7 +134,7 @@ extension RetryPolicy {
         after failure: AttemptFailure, in hosts: HostRegistry, using random: RandomSource = .system
     ) -> RetryDecision {
         let decision = decision(after: failure, using: random)
-        guard case .retry(let delay, let observers, _, _) = decision else { return decision }
+        guard case .retry(let delay, let observers, _, _, _) = decision else { return decision }
         var configuration = RequestConfiguration()
         configuration.retryPolicy = self
         configuration.hosts = hosts

@@ -37,6 +37,16 @@ func failure<Value>(of operation: AsynchronousOperation<Value>) async -> (any Er
     }
 }
 
+/// Awaits an operation that something has started, and gives its error if that is one of ours.
+func requestError<Value>(of operation: AsynchronousOperation<Value>) async -> RequestError? {
+    do {
+        _ = try await operation.value
+        return nil
+    } catch {
+        return error as? RequestError
+    }
+}
+
 /// Waits until an operation that was started has ended, and all that ends with it: `isFinished` is `true` before that.
 func end<Value>(of operation: AsynchronousOperation<Value>) async {
     await withCheckedContinuation { continuation in

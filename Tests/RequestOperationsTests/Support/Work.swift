@@ -71,3 +71,13 @@ func blockUntilCancelled() async {
         isCancelled.signal()
     }
 }
+
+/// Returns when the Task is cancelled.
+func blockedUntilCancelled() async {
+    let door = Door()
+    await withTaskCancellationHandler {
+        await door.pass()
+    } onCancel: {
+        door.open()
+    }
+}

@@ -79,7 +79,7 @@ import Testing
             RequestError(.unacceptableStatus, stage: .validate), request: URLRequest(url: busy.url), head: busy,
             elapsed: elapsed, timeLeft: timeLeft)
         let decision = RunSettings().configuration.retryPolicy.decision(after: failure, using: .system)
-        guard case .retry(let delay, _, _, _) = decision else { return nil }
+        guard case .retry(let delay, _, _, _, _) = decision else { return nil }
         return delay
     }
 }

@@ -124,7 +124,7 @@ private final class WaitingOperation: URLRequestOperation<Data>, @unchecked Send
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         let decision = await super.retryDecision(after: failure)
-        if case .retry(let delay, _, _, _) = decision { due.withLock { $0 = .now + delay } }
+        if case .retry(let delay, _, _, _, _) = decision { due.withLock { $0 = .now + delay } }
         return decision
     }
 

@@ -58,7 +58,9 @@ enum StormPolicy {
             let failure = AttemptFailure(
                 Self.error, attempt: attempt, request: Self.request, stage: .validate, head: Self.head,
                 elapsed: .nanoseconds(elapsed), date: Self.date)
-            guard case .retry(let delay, _, _, _) = policy.decision(after: failure, using: random) else { return nil }
+            guard case .retry(let delay, _, _, _, _) = policy.decision(after: failure, using: random) else {
+                return nil
+            }
             return delay / .seconds(1)
         }
     }

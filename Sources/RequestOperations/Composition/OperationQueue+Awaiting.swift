@@ -1,0 +1,85 @@
+extension OperationQueue {
+    /// The value of an operation. Adds the operation to this queue, unless something has it already.
+    ///
+    /// ```swift
+    /// let user = try await queue.value(of: URLRequestOperation(url, decoder: .json(User.self)))
+    /// ```
+    ///
+    /// An operation that another queue, a chain, a group or a batch has is only awaited, and so is one that runs or has
+    /// finished. So is one whose `isReady` has been read, because that is the only sign that one of Foundation's queues
+    /// gives. To cancel the Task does what it does for ``AsynchronousOperation/value``.
+    ///
+    /// - Parameter operation: The operation.
+    /// - Returns: Its value.
+    /// - Throws: Its error.
+    public func value<Value: Sendable>(of operation: AsynchronousOperation<Value>) async throws -> Value {
+        if operation.state.withLock({ $0.claim() }) { addOperation(operation) }
+        return try await operation.value
+    }
+
+    /// Returns when all operations that are in the queue now have finished.
+    ///
+    /// It does not wait for operations that are added meanwhile, and does not keep any from being cancelled. It returns
+    /// early if its Task is cancelled.
+    public func finished() async {
+        let all = (self as? RequestQueue)?.allOperations ?? operations
+        let finish = Answer<Void>()
+        all.announceFinish(wantsResult: false) { finish.resume(with: .success(())) }
+        await withTaskCancellationHandler {
+            // The result is never an error.
+            _ = try? await finish.value
+        } onCancel: {
+            finish.resume(with: .success(()))
+        }
+    }
+
+    /// Runs operations in this queue, a few at a time, and gives their results.
+    ///
+    /// ```swift
+    /// let requests = urls.lazy.map { URLRequestOperation($0, decoder: .json(User.self)) }
+    /// for try await result in queue.results(of: requests, atMost: 8) {
+    ///     print(result)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - operations: The operations, which are in no queue. The next one is taken when it can begin.
+    ///   - maximum: How many have begun at most and are not consumed yet. 8 by default. Less than 1 counts as 1.
+    ///   - order: In which order the results come. ``ResultOrder/ofOperations`` by default.
+    public func results<Operations: Sequence, Value: Sendable>(
+        of operations: Operations, atMost maximum: Int = 8, order: ResultOrder = .ofOperations
+    ) -> OperationResults<Value> where Operations.Element: AsynchronousOperation<Value> {
+        OperationResults(on: self, atMost: maximum, in: order) { _ in
+            var iterator = operations.makeIterator()
+            return .pulled { iterator.next() }
+        }
+    }
+
+    /// Runs the operations of an asynchronous sequence in this queue, a few at a time, and gives their results.
+    ///
+    /// The sequence is read in a Task of its own, one operation for each free place. An error of it ends the results,
+    /// after those of the operations that it gave before.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations, which are in no queue.
+    ///   - maximum: How many have begun at most and are not consumed yet. 8 by default. Less than 1 counts as 1.
+    ///   - order: In which order the results come. ``ResultOrder/ofOperations`` by default.
+    public func results<Operations: AsyncSequence & Sendable, Value: Sendable>(
+        of operations: Operations, atMost maximum: Int = 8, order: ResultOrder = .ofOperations
+    ) -> OperationResults<Value> where Operations.Element: AsynchronousOperation<Value> {
+        OperationResults(on: self, atMost: maximum, in: order) { line in
+            .pushed(
+                Task {
+                    do {
+                        for try await operation in operations {
+                            line.begin(operation)
+                            try await line.room()
+                        }
+                        line.endSource(nil)
+                    } catch {
+                        line.endSource(error)
+                    }
+                })
+        }
+    }
+}

@@ -1,0 +1,147 @@
+/// What a step of a ``StepChain`` does.
+public enum ChainStep<Value: Sendable>: Sendable {
+    /// Runs an operation, which is in no queue. The next step gets its value.
+    case run(AsynchronousOperation<Value>)
+    /// Runs nothing. The next step gets what this one got.
+    case skip
+    /// Ends the chain as a success. The steps after this one are not asked.
+    case stop
+    /// Ends the chain with an error. To throw the error does the same.
+    case fail(any Error)
+}
+
+/// What became of a step of a ``StepChain``.
+public enum ChainStepResult<Value: Sendable>: Sendable {
+    /// The operation of the step succeeded with this value.
+    case value(Value)
+    /// The step was skipped.
+    case skipped
+    /// The step ended the chain as a success.
+    case stopped
+    /// The operation failed, or the step ended the chain with this error.
+    case failed(any Error)
+}
+
+/// How a ``StepChain`` succeeded.
+public struct ChainOutcome<Value: Sendable>: Sendable {
+    /// The value of the last step that has one. `nil` if none has.
+    public let value: Value?
+    /// The result of each step that was asked, in order.
+    public let steps: [ChainStepResult<Value>]
+    /// Whether a step ended the chain early, rather than that all steps were asked.
+    public var isStopped: Bool {
+        if case .stopped? = steps.last { true } else { false }
+    }
+}
+
+/// Steps that run one after the other as one operation. Each step decides what it does when the ones before have ended.
+///
+/// ```swift
+/// let chain = StepChain<Data>(
+///     { _ in .run(URLRequestOperation(login)) },
+///     { session in needsProfile ? .run(URLRequestOperation(profileRequest(of: session))) : .skip },
+///     { last in last?.isEmpty == true ? .stop : .run(URLRequestOperation(feed)) })
+/// queue.addOperation(chain)
+/// print(try await chain.value.steps)
+/// ```
+///
+/// All steps have one type of value. For two operations with values of different types use
+/// ``AsynchronousOperation/then(_:)``. The chain is an operation: it can be awaited, cancelled, depended upon, and put into
+/// a group, a batch or another chain.
+///
+/// - A step that stops the chain makes it succeed early: ``ChainOutcome/isStopped``. One that throws, or whose operation
+///   fails, makes the chain fail with that error. ``results`` says which step it was.
+/// - To cancel the chain cancels the operation that runs. No further step is asked. An operation that was cancelled
+///   cancels the chain.
+/// - In a ``RequestQueue`` the chain holds no place. Each attempt of its requests takes one.
+// Unchecked like its superclass. All state of this class is in `chain`.
+open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>>, @unchecked Sendable {
+    /// Decides what a step does. Called once, on the Task of the chain, with the value of the last step that has one.
+    public typealias Step = @Sendable (_ last: Value?) async throws -> ChainStep<Value>
+
+    private struct State {
+        /// The steps that have not been asked.
+        var steps: ArraySlice<Step>
+        var results: [ChainStepResult<Value>] = []
+    }
+
+    private let chain: Locked<State>
+    private let counter: CountingProgress
+
+    /// Makes a chain.
+    ///
+    /// - Parameter steps: The steps, in order. Without steps the chain succeeds.
+    public init(_ steps: [Step]) {
+        chain = Locked(State(steps: steps[...]))
+        counter = CountingProgress(total: Int64(steps.count))
+        super.init()
+    }
+
+    /// Makes a chain.
+    ///
+    /// - Parameter steps: The steps, in order.
+    public convenience init(_ steps: Step...) {
+        self.init(steps)
+    }
+
+    /// Counts the steps that have ended. A chain that was stopped has done all of its work.
+    public final var progress: Progress { counter }
+
+    /// The results of the steps so far, in order. Of a chain that has ended, those of all steps that were asked.
+    public final var results: [ChainStepResult<Value>] { chain.withLock { $0.results } }
+
+    /// The work of the chain. The superclass calls this; do not call or override it.
+    public final override func run() async throws -> ChainOutcome<Value> {
+        let starter = LinkStarter.ofCurrentOperation
+        var last: Value?
+        while let step = chain.withLock({ $0.steps.popFirst() }) {
+            try Task.checkCancellation()
+            let result = await run(step, after: last, by: starter)
+            note(result)
+            switch result {
+            case .value(let value): last = value
+            case .skipped: break
+            case .stopped: return outcome(with: last)
+            case .failed(let error): throw error
+            }
+        }
+        return outcome(with: last)
+    }
+
+    private func run(_ step: Step, after last: Value?, by starter: LinkStarter) async -> ChainStepResult<Value> {
+        do {
+            switch try await step(last) {
+            case .skip: return .skipped
+            case .stop: return .stopped
+            case .fail(let error): return .failed(error)
+            case .run(let operation):
+                await operation.runAsLink(by: starter)
+                guard let result = operation.result else { return .failed(CancellationError()) }
+                return .value(try result.get())
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func note(_ result: ChainStepResult<Value>) {
+        chain.withLock { $0.results.append(result) }
+        counter.countOne()
+    }
+
+    private func outcome(with last: Value?) -> ChainOutcome<Value> {
+        counter.complete()
+        return ChainOutcome(value: last, steps: results)
+    }
+
+    final override var placeDemand: PlaceDemand { .none }
+
+    final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        // We free the steps, which may hold much, outside the lock.
+        let rest = chain.withLock { state in
+            defer { state.steps = [] }
+            return state.steps
+        }
+        withExtendedLifetime(rest) {}
+    }
+}

@@ -1,0 +1,75 @@
+/// How Tasks, closures and other operations wait for the result.
+extension AsynchronousOperation {
+    /// The value. It can be awaited any number of times.
+    ///
+    /// A Task that awaits it and is cancelled leaves at once, with a `CancellationError`. The last one that leaves so
+    /// cancels the operation, unless a ``whenFinished(_:)`` closure or an ``AsynchronousOperation`` that depends on it
+    /// still waits for the result. So does a chain, a group or a batch that runs it.
+    ///
+    /// An operation that is cancelled before its start finishes when it is started. If nothing starts it, a Task that
+    /// awaits it waits at most 50 ms. Of an operation that nobody has added to a queue, use `value(of:)` of the queue.
+    public final var value: Success {
+        get async throws {
+            if let result { return try result.get() }
+            let answer = Answer<Success>()
+            let id = ObjectIdentifier(answer)
+            // If there is no result yet, the operation was cancelled or refused before its start.
+            let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
+                answer.resume(with: result ?? .failure(settledError ?? CancellationError()))
+            }
+            switch state.withLock({ $0.lifecycle.addAwaiter(id, awaiter) }) {
+            case .wait: break
+            case .waitForStart: limitWaitForStart()
+            case .goOn: awaiter()
+            }
+            return try await withTaskCancellationHandler {
+                try await answer.value
+            } onCancel: {
+                leave(id)
+                answer.resume(with: .failure(CancellationError()))
+            }
+        }
+    }
+
+    private var settledError: (any Error)? { state.withLock { $0.lifecycle.settledError } }
+
+    /// A Task that awaited the result was cancelled.
+    private func leave(_ awaiter: ObjectIdentifier) {
+        guard state.withLock({ $0.lifecycle.removeAwaiter(awaiter) }) else { return }
+        // Some dependents may have been freed, or may not wait any more.
+        if state.withLock({ $0.dependentCount > 0 }) { siftDependents() }
+        cancel { !$0.lifecycle.isAwaited && $0.dependentCount == 0 }
+    }
+
+    /// Calls a closure once with the result, on the ``completionQueue``. If there is a result, the call is made at
+    /// once.
+    public final func whenFinished(_ completion: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        // The operation itself calls its subscribers, after it has ended.
+        subscribeToFinish { [unowned self] in
+            let finished: AsynchronousOperation = self
+            callBackAfterEnd { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
+        }
+    }
+
+    /// Calls a subscriber when the operation has finished, on the thread that finishes it, or else at once.
+    ///
+    /// - Parameters:
+    ///   - wantsResult: Whether the operation must go on for the subscriber when nothing awaits it any more.
+    ///   - subscriber: Called once.
+    func subscribeToFinish(wantsResult: Bool = true, _ subscriber: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.lifecycle.subscribe(wantsResult: wantsResult, subscriber) }) { subscriber() }
+    }
+
+    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
+    func announceFinish(toDependent dependent: Locked<OperationState>) {
+        let (isOver, isCrowded) = state.withLock { $0.add(dependent) }
+        guard !isOver else { return dependent.noteFinished(ObjectIdentifier(self)) }
+        if isCrowded { siftDependents() }
+    }
+
+    private func siftDependents() {
+        let id = ObjectIdentifier(self)
+        let sifted = state.withLock { $0.takeDependents() }.sifted(of: id)
+        if !state.withLock({ $0.putBack(sifted) }) { sifted.tell(of: id) }
+    }
+}

@@ -1,0 +1,51 @@
+/// The check of the preconditions, step by step.
+extension AsynchronousOperation {
+    /// Begins the check if it is due.
+    func checkPreconditions() {
+        if let check = state.withLock({ $0.beginCheck() }) { run(check) }
+    }
+
+    func run(_ check: Preconditions.Check) {
+        if let error = check.failureOfDependency { return refuse(with: error) }
+        guard !check.keys.isEmpty else { return evaluate(check.conditions) }
+        let exclusion = ExclusionTable.shared.enter(check.keys) { [weak self] in self?.evaluate(check.conditions) }
+        // The operation may have been cancelled meanwhile, or even have finished.
+        if state.withLock({ $0.preconditions?.keep(exclusion) }) != true { exclusion.giveBack() }
+    }
+
+    /// Evaluates the conditions, on a Task of their own. Without conditions, the operation is ready.
+    private func evaluate(_ conditions: [OperationCondition]) {
+        guard !conditions.isEmpty else { return pass() }
+        let evaluation = Task.detached(priority: qualityOfService.taskPriority) {
+            do {
+                for condition in conditions { try await condition.evaluate() }
+            } catch {
+                return self.refuse(with: error)
+            }
+            self.pass()
+        }
+        if state.withLock({ $0.preconditions?.keep(evaluation) }) != true { evaluation.cancel() }
+    }
+
+    private func pass() {
+        state.withLock { state in
+            state.preconditions?.pass() == true ? state.openGate { $0.release() } : nil
+        }?.open()
+    }
+
+    /// Ends the operation with an error before its start, as `cancel()` ends it with a `CancellationError`.
+    private func refuse(with error: any Error) {
+        if error is CancellationError { return cancel() }
+        let (action, remains, opening) = state.withLock { state in
+            let action = state.lifecycle.refuse(with: error)
+            let remains = state.endPreconditions(after: action)
+            return (action, remains, state.openGate { $0.release() })
+        }
+        if case .settle(waitsForStart: true) = action { limitWaitForStart() }
+        remains?.end()
+        opening?.open()
+        // A dependency may have been added meanwhile, so that there is nothing to open.
+        startIfReady()
+        enterQueueIfReady()
+    }
+}

@@ -1,0 +1,19 @@
+/// A `Progress` that any thread may change, because Foundation's has no lock on Linux.
+// Unchecked like its superclass. This class only adds the lock.
+class LockedProgress: Progress, @unchecked Sendable {
+    final let lock = ProgressLock()
+
+    init() {
+        super.init(parent: nil, userInfo: nil)
+    }
+
+    final override var totalUnitCount: Int64 {
+        get { lock.withLock { super.totalUnitCount } }
+        set { lock.withLock { super.totalUnitCount = newValue } }
+    }
+
+    final override var completedUnitCount: Int64 {
+        get { lock.withLock { super.completedUnitCount } }
+        set { lock.withLock { super.completedUnitCount = newValue } }
+    }
+}

@@ -1,0 +1,192 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct FailedDependencyTests {
+    static let queues: [@Sendable () -> OperationQueue] = [{ OperationQueue() }, { RequestQueue() }]
+
+    @Test(arguments: queues)
+    func `a dependent with the rule cancel fails with the error of its dependency and never runs`(
+        makeQueue: @Sendable () -> OperationQueue
+    ) async {
+        let queue = makeQueue()
+        let hasRun = Locked(false)
+        for _ in 0..<100 {
+            let failing = Work<Int> { throw Problem() }
+            let dependent = Work {
+                hasRun.withLock { $0 = true }
+                return 1
+            }
+            dependent.addDependency(failing, ifFails: .cancel)
+            queue.addOperation(dependent)
+            queue.addOperation(failing)
+            let error = await requestError(of: dependent)
+            #expect(error?.code == .dependencyFailed && error?.underlying is Problem && error?.stage == .start)
+            #expect(!dependent.isCancelled && dependent.isFinished)
+        }
+        #expect(!hasRun.withLock { $0 })
+    }
+
+    @Test(arguments: queues)
+    func `a dependent with the rule run goes on`(makeQueue: @Sendable () -> OperationQueue) async throws {
+        let queue = makeQueue()
+        let failing = Work<Int> { throw Problem() }
+        let dependent = Work { 1 }
+        dependent.addDependency(failing, ifFails: .run)
+        queue.addOperation(failing)
+        queue.addOperation(dependent)
+        #expect(try await dependent.value == 1)
+    }
+
+    @Test(arguments: queues)
+    func `a dependent with the rule skip is left out and those that run anyway go on`(
+        makeQueue: @Sendable () -> OperationQueue
+    ) async throws {
+        let queue = makeQueue()
+        let failing = Work<Int> { throw Problem() }
+        let (skipped, next, last) = (Work { 1 }, Work { 2 }, Work { 3 })
+        skipped.addDependency(failing, ifFails: .skip)
+        next.addDependency(skipped, ifFails: .run)
+        last.addDependency(skipped, ifFails: .cancel)
+        for operation in [last, next, skipped, failing] { queue.addOperation(operation) }
+        #expect(await requestError(of: skipped)?.code == .skipped)
+        #expect(try await next.value == 2)
+        let error = await requestError(of: last)
+        #expect(error?.code == .dependencyFailed && (error?.underlying as? RequestError)?.code == .skipped)
+    }
+
+    @Test func `a dependency that was cancelled has failed`() async {
+        let (cancelled, dependent, queue) = (Work { 1 }, Work { 2 }, OperationQueue())
+        let (foreign, second) = (BlockOperation {}, Work { 3 })
+        dependent.addDependency(cancelled, ifFails: .cancel)
+        second.addDependency(foreign, ifFails: .cancel)
+        cancelled.cancel()
+        foreign.cancel()
+        for operation in [dependent, cancelled, second, foreign] { queue.addOperation(operation) }
+        #expect(await requestError(of: dependent)?.underlying is CancellationError)
+        #expect(await requestError(of: second)?.underlying is CancellationError)
+    }
+
+    @Test func `a dependency that had failed before counts too`() async {
+        let failed = Work<Int> { throw Problem() }
+        _ = await failure(of: failed)
+        let dependent = Work { 1 }
+        dependent.addDependency(failed, ifFails: .cancel)
+        #expect(await failure(of: dependent) is RequestError)
+    }
+
+    @Test func `a dependency that succeeds changes nothing`() async throws {
+        let (first, dependent) = (Work { 1 }, Work { 2 })
+        dependent.addDependency(first, ifFails: .cancel)
+        OperationQueue().addOperation(first)
+        #expect(try await run(dependent) == 2)
+    }
+
+    @Test func `the rule of a dependency can be set later and goes with it`() async throws {
+        let failing = Work<Int> { throw Problem() }
+        let (first, second) = (Work { 1 }, Work { 2 })
+        for dependent in [first, second] {
+            dependent.addDependency(failing)
+            dependent.addDependency(failing, ifFails: .cancel)
+        }
+        second.removeDependency(failing)
+        let queue = RequestQueue()
+        for operation in [failing, first, second] { queue.addOperation(operation) }
+        #expect(await requestError(of: first)?.code == .dependencyFailed)
+        #expect(try await second.value == 2)
+    }
+
+    @Test func `the cause is the dependency that was added first`() async {
+        let (first, second) = (Work<Int> { throw Problem() }, Work { 1 })
+        second.cancel()
+        let dependent = Work { 2 }
+        dependent.addDependency(first, ifFails: .cancel)
+        dependent.addDependency(second, ifFails: .skip)
+        let queue = OperationQueue()
+        for operation in [second, first, dependent] { queue.addOperation(operation) }
+        #expect(await requestError(of: dependent)?.underlying is Problem)
+    }
+
+    @Test func `a failure goes down a chain of dependents`() async {
+        let queue = RequestQueue()
+        var last: Work<Int> = Work { throw Problem() }
+        queue.addOperation(last)
+        for _ in 0..<50 {
+            let next = Work { 1 }
+            next.addDependency(last, ifFails: .cancel)
+            queue.addOperation(next)
+            last = next
+        }
+        #expect(await requestError(of: last)?.code == .dependencyFailed)
+    }
+
+    @Test func `in a full queue it ends without a place`() async {
+        let queue = RequestQueue()
+        queue.maxConcurrentOperationCount = 1
+        let door = Door()
+        queue.addOperation(Work { await door.pass() })
+        let (failing, dependent) = (Work<Int> { throw Problem() }, Work { 1 })
+        dependent.addDependency(failing, ifFails: .cancel)
+        queue.addOperation(dependent)
+        OperationQueue().addOperation(failing)
+        #expect(await requestError(of: dependent)?.code == .dependencyFailed)
+        door.open()
+    }
+
+    @Test func `members of groups and links of chains keep to it`() async throws {
+        let failing = Work<Void> { throw Problem() }
+        let (skipped, cancelled, last) = (Work {}, Work {}, Work {})
+        skipped.addDependency(failing, ifFails: .skip)
+        cancelled.addDependency(failing, ifFails: .cancel)
+        let group = RequestGroup([skipped, last], order: .serial)
+        OperationQueue().addOperation(failing)
+        try await run(group)
+        #expect(skipped.failure is RequestError && last.result != nil)
+        let chain = cancelled.then { _ in Work { 1 } }
+        #expect(await failure(of: chain).map { RequestError.Code.dependencyFailed ~= $0 } == true)
+    }
+
+    @Test func `a chain that must not run runs no link`() async {
+        let failing = Work<Int> { throw Problem() }
+        let hasRun = Locked(false)
+        let inner = Work { hasRun.withLock { $0 = true } }.then { _ in Work { 1 } }
+        inner.addDependency(failing, ifFails: .cancel)
+        OperationQueue().addOperation(failing)
+        _ = await failure(of: inner.then { _ in Work { 2 } })
+        #expect(!hasRun.withLock { $0 })
+    }
+
+    @Test func `in a concurrent group the cause stays when the group cancels its members`() async {
+        for _ in 0..<50 {
+            let failing = Work<Void> { throw Problem() }
+            let dependent = Work {}
+            dependent.addDependency(failing, ifFails: .cancel)
+            // Both fail at about the same time.
+            _ = await failure(of: [dependent, failing].concurrentGroup())
+            #expect((dependent.failure as? RequestError)?.underlying is Problem)
+        }
+    }
+
+    @Test func `a cancel before the end of the dependency ends it as cancelled`() async {
+        let (never, dependent) = (Work { 1 }, Work { 2 })
+        dependent.addDependency(never, ifFails: .cancel)
+        let queue = RequestQueue()
+        queue.addOperation(dependent)
+        dependent.cancel()
+        await #expect(throws: CancellationError.self) { try await dependent.value }
+    }
+
+    @Test func `a request that depends on a failed one sends nothing`() async {
+        let transport = ScriptedTransport([.status(404)])
+        let queue = RequestQueue()
+        let first = URLRequestOperation(anyRequest, configuration: .over(transport))
+        let second = URLRequestOperation(anyRequest, configuration: .over(transport))
+        second.addDependency(first, ifFails: .cancel)
+        queue.addOperation(second)
+        queue.addOperation(first)
+        let error = await requestError(of: second)
+        #expect(error?.code == .dependencyFailed && error.map { $0.localizedDescription.hasSuffix("succeed.") } == true)
+        #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus && transport.requests.count == 1)
+    }
+}

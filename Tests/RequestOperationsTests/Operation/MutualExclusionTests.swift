@@ -1,0 +1,221 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct MutualExclusionTests {
+    /// Keys that no other test has.
+    private let keys = (0..<4).map { "\($0) \(UUID())" }
+
+    @Test(arguments: FailedDependencyTests.queues)
+    func `operations with the same key run one at a time`(makeQueue: @Sendable () -> OperationQueue) async throws {
+        let queues = [makeQueue(), makeQueue()]
+        let running = Locked((now: 0, most: 0))
+        let operations = (0..<20).map { number in
+            let operation = Work {
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                await Task.yield()
+                running.withLock { $0.now -= 1 }
+            }
+            operation.addMutualExclusion(keys[0])
+            queues[number % 2].addOperation(operation)
+            return operation
+        }
+        for operation in operations { try await operation.value }
+        #expect(running.withLock { $0.most } == 1)
+    }
+
+    @Test func `they are served in the order in which they came`() async throws {
+        let order = Collector<Int>()
+        let door = Door()
+        let queue = RequestQueue()
+        let operations = (0..<10).map { number in
+            let operation = Work {
+                await door.pass()
+                order.append(number)
+            }
+            operation.addMutualExclusion(keys[0])
+            queue.addOperation(operation)
+            return operation
+        }
+        door.open()
+        try await operations.last?.value
+        #expect(order.elements == Array(0..<10))
+    }
+
+    @Test func `keys in any order do not deadlock`() async throws {
+        let queue = RequestQueue()
+        let operations = (0..<60).map { number in
+            let operation = Work { await Task.yield() }
+            for key in number % 2 == 0 ? keys : keys.reversed() where key != keys[number % 3] {
+                operation.addMutualExclusion(key)
+            }
+            queue.addOperation(operation)
+            return operation
+        }
+        for operation in operations { try await operation.value }
+    }
+
+    @Test func `one that waits takes no place of its queue`() async throws {
+        let (first, second, third, door) = (RequestQueue(), RequestQueue(), Work { 3 }, Door())
+        second.maxConcurrentOperationCount = 1
+        let holder = Work { await door.pass() }
+        let waiter = Work { 2 }
+        for operation in [holder, waiter] as [Operation] {
+            (operation as? AsynchronousOperation<Void>)?.addMutualExclusion(keys[0])
+            (operation as? AsynchronousOperation<Int>)?.addMutualExclusion(keys[0])
+        }
+        first.addOperation(holder)
+        second.addOperation(waiter)
+        second.addOperation(third)
+        #expect(try await third.value == 3)
+        #expect(!waiter.isExecuting && !waiter.isFinished)
+        door.open()
+        #expect(try await waiter.value == 2)
+    }
+
+    @Test func `a cancel while waiting leaves the line`() async throws {
+        let (queue, door) = (RequestQueue(), Door())
+        let operations = (0..<3).map { _ in
+            let operation = Work { await door.pass() }
+            operation.addMutualExclusion(keys[0])
+            queue.addOperation(operation)
+            return operation
+        }
+        operations[1].cancel()
+        await #expect(throws: CancellationError.self) { try await operations[1].value }
+        #expect(!operations[0].isFinished)
+        door.open()
+        try await operations[2].value
+    }
+
+    @Test func `a failure and a cancel give the key back`() async throws {
+        let queue = OperationQueue()
+        let failing = Work<Void> { throw Problem() }
+        let cancelled = Work { await blockedUntilCancelled() }
+        let refused = Work {}
+        let last = Work {}
+        refused.addCondition(.custom("never") { throw Problem() })
+        for operation in [failing, cancelled, refused, last] {
+            operation.addMutualExclusion(keys[0])
+            queue.addOperation(operation)
+        }
+        await eventually { cancelled.isExecuting }
+        cancelled.cancel()
+        try await last.value
+    }
+
+    @Test func `an operation that is freed gives its key back`() async throws {
+        do {
+            let dropped = Work {}
+            dropped.addMutualExclusion(keys[0])
+            // The first question for readiness begins the check, as a queue's does.
+            _ = dropped.isReady
+            await eventually { dropped.isReady }
+        }
+        let last = Work { 1 }
+        last.addMutualExclusion(keys[0])
+        #expect(try await run(last) == 1)
+    }
+
+    @Test func `a condition is evaluated while the key is held`() async throws {
+        let (queue, running) = (RequestQueue(), Locked(0))
+        let operations = (0..<10).map { _ in
+            let operation = Work { running.withLock { $0 -= 1 } }
+            operation.addMutualExclusion(keys[0])
+            operation.addCondition(
+                .custom("alone") {
+                    let count = running.withLock { running in
+                        running += 1
+                        return running
+                    }
+                    if count != 1 { throw Problem() }
+                })
+            queue.addOperation(operation)
+            return operation
+        }
+        for operation in operations { try await operation.value }
+    }
+}
+
+@Suite struct ExclusionLinesTests {
+    private let woken = Collector<Int>()
+
+    private func enter(_ lines: inout ExclusionLines, _ keys: Set<String>, _ name: Int) -> ExclusionLines.Ticket {
+        let (ticket, holdsAll) = lines.enter(keys) { [woken] in woken.append(name) }
+        if holdsAll { woken.append(name) }
+        return ticket
+    }
+
+    private func leave(_ lines: inout ExclusionLines, _ ticket: ExclusionLines.Ticket) {
+        for wake in lines.leave(ticket) { wake() }
+    }
+
+    @Test func `a key goes to the next in its line`() {
+        var lines = ExclusionLines()
+        let tickets = (0..<3).map { enter(&lines, ["a"], $0) }
+        #expect(woken.elements == [0])
+        leave(&lines, tickets[0])
+        #expect(woken.elements == [0, 1])
+        leave(&lines, tickets[1])
+        leave(&lines, tickets[2])
+        #expect(woken.elements == [0, 1, 2] && lines.isEmpty)
+    }
+
+    @Test func `one that left the line is passed over`() {
+        var lines = ExclusionLines()
+        let tickets = (0..<3).map { enter(&lines, ["a"], $0) }
+        leave(&lines, tickets[1])
+        leave(&lines, tickets[0])
+        #expect(woken.elements == [0, 2])
+        leave(&lines, tickets[0])
+        leave(&lines, tickets[2])
+        #expect(lines.isEmpty)
+    }
+
+    @Test func `a member is woken when it holds all of its keys`() {
+        var lines = ExclusionLines()
+        let (first, second) = (enter(&lines, ["a"], 1), enter(&lines, ["b"], 2))
+        let both = enter(&lines, ["b", "a"], 3)
+        leave(&lines, first)
+        #expect(woken.elements == [1, 2])
+        leave(&lines, second)
+        #expect(woken.elements == [1, 2, 3])
+        leave(&lines, both)
+        #expect(lines.isEmpty)
+    }
+
+    @Test func `one that waits for its second key gives back its first`() {
+        var lines = ExclusionLines()
+        let holder = enter(&lines, ["b"], 1)
+        let both = enter(&lines, ["a", "b"], 2)
+        let last = enter(&lines, ["a"], 3)
+        leave(&lines, both)
+        #expect(woken.elements == [1, 3])
+        leave(&lines, holder)
+        leave(&lines, last)
+        #expect(lines.isEmpty)
+    }
+
+    @Test(arguments: 0..<20)
+    func `in any order of coming and going each member is served once`(seed: UInt64) {
+        let random = RandomSource(seed: seed)
+        func pick(_ bound: Int) -> Int { Int(random.next() * Double(bound)) }
+        var lines = ExclusionLines()
+        var tickets: [Int: ExclusionLines.Ticket] = [:]
+        var left: Set<Int> = []
+        let names = ["a", "b", "c", "d"]
+        for number in 0..<60 {
+            tickets[number] = enter(&lines, Set((0...pick(3)).map { _ in names[pick(4)] }), number)
+            if pick(3) == 0, let other = tickets.keys.sorted().dropFirst(pick(tickets.count)).first {
+                left.insert(other)
+                leave(&lines, tickets.removeValue(forKey: other)!)
+            }
+        }
+        // Who holds all keys goes. That must let all others come to theirs.
+        while let next = tickets.keys.sorted().first(where: { woken.elements.contains($0) }) {
+            leave(&lines, tickets.removeValue(forKey: next)!)
+        }
+        #expect(tickets.isEmpty && lines.isEmpty && Set(woken.elements).count == woken.elements.count)
+    }
+}
