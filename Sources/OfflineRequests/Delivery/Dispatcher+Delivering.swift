@@ -78,6 +78,10 @@ extension Dispatcher {
         operation.queuePriority = .normal
         requests.addOperation(operation)
         do { return Result(settlement: .delivered(status: try await operation.value)) } catch {
+            // A Task that is cancelled leaves at once, but the operation may still note something for a moment.
+            if operation.isExecuting {
+                await withCheckedContinuation { end in operation.whenFinished { _ in end.resume() } }
+            }
             return Result(
                 settlement: operation.settlement ?? operation.settlement(after: error), failure: operation.lastFailure)
         }
