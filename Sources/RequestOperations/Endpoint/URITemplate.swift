@@ -199,5 +199,8 @@ extension URITemplate {
 
 extension String {
     /// Whether the text begins with a scheme and `://`. Only ASCII letters count.
-    var hasScheme: Bool { prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil }
+    var hasScheme: Bool {
+        guard utf8.first?.isLetter == true else { return false }
+        return utf8.drop(while: \.isOfScheme).starts(with: "://".utf8)
+    }
 }
