@@ -143,7 +143,7 @@ import Testing
         await fixture.transport.requests(atLeast: 1)
         while gate.withLock({ $0 == nil }) { await Task.yield() }
         async let closed: Void = queue.close()
-        while queue.dispatcher.state.withLock({ $0.phase != .closing }) { await Task.yield() }
+        while queue.dispatcher.state.withLock({ !$0.isEnding }) { await Task.yield() }
         gate.withLock { $0 }?.resume()
         await closed
         #expect(fixture.sent == ["a"])
