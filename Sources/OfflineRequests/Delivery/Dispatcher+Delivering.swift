@@ -93,7 +93,7 @@ extension Dispatcher {
     }
 
     /// The configuration of a delivery. The rules of the queue limit retries, so the policy does not.
-    private func requestConfiguration(for record: StoredRecord) -> RequestConfiguration {
+    func requestConfiguration(for record: StoredRecord) -> RequestConfiguration {
         var request = configuration.request
         request.retryPolicy.maximumRetries = .max
         request.retryPolicy.elapsedLimit = nil

@@ -189,6 +189,29 @@ import Testing
         await queue.close()
     }
 
+    @Test func `A body file with other bytes makes a dead letter`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { $0.inlineBodyLimit = 1 }
+        queue.pause()
+        let ids = [
+            try await queue.add(post("a", body: "right"), options: OfflineOptions(lane: "a")),
+            try await queue.add(post("b", body: "right"), options: OfflineOptions(lane: "b")),
+        ]
+        let bodies = try fixture.files().bodies
+        let files = try FileManager.default.contentsOfDirectory(at: bodies, includingPropertiesForKeys: nil)
+        // One of the same size, and one that is cut off.
+        for (file, bytes) in zip(files, ["wrong", "righ"]) { try Data(bytes.utf8).write(to: file) }
+        queue.resume()
+        for id in ids {
+            guard case .dead(let reason) = try await queue.outcome(of: id) else {
+                return #expect(Bool(false), "It is no dead letter.")
+            }
+            #expect(reason.kind == .damaged)
+        }
+        #expect(fixture.sent.isEmpty)
+        await queue.close()
+    }
+
     @Test func aMarkOnlyCountsIfItsChecksumFits() throws {
         let fixture = try Fixture()
         let file = fixture.directory.appendingPathComponent("mark")

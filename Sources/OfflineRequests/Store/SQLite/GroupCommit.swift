@@ -36,6 +36,9 @@ final class GroupCommit: Sendable {
         self.database = database
     }
 
+    /// How many changes wait for their commit.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// Makes a change and returns when it is on disk.
     ///
     /// - Parameters:
