@@ -16,13 +16,13 @@ final class OwnerLock: Sendable {
 
     /// Takes the lock, unless it is held already.
     ///
-    /// - Throws: ``FileError``.
+    /// - Throws: ``FileError``, or ``OfflineQueueError/Code/busy`` if somebody looks at the lock just now.
     func lock() throws {
         guard held.withLock({ $0 == nil }) else { return }
         while true {
             let lock = try FileLock(path)
-            // Others hold it for a moment at most, to see whether they can.
-            lock.lock(.exclusive)
+            // Others hold it for a moment, to see whether they can. One that is stopped in that moment must not stop us.
+            guard lock.tryLock(.exclusive) else { throw OfflineQueueError(.busy) }
             // One of them may have removed the file between the two calls.
             guard lock.isOfFile(at: path) else { continue }
             return held.withLock { $0 = lock }
