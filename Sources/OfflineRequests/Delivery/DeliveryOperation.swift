@@ -13,21 +13,20 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         /// Whether the record may still be sent. Called before each attempt is sent.
         let maySend: @Sendable () async throws -> Bool
         /// Writes a failed attempt down. Called before each wait in the operation.
-        let note: @Sendable (Progress) async throws -> Void
+        let note: @Sendable (FailureNote) async throws -> Void
+        /// Whether another attempt may follow. It may not while the queue closes.
+        let mayGoOn: @Sendable () -> Bool
         /// The time of the calendar.
         let date: @Sendable () -> Date
     }
 
     private struct State {
-        var attempts: Int
-        var refusals: Int
+        var history: DeliveryRules.History
+        /// What the last attempt has come to. There is none while an attempt is under way.
         var settlement: Settlement?
-        var lastFailure: AttemptFailure?
     }
 
     private let body: RequestBody
-    private let expires: Date?
-    private let message: String?
     private let rules: DeliveryRules
     private let hooks: Hooks
     private let delivery: Locked<State>
@@ -46,27 +45,32 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         configuration: RequestConfiguration
     ) {
         self.body = body
-        expires = record.expires
-        message = record.content.message
         self.rules = rules
         self.hooks = hooks
-        delivery = Locked(State(attempts: record.attempts, refusals: record.refusals))
+        delivery = Locked(State(history: DeliveryRules.History(record)))
         super.init(request, decoder: ResponseDecoder { $0.head.status }, configuration: configuration)
     }
 
-    /// What the delivery has come to, if the rules have ended it.
-    var settlement: Settlement? { delivery.withLock { $0.settlement } }
-
-    /// The failure that ended the delivery, if the rules have judged one.
-    var lastFailure: AttemptFailure? { delivery.withLock { $0.lastFailure } }
+    /// What the delivery has come to after an error that ended it.
+    ///
+    /// The operation can fail while it waits, as when the retry budget is exhausted. Then the attempt before the wait
+    /// counts, which was judged and written down already.
+    func settlement(after error: any Error) -> Settlement {
+        let state = delivery.withLock { $0 }
+        if let settlement = state.settlement { return settlement }
+        return rules.settlement(
+            after: DeliveryRules.Failure(error, after: state.history), at: hooks.date(),
+            using: configuration.randomSource)
+    }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         // The answer is of no use, however long it is.
         var task = TransportTask(request, body: body, destination: .stream { _ in })
-        let hooks = hooks
+        let (hooks, delivery) = (hooks, delivery)
         task.execution = .perform { task, transport, onHead in
             // The last moment before the request leaves: it may have been removed, or be another process's now.
             guard try await hooks.maySend() else { throw CancellationError() }
+            delivery.withLock { $0.settlement = nil }
             var plain = task
             plain.execution = .standard
             return try await transport.perform(plain, onHead: onHead)
@@ -77,37 +81,19 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         let now = hooks.date()
-        let settlement = rules.settlement(
-            after: seen(failure, delivery.withLock { $0 }), at: now, using: configuration.randomSource)
+        let judged = DeliveryRules.Failure(
+            failure.error, after: delivery.withLock { $0.history }, attempt: failure)
+        let settlement = rules.settlement(after: judged, at: now, using: configuration.randomSource)
+        delivery.withLock { $0.settlement = settlement }
         guard case .waits(let step) = settlement, step.due.timeIntervalSince(now) <= Self.longestWait / .seconds(1),
-            failure.bodyIsReplayable
-        else {
-            delivery.withLock { ($0.settlement, $0.lastFailure) = (settlement, failure) }
-            return .stop
-        }
+            failure.bodyIsReplayable, hooks.mayGoOn()
+        else { return .stop }
         do { try await hooks.note(step) } catch { return .fail(CancellationError()) }
-        delivery.withLock { ($0.attempts, $0.refusals) = (step.attempts, step.refusals) }
+        delivery.withLock { ($0.history.attempts, $0.history.refusals) = (step.attempts, step.refusals) }
         let delay = Duration.seconds(max(step.due.timeIntervalSince(now), 0))
         // What the server asked for is not shortened.
         guard step.reason != .retryAfter else { return .retry(after: delay) }
         return .retry(
             after: delay, or: [ReachabilityObserver(path: configuration.networkPath), HostRecoveryObserver()])
-    }
-
-    /// A failure that the operation itself ended with, such as a time limit, as the rules see it.
-    func settlement(after error: any Error) -> Settlement {
-        let now = hooks.date()
-        let state = delivery.withLock { $0 }
-        let head = (error as? RequestError)?.head
-        let failure = DeliveryRules.Failure(
-            error: error, status: head?.status, retryAfter: nil, message: message, expires: expires,
-            attempts: state.attempts, refusals: state.refusals)
-        return rules.settlement(after: failure, at: now, using: configuration.randomSource)
-    }
-
-    private func seen(_ failure: AttemptFailure, _ state: State) -> DeliveryRules.Failure {
-        DeliveryRules.Failure(
-            error: failure.error, status: failure.head?.status, retryAfter: failure.retryAfter, message: message,
-            expires: expires, attempts: state.attempts, refusals: state.refusals)
     }
 }

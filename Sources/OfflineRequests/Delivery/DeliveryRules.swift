@@ -15,50 +15,84 @@ struct DeliveryRules: Sendable {
         classifier = configuration.classifier
     }
 
+    /// What is known of a record before an attempt.
+    struct History: Sendable {
+        let message: String?
+        let expires: Date?
+        /// Failed attempts.
+        var attempts: Int
+        /// How many of them were answered.
+        var refusals: Int
+
+        init(_ record: StoredRecord) {
+            message = record.content.message
+            expires = record.expires
+            attempts = record.attempts
+            refusals = record.refusals
+        }
+    }
+
     /// A failed attempt, as these rules see it.
     struct Failure: Sendable {
         let error: any Error
+        let history: History
         let status: Int?
         /// What the response asked for.
         let retryAfter: Duration?
-        let message: String?
-        let expires: Date?
-        /// Failed attempts before this one.
-        let attempts: Int
-        /// How many of them were answered.
-        let refusals: Int
+
+        /// Makes a failure.
+        ///
+        /// - Parameter attempt: The failed attempt of a request. Without it, the error itself may have a response.
+        init(_ error: any Error, after history: History, attempt: AttemptFailure? = nil) {
+            self.error = error
+            self.history = history
+            status = (attempt?.head ?? (error as? RequestError)?.head)?.status
+            retryAfter = attempt?.retryAfter
+        }
     }
+
+    /// The longest wait that a record can have. A longer one is due to a change of the calendar's time.
+    var longestWait: Duration { max(maximumRetryAfter, backoff.maximum) }
 
     /// What a failed attempt comes to.
     func settlement(after failure: Failure, at now: Date, using random: RandomSource) -> Settlement {
-        let judged = OutcomeClassifier.Failure(failure.error, status: failure.status, message: failure.message)
-        let line = "\(failure.error)"
+        let history = failure.history
+        let judged = OutcomeClassifier.Failure(failure.error, status: failure.status, message: history.message)
+        let line = Self.line(failure.error)
+        // The server or the handler has refused the record. Without an answer, the network may be at fault.
+        let isRefusal = failure.status != nil || history.message != nil
         switch classifier.verdict(on: judged) {
         case .delivered: return .delivered(status: failure.status)
         case .deadLetter:
-            let isAnswered = failure.status != nil || failure.message != nil
             return .dead(
-                DeadLetterReason(isAnswered ? .rejected : .unusable, detail: line, status: failure.status))
+                DeadLetterReason(isRefusal ? .rejected : .unusable, detail: line, status: failure.status))
         case .retry: break
         }
-        // The server or the handler has refused the record. Without an answer, the network may be at fault.
-        let isRefusal = failure.status != nil || failure.message != nil
-        let refusals = failure.refusals + (isRefusal ? 1 : 0)
+        let refusals = history.refusals + (isRefusal ? 1 : 0)
         if let maximumAttempts, refusals >= maximumAttempts {
             return .dead(
                 DeadLetterReason(.expired, detail: "\(refusals) attempts were refused: \(line)", status: failure.status)
             )
         }
         let asked = failure.retryAfter.map { min($0, maximumRetryAfter) }
-        let delay = max(asked ?? .zero, backoff.delay(beforeRetry: failure.attempts + 1, using: random))
+        let delay = max(asked ?? .zero, backoff.delay(beforeRetry: history.attempts + 1, using: random))
         let due = now + delay / .seconds(1)
-        if let expires = failure.expires, expires <= now {
+        if let expires = history.expires, expires <= now {
             return .dead(DeadLetterReason(.expired, detail: line, status: failure.status))
         }
         let reason: OfflineRecord.WaitReason = asked != nil ? .retryAfter : isRefusal ? .backoff : .network
         return .waits(
-            Progress(
-                attempts: failure.attempts + 1, refusals: refusals, failure: line,
-                due: failure.expires.map { min($0, due) } ?? due, reason: reason))
+            FailureNote(
+                attempts: history.attempts + 1, refusals: refusals, failure: line,
+                due: history.expires.map { min($0, due) } ?? due, reason: reason))
     }
+
+    /// The first line of an error, cut to a length that a list can show.
+    static func line(_ error: any Error) -> String {
+        let line = "\(error)".split(whereSeparator: \.isNewline).first ?? ""
+        return line.count <= longestLine ? String(line) : line.prefix(longestLine) + "…"
+    }
+
+    /// In characters.
+    private static let longestLine = 500
 }

@@ -3,11 +3,11 @@ import RequestOperations
 /// What a dispatcher is doing. It is a pure state machine: each transition says what to do.
 struct DispatchState: Sendable {
     /// Whether deliveries begin.
-    enum Phase: Sendable {
+    enum Phase: Sendable, Equatable {
         case sending
         case paused
-        /// What is being sent may finish.
-        case closing
+        /// No delivery begins, and none goes on to another attempt. What is being sent may finish, or is cancelled.
+        case closing(isPatient: Bool)
         case closed
     }
 
@@ -19,10 +19,12 @@ struct DispatchState: Sendable {
         case outdated
     }
 
-    /// A delivery under way.
+    /// A delivery under way. Its number tells it from an earlier delivery of the same record, which may not be over.
     struct Delivery: Sendable {
+        let id: OfflineRecord.ID
+        let origin: String?
         let lease: Lease
-        let task: Task<Void, Never>?
+        var task: Task<Void, Never>?
         var stage = Stage.starting
     }
 
@@ -38,14 +40,25 @@ struct DispatchState: Sendable {
 
     private(set) var phase = Phase.sending
     private var search = Search.idle
-    private(set) var deliveries: [OfflineRecord.ID: Delivery] = [:]
-    private var isTicking = false
+    private(set) var deliveries: [Int: Delivery] = [:]
+    private var lastNumber = 0
+    /// The lease of records that were claimed and not begun, since the dispatcher closes.
+    private var unused: Lease?
+    /// The newest lease that is known to be lost.
+    private var lost: Int64 = .min
+    /// The search that is set for later.
+    private var alarm: Task<Void, Never>?
+    /// What runs until the end.
+    private var watches: [Task<Void, Never>] = []
 
     /// How many deliveries can wait in memory for each place.
     private static let waitingPerPlace = 15
 
+    // MARK: Searching
+
     /// Notes that something has changed. Returns whether a search must be started.
     mutating func wantsSearch() -> Bool {
+        guard phase == .sending else { return false }
         switch search {
         case .idle:
             search = .running
@@ -69,61 +82,132 @@ struct DispatchState: Sendable {
         return max(min(width - (deliveries.count - waiting), width * (Self.waitingPerPlace + 1) - deliveries.count), 0)
     }
 
-    /// Notes deliveries before their tasks exist, so that none of them is missed.
-    mutating func claim(_ ids: [OfflineRecord.ID], under lease: Lease) {
-        for id in ids { deliveries[id] = Delivery(lease: lease, task: nil) }
+    /// How many deliveries to each origin have a place.
+    var placesTaken: [String: Int] {
+        deliveries.values.reduce(into: [:]) { taken, delivery in
+            if let origin = delivery.origin, delivery.stage != .waiting { taken[origin, default: 0] += 1 }
+        }
     }
 
-    /// Adds the task of a delivery, unless that has ended already.
-    mutating func began(_ id: OfflineRecord.ID, _ task: Task<Void, Never>) {
-        guard let delivery = deliveries[id] else { return }
-        deliveries[id] = Delivery(lease: delivery.lease, task: task, stage: delivery.stage)
+    /// How often the answers about constraints may have changed. A claim with older answers would let records wait again
+    /// that were woken meanwhile.
+    private(set) var conditionsNumber = 0
+
+    /// Notes that the answers about constraints may have changed.
+    mutating func conditionsChanged() { conditionsNumber += 1 }
+
+    /// Whether somebody must look for what other processes do: to send what they add, and to take over from them.
+    var sends: Bool { phase == .sending }
+
+    // MARK: Deliveries
+
+    /// Notes deliveries before their tasks exist, so that none of them is missed. Returns their numbers.
+    ///
+    /// - Returns: `nil` if they must not begin, since the dispatcher closes. Their lease is then given back at the end.
+    mutating func begin(_ records: [StoredRecord], under lease: Lease) -> [Int]? {
+        guard !isEnding else {
+            unused = lease
+            return nil
+        }
+        return records.map { record in
+            lastNumber += 1
+            deliveries[lastNumber] = Delivery(id: record.id, origin: record.content.origin, lease: lease)
+            return lastNumber
+        }
     }
 
-    /// Notes how far a delivery has come.
-    mutating func enter(_ stage: Stage, _ id: OfflineRecord.ID) {
-        deliveries[id]?.stage = stage
+    /// Adds the task of a delivery, unless that has ended already. Returns whether it must be cancelled.
+    mutating func began(_ number: Int, _ task: Task<Void, Never>) -> Bool {
+        deliveries[number]?.task = task
+        guard case .closing(let isPatient) = phase, let delivery = deliveries[number] else { return false }
+        return !isPatient || delivery.stage != .sending
+    }
+
+    /// Notes how far a delivery has come. Returns `false` if it must not go there, since the dispatcher closes.
+    mutating func enter(_ stage: Stage, _ number: Int) -> Bool {
+        // A redirect is a part of its attempt.
+        if isEnding, deliveries[number]?.stage != stage { return false }
+        deliveries[number]?.stage = stage
+        return true
     }
 
     /// Notes the end of a delivery. Returns whether it was the last one.
-    mutating func ended(_ id: OfflineRecord.ID) -> Bool {
-        deliveries[id] = nil
+    mutating func ended(_ number: Int) -> Bool {
+        deliveries[number] = nil
         return deliveries.isEmpty
     }
 
-    /// The lease of the deliveries; `nil` if there is none under way.
-    var lease: Lease? { deliveries.values.map(\.lease).max { $0.fence < $1.fence } }
+    /// The tasks of the deliveries of records.
+    func tasks(of ids: Set<OfflineRecord.ID>) -> [Task<Void, Never>] {
+        deliveries.values.filter { ids.contains($0.id) }.compactMap(\.task)
+    }
+
+    // MARK: The lease
+
+    /// The lease of the deliveries, or of what was claimed and not begun; `nil` if there is none.
+    var lease: Lease? {
+        (deliveries.values.map(\.lease) + [unused].compactMap(\.self)).max { $0.fence < $1.fence }
+    }
+
+    /// The records in flight under a lease.
+    func records(under lease: Lease) -> Set<OfflineRecord.ID> {
+        Set(deliveries.values.filter { $0.lease == lease }.map(\.id))
+    }
+
+    /// Notes that a lease is lost. Returns the deliveries to cancel; `nil` if that was known before.
+    mutating func lose(_ lease: Lease) -> [Task<Void, Never>]? {
+        guard lost < lease.fence else { return nil }
+        lost = lease.fence
+        return deliveries.values.filter { $0.lease.fence <= lease.fence }.compactMap(\.task)
+    }
+
+    // MARK: What runs beside
+
+    /// Sets the search that comes later, and returns the one whose place it takes.
+    mutating func setAlarm(_ task: Task<Void, Never>) -> Task<Void, Never>? {
+        guard phase != .closed else { return task }
+        defer { alarm = task }
+        return alarm
+    }
+
+    /// Adds something that runs until the end. Returns it if that has come.
+    mutating func add(_ watch: Task<Void, Never>) -> Task<Void, Never>? {
+        guard phase != .closed else { return watch }
+        watches.append(watch)
+        return nil
+    }
+
+    // MARK: The end
 
     /// Pauses or resumes. A closed dispatcher stays closed.
     mutating func setPaused(_ isPaused: Bool) {
         if phase == .sending || phase == .paused { phase = isPaused ? .paused : .sending }
     }
 
-    /// Begins to close. Returns the deliveries that send nothing now, which are cancelled.
-    mutating func beginClosing() -> [OfflineRecord.ID] {
+    /// Begins to close. Returns the deliveries to cancel: those that send nothing now, or all of them.
+    mutating func beginClosing(isPatient: Bool) -> [Task<Void, Never>] {
         guard phase != .closed else { return [] }
-        phase = .closing
-        return deliveries.filter { $0.value.stage != .sending }.map(\.key)
+        // What is cancelled once does not go on.
+        if phase != .closing(isPatient: false) { phase = .closing(isPatient: isPatient) }
+        return deliveries.values.filter { !isPatient || $0.stage != .sending }.compactMap(\.task)
     }
 
-    /// Whether a cancelled delivery leaves its record as it is.
-    var isEnding: Bool { phase == .closing || phase == .closed }
-
-    /// Closes. Returns whether it was open before.
-    mutating func close() -> Bool {
-        defer { phase = .closed }
-        return phase != .closed
+    /// Whether it closes or is closed. A cancelled delivery then leaves its record as it is.
+    var isEnding: Bool {
+        switch phase {
+        case .sending, .paused: false
+        case .closing, .closed: true
+        }
     }
 
-    /// Begins the ticking. Returns whether it was not ticking before.
-    mutating func startTicking() -> Bool {
-        defer { isTicking = true }
-        return !isTicking && phase != .closed
-    }
+    /// Whether nothing is in flight, and nothing can begin that is not known yet.
+    var isQuiet: Bool { deliveries.isEmpty && search == .idle }
 
-    /// Ends the ticking unless there is still a reason for it. Returns whether it goes on.
-    mutating func keepsTicking(for others: Bool) -> Bool {
-        isTicking = phase != .closed && (others || !deliveries.isEmpty)
-        return isTicking
+    /// Closes. Returns what runs beside; `nil` if it was closed before.
+    mutating func close() -> [Task<Void, Never>]? {
+        guard phase != .closed else { return nil }
+        phase = .closed
+        defer { (alarm, watches) = (nil, []) }
+        return watches + [alarm].compactMap(\.self)
     }
 }

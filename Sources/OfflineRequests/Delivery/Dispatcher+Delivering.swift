@@ -3,69 +3,67 @@ import RequestOperations
 
 extension Dispatcher {
     /// Delivers a record and writes down what it comes to.
-    func deliver(_ record: StoredRecord, under lease: Lease) async {
+    ///
+    /// - Parameter number: The number of the delivery.
+    func deliver(_ record: StoredRecord, _ number: Int, under lease: Lease) async {
         events.send(.began(record.id))
-        let result = await attempt(record, under: lease)
-        await settle(record, as: result, under: lease)
-        let isLast = state.withLock { $0.ended(record.id) }
-        if isLast {
-            activity.end()
-            waiters.announce(.quiet)
-        }
+        let settlement = await attempt(record, number, under: lease)
+        await settle(record, as: settlement, under: lease)
+        let (isLast, isQuiet) = state.withLock { ($0.ended(number), $0.isQuiet) }
+        if isLast { activity.end() }
+        if isQuiet { waiters.announce(.quiet) }
         search()
     }
 
-    /// What a delivery came to, and the failure that ended it.
-    private struct Result {
-        var settlement: Settlement
-        var failure: AttemptFailure?
-    }
-
-    private func attempt(_ record: StoredRecord, under lease: Lease) async -> Result {
-        guard let name = record.content.message else {
-            guard let request = record.content.request else {
-                return Result(settlement: .dead(DeadLetterReason(.damaged, detail: "the request has no URL")))
-            }
-            return await send(request, body: record.body.requestBody, record, under: lease)
-        }
-        guard let handler = handlers[name] else {
-            return Result(settlement: settlement(after: CancellationError(), record))
-        }
+    private func attempt(_ record: StoredRecord, _ number: Int, under lease: Lease) async -> Settlement {
         do {
-            guard try await maySend(record.id, lease) else { throw CancellationError() }
-            let payload = try record.body.payload()
-            switch try await handler.handle(payload) {
-            case .done: return Result(settlement: .delivered(status: nil))
+            guard try await store.isWhole(record) else {
+                return .dead(DeadLetterReason(.damaged, detail: "the file of its body has other bytes"))
+            }
+            guard let name = record.content.message else {
+                guard let request = record.content.request else {
+                    return .dead(DeadLetterReason(.damaged, detail: "the request has no URL"))
+                }
+                return await send(request, body: record.body.requestBody, record, number, under: lease)
+            }
+            guard let handler = handlers[name], try await maySend(record.id, number, lease) else {
+                throw CancellationError()
+            }
+            switch try await handler.handle(try await record.body.payload()) {
+            case .done: return .delivered(status: nil)
             case .request(let request):
-                return await send(request, body: RequestBody(of: request), record, under: lease)
+                return await send(request, body: RequestBody(of: request), record, number, under: lease)
             }
         } catch let error as MessageHandlers.Undecodable {
-            return Result(settlement: .dead(DeadLetterReason(.undecodable, detail: "\(error.underlying)")))
+            return .dead(DeadLetterReason(.undecodable, detail: DeliveryRules.line(error.underlying)))
         } catch {
-            return Result(settlement: settlement(after: error, record))
+            return rules.settlement(
+                after: DeliveryRules.Failure(error, after: DeliveryRules.History(record)), at: configuration.date(),
+                using: configuration.request.randomSource)
         }
     }
 
-    /// What the error of a handler comes to.
-    private func settlement(after error: any Error, _ record: StoredRecord) -> Settlement {
-        let failure = DeliveryRules.Failure(
-            error: error, status: nil, retryAfter: nil, message: record.content.message, expires: record.expires,
-            attempts: record.attempts, refusals: record.refusals)
-        return rules.settlement(
-            after: failure, at: configuration.date(), using: configuration.request.randomSource)
-    }
-
-    private func maySend(_ id: OfflineRecord.ID, _ lease: Lease) async throws -> Bool {
+    private func maySend(_ id: OfflineRecord.ID, _ number: Int, _ lease: Lease) async throws -> Bool {
         let may = try await store.maySend(id, under: lease)
         // One that was cancelled to close sends nothing.
         try Task.checkCancellation()
-        state.withLock { $0.enter(.sending, id) }
+        try enter(.sending, number)
         return may
     }
 
+    /// Notes how far a delivery has come. While the queue closes, it ends instead.
+    private func enter(_ stage: DispatchState.Stage, _ number: Int) throws {
+        let refused = state.withLock { state in
+            state.enter(stage, number) ? nil : state.deliveries[number]
+        }
+        guard let refused else { return }
+        refused.task?.cancel()
+        throw CancellationError()
+    }
+
     private func send(
-        _ request: URLRequest, body: RequestBody, _ record: StoredRecord, under lease: Lease
-    ) async -> Result {
+        _ request: URLRequest, body: RequestBody, _ record: StoredRecord, _ number: Int, under lease: Lease
+    ) async -> Settlement {
         var request = request
         request.httpBody = nil
         request.httpBodyStream = nil
@@ -73,51 +71,51 @@ extension Dispatcher {
             request.setValue(record.content.idempotencyKey, forHTTPHeaderField: IdempotencyKey.field)
         }
         let operation = DeliveryOperation(
-            request, body: body, record: record, rules: rules, hooks: hooks(record.id, lease),
+            request, body: body, record: record, rules: rules, hooks: hooks(record.id, number, lease),
             configuration: requestConfiguration(for: record))
-        operation.queuePriority = .normal
         requests.addOperation(operation)
-        do { return Result(settlement: .delivered(status: try await operation.value)) } catch {
+        do { return .delivered(status: try await operation.value) } catch {
             // A Task that is cancelled leaves at once, but the operation may still note something for a moment.
             if operation.isExecuting {
                 await withCheckedContinuation { end in operation.whenFinished { _ in end.resume() } }
             }
-            return Result(
-                settlement: operation.settlement ?? operation.settlement(after: error), failure: operation.lastFailure)
+            return operation.settlement(after: error)
         }
     }
 
-    private func hooks(_ id: OfflineRecord.ID, _ lease: Lease) -> DeliveryOperation.Hooks {
+    private func hooks(_ id: OfflineRecord.ID, _ number: Int, _ lease: Lease) -> DeliveryOperation.Hooks {
         DeliveryOperation.Hooks(
-            maySend: { [self] in try await maySend(id, lease) },
-            note: { [self] progress in
-                try await store.note(progress, of: id, under: lease)
-                events.send(.waits(id, until: progress.due, failure: progress.failure))
+            maySend: { [self] in try await maySend(id, number, lease) },
+            note: { [self] step in
+                try await store.note(step, of: id, under: lease)
+                events.send(.waits(id, until: step.due, failure: step.failure))
                 // Its place is free until its next attempt.
-                state.withLock { $0.enter(.waiting, id) }
+                try enter(.waiting, number)
                 search()
-            }, date: configuration.date)
+            },
+            mayGoOn: { [state] in state.withLock { !$0.isEnding } }, date: configuration.date)
     }
 
     /// The configuration of a delivery. The rules of the queue limit retries, so the policy does not.
-    private func requestConfiguration(for record: StoredRecord) -> RequestConfiguration {
+    func requestConfiguration(for record: StoredRecord) -> RequestConfiguration {
         var request = configuration.request
         request.retryPolicy.maximumRetries = .max
         request.retryPolicy.elapsedLimit = nil
         request.retryPolicy.maximumRetryAfter = configuration.maximumRetryAfter
         if let expires = record.expires {
-            request.deadline = .seconds(max(expires.timeIntervalSince(configuration.date()), 0))
+            let left = Duration.seconds(max(expires.timeIntervalSince(configuration.date()), 0))
+            request.deadline = min(request.deadline ?? left, left)
         }
         return request
     }
 
     /// Writes the end of a delivery down. It tries until it can, since the record would be sent again otherwise.
-    private func settle(_ record: StoredRecord, as result: Result, under lease: Lease) async {
+    private func settle(_ record: StoredRecord, as settlement: Settlement, under lease: Lease) async {
         while !(Task.isCancelled && state.withLock { $0.isEnding }) {
             do {
                 let isThere = try await store.settle(
-                    record.id, as: result.settlement, under: lease, at: configuration.date())
-                if isThere { announce(result, of: record) }
+                    record.id, as: settlement, under: lease, at: configuration.date())
+                if isThere { announce(settlement, of: record) }
                 return
             } catch OfflineQueueError.Code.leaseLost {
                 return loseLease(lease)
@@ -130,17 +128,32 @@ extension Dispatcher {
         }
     }
 
-    private func announce(_ result: Result, of record: StoredRecord) {
-        switch result.settlement {
+    private func announce(_ settlement: Settlement, of record: StoredRecord) {
+        // One that had failed before may have been woken by a success at its host.
+        if record.attempts > 0, let origin = record.content.origin {
+            if case .delivered = settlement { recoveries.note(origin, succeeded: true) }
+            if case .waits = settlement { recoveries.note(origin, succeeded: false) }
+        }
+        switch settlement {
         case .delivered(let status): announce(record.id, .delivered(status: status))
         case .dead(let reason): announce(record.id, .dead(reason))
-        case .waits(let progress):
-            events.send(.waits(record.id, until: progress.due, failure: progress.failure))
-            guard progress.reason != .retryAfter, let failure = result.failure, let origin = record.content.origin
-            else { return }
-            recoveries.watch(origin, after: failure) { [weak self] in
-                await self?.wake(.origin(origin, limit: 2))
-                self?.search()
+        case .waits(let step):
+            events.send(.waits(record.id, until: step.due, failure: step.failure))
+            if step.reason != .retryAfter, let origin = record.content.origin { watch(origin) }
+        }
+    }
+
+    /// Lets successes of other requests to an origin wake the records that wait for it.
+    func watch(_ origin: String) {
+        recoveries.watch(origin) { [weak self] in
+            guard let self else { return 0 }
+            do {
+                let count = try await store.wake(.origin(origin, limit: 2))
+                if count > 0 { search() }
+                return count
+            } catch {
+                report(error)
+                return 0
             }
         }
     }
@@ -156,11 +169,11 @@ extension StoredBody {
     }
 
     /// The payload of a message, in memory.
-    func payload() throws -> Data {
+    func payload() async throws -> Data {
         switch self {
         case .none: Data()
         case .data(let data): data
-        case .file(let file): try Data(contentsOf: file)
+        case .file(let file): try await BlockingWork.run { try Data(contentsOf: file) }
         }
     }
 }

@@ -12,18 +12,23 @@ final class Dispatcher: Sendable {
     let clock: WaitClock
     let requests = RequestQueue()
     let state = Locked(DispatchState())
-    let recoveries = RecoveryWatches()
-    private let alarm = Locked<Task<Void, Never>?>(nil)
-    private let pathWatch = Locked<Task<Void, Never>?>(nil)
-    private let ticking = Locked<Task<Void, Never>?>(nil)
+    let recoveries: RecoveryWatches
     let activity = BackgroundActivity()
+    /// How many attempts run at the same time.
+    let width: Int
 
-    /// How often a process looks whether the sender has died, or another one has added something.
-    private static let tick = Duration.milliseconds(200)
+    /// How often a sender or somebody who waits looks for what other processes have done.
+    static let tick = Duration.milliseconds(200)
+    /// How often an idle process looks for what others have added, and whether it must take over from one.
+    private static let idleTick = Duration.milliseconds(500)
     /// The longest sleep. A change of the calendar's time is noticed after it.
     private static let longestSleep = Duration.seconds(900)
     /// The pause after the store has failed.
     static let pauseAfterFailure = Duration.seconds(1)
+    /// How long the closure of a constraint may take to answer.
+    private static let conditionLimit = Duration.seconds(10)
+    /// For how many hosts at most the records of an earlier process watch.
+    private static let watchedAtStart = 1000
 
     init(store: any OfflineStore, configuration: OfflineConfiguration, events: EventHub, waiters: Waiters) {
         self.store = store
@@ -32,42 +37,84 @@ final class Dispatcher: Sendable {
         self.waiters = waiters
         rules = DeliveryRules(configuration)
         clock = WaitClock(configuration.request.clock)
-        requests.maxConcurrentOperationCount = max(configuration.width, 1)
+        recoveries = RecoveryWatches(configuration.request.hosts, clock)
+        width = min(max(configuration.width, 1), OfflineConfiguration.largestWidth)
+        requests.maxConcurrentOperationCount = width
     }
 
-    /// Begins to send, and to watch the network.
+    /// Begins to send, and to watch the network and other processes.
     func start() {
         let changes = configuration.request.networkPath.changes
-        let watch = Task { [weak self] in
-            var wasReachable = true
-            for await reachability in changes {
-                guard let self else { return }
-                if reachability.isReachable, !wasReachable { await self.wake(.network) }
-                wasReachable = reachability.isReachable
-                // The kind of network may have changed too.
-                await self.wake(.constraint)
-                self.search()
-            }
-        }
-        pathWatch.withLock { $0 = watch }
+        keep(
+            Task { [weak self] in
+                var wasReachable = true
+                for await reachability in changes {
+                    guard let self else { return }
+                    if reachability.isReachable, !wasReachable { await self.wake(.network) }
+                    wasReachable = reachability.isReachable
+                    // The kind of network may have changed too.
+                    await self.wake(.constraint)
+                    self.search()
+                }
+            })
+        keep(Task { [weak self] in await self?.watchHosts() })
+        keep(
+            Task { [weak self, clock] in
+                // Nothing else delays the signs of life.
+                while let interval = self?.beatInterval {
+                    do { try await clock.sleep(for: interval) } catch { return }
+                    await self?.beat()
+                }
+            })
+        keep(
+            Task { [weak self, clock] in
+                var seen: StoreVersion?
+                while let interval = self?.lookInterval {
+                    do { try await clock.sleep(for: interval) } catch { return }
+                    seen = await self?.look(since: seen)
+                }
+            })
         search()
     }
 
-    /// Ends waits early.
-    func wake(_ sleepers: Sleepers) async {
-        do { _ = try await store.wake(sleepers) } catch { report(error) }
+    private func keep(_ watch: Task<Void, Never>) {
+        state.withLock { $0.add(watch) }?.cancel()
     }
+
+    /// Ends waits early, in steps.
+    func wake(_ sleepers: Sleepers) async {
+        if sleepers == .constraint { state.withLock { $0.conditionsChanged() } }
+        do {
+            while try await store.wake(sleepers) == Sleepers.batch {
+                // Others change the store in between.
+            }
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Watches the hosts that records of an earlier process wait for.
+    private func watchHosts() async {
+        do {
+            for origin in try await store.waitingOrigins(limit: Self.watchedAtStart) { watch(origin) }
+        } catch {
+            report(error)
+        }
+    }
+
+    // MARK: Searching
 
     /// Looks for records that can be sent, now or after the search that runs.
     func search() {
-        guard state.withLock({ $0.phase == .sending && $0.wantsSearch() }) else { return }
+        guard state.withLock({ $0.wantsSearch() }) else { return }
         Task {
             repeat { await searchOnce() } while state.withLock { $0.searchEnded() }
+            if state.withLock({ $0.isQuiet }) { waiters.announce(.quiet) }
         }
     }
 
     private func searchOnce() async {
-        let room = state.withLock { $0.room(width: configuration.width) }
+        let room = state.withLock { $0.room(width: width) }
         guard room > 0 else { return }
         do {
             try await wakeFresh()
@@ -79,7 +126,6 @@ final class Dispatcher: Sendable {
                 if records.count < room { setAlarm(at: claim.nextDue) }
             case .idle:
                 setAlarm(at: claim.nextDue)
-                if waiters.needsPolling { startTicking() }
                 await announceIfDrained()
             case .held:
                 setAlarm(after: Self.tick)
@@ -93,38 +139,45 @@ final class Dispatcher: Sendable {
     /// Wakes the messages whose handler is new.
     private func wakeFresh() async throws {
         let names = handlers.takeFresh()
-        do { for name in names { _ = try await store.wake(.message(name)) } } catch {
+        do {
+            for name in names { while try await store.wake(.message(name)) == Sleepers.batch {} }
+        } catch {
             handlers.putBack(names)
             throw error
         }
     }
 
     private func request(_ room: Int) async -> ClaimRequest {
+        let conditions = state.withLock { $0.conditionsNumber }
         let reachability = configuration.request.networkPath.reachability
         var met: Set<String> = [OfflineConstraint.reachable.name]
         if reachability.isReachable, reachability.interface != .cellular {
             met.insert(OfflineConstraint.unmetered.name)
         }
-        for (constraint, isMet) in configuration.conditions {
-            if await isMet() { met.insert(constraint.name) }
-        }
+        for (constraint, isMet) in configuration.conditions where await holds(isMet) { met.insert(constraint.name) }
+        let (taken, isBusy) = state.withLock { ($0.placesTaken, !$0.deliveries.isEmpty) }
         return ClaimRequest(
-            limit: room, now: configuration.date(), elapsed: clock.elapsed,
-            leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable, handlers: handlers.names,
-            met: met, maximumAge: configuration.bounds.age,
-            isWanted: { [state] in state.withLock { $0.phase == .sending } },
-            isBusy: state.withLock { !$0.deliveries.isEmpty })
+            limit: room, perOrigin: max(width - width / 4, 1), placesTaken: taken, now: configuration.date(),
+            elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
+            handlers: handlers.names, met: met, maximumAge: configuration.bounds.age, longestWait: rules.longestWait,
+            isWanted: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
+            leftovers: isBusy ? .kept : .takenBack)
+    }
+
+    private func holds(_ isMet: @escaping @Sendable () async -> Bool) async -> Bool {
+        do { return try await TimeLimit.run(Self.conditionLimit, on: clock.underlying) { await isMet() } } catch {
+            // A closure that does not answer must not stop the other records. It is asked again at the next search.
+            return false
+        }
     }
 
     private func begin(_ records: [StoredRecord], under lease: Lease) {
-        state.withLock { $0.claim(records.map(\.id), under: lease) }
+        guard let numbers = state.withLock({ $0.begin(records, under: lease) }) else { return }
         activity.begin { [weak self] in self?.yieldLease() }
-        for record in records {
-            let task = Task { await deliver(record, under: lease) }
-            // It may have ended already.
-            state.withLock { $0.began(record.id, task) }
+        for (number, record) in zip(numbers, records) {
+            let task = Task { await deliver(record, number, under: lease) }
+            if state.withLock({ $0.began(number, task) }) { task.cancel() }
         }
-        startTicking()
     }
 
     // MARK: Time
@@ -142,38 +195,18 @@ final class Dispatcher: Sendable {
             {}
             self?.search()
         }
-        let earlier = alarm.withLock { alarm in
-            defer { alarm = task }
-            return alarm
-        }
-        earlier?.cancel()
+        state.withLock { $0.setAlarm(task) }?.cancel()
     }
 
-    /// Shows that this process lives, and notices what others do, as long as there is a reason for it.
-    func startTicking() {
-        guard state.withLock({ $0.startTicking() }) else { return }
-        let task = Task { [weak self, clock] in
-            var lastBeat = clock.elapsed
-            while let self, self.state.withLock({ $0.keepsTicking(for: self.waiters.needsPolling) }) {
-                do { try await clock.sleep(for: Self.tick) } catch { return }
-                if clock.elapsed - lastBeat >= self.configuration.leaseDuration / 3 {
-                    lastBeat = clock.elapsed
-                    await self.beat()
-                }
-                await self.announceOutcomes()
-                self.search()
-            }
-        }
-        ticking.withLock { $0 = task }
-    }
+    private var beatInterval: Duration { configuration.leaseDuration / 3 }
 
+    /// Shows that this process lives.
     private func beat() async {
         guard let lease = state.withLock({ $0.lease }) else { return }
         do {
             let inFlight = try await store.beat(lease)
             // Another process has removed the others.
-            let removed = state.withLock { state in state.deliveries.filter { $0.value.lease == lease }.map(\.key) }
-            cancel(removed.filter { !inFlight.contains($0) })
+            cancel(state.withLock { $0.records(under: lease) }.subtracting(inFlight))
         } catch OfflineQueueError.Code.leaseLost {
             loseLease(lease)
         } catch {
@@ -181,13 +214,32 @@ final class Dispatcher: Sendable {
         }
     }
 
+    private var lookInterval: Duration {
+        waiters.isAwaited || state.withLock({ !$0.deliveries.isEmpty }) ? Self.tick : Self.idleTick
+    }
+
+    /// Looks for what other processes have done: adds, outcomes, and their end.
+    ///
+    /// - Returns: What has been seen now; `nil` if the store failed.
+    private func look(since seen: StoreVersion?) async -> StoreVersion? {
+        guard waiters.isAwaited || state.withLock({ $0.sends }) else { return seen }
+        do {
+            let version = try await store.version()
+            guard version != seen else { return seen }
+            await announceOutcomes()
+            search()
+            return version
+        } catch {
+            report(error)
+            return nil
+        }
+    }
+
     /// Cancels what was in flight under a lease that another process has taken over.
     func loseLease(_ lease: Lease) {
-        let lost = state.withLock { state in state.deliveries.filter { $0.value.lease.fence <= lease.fence }.map(\.key)
-        }
-        guard !lost.isEmpty else { return }
+        guard let tasks = state.withLock({ $0.lose(lease) }) else { return }
         events.send(.leaseLost)
-        cancel(lost)
+        for task in tasks { task.cancel() }
     }
 
     // MARK: Announcements
@@ -198,25 +250,30 @@ final class Dispatcher: Sendable {
         waiters.announce(.outcome(id))
     }
 
-    /// Tells of outcomes that were recorded before somebody began to wait for them.
-    func lookAtOutcomes() {
-        Task { await announceOutcomes() }
+    /// Looks whether what somebody began to wait for has happened before.
+    func look(for event: Waiters.Event) {
+        Task {
+            switch event {
+            case .outcome(let id): await announceOutcomes(of: [id])
+            case .drained: await announceIfDrained()
+            case .quiet: if state.withLock({ $0.isQuiet }) { waiters.announce(.quiet) }
+            }
+        }
     }
 
     /// Tells of outcomes that other processes have recorded.
     private func announceOutcomes() async {
+        await announceOutcomes(of: waiters.awaited)
+        if waiters.isDrainAwaited { await announceIfDrained() }
+    }
+
+    private func announceOutcomes(of ids: [OfflineRecord.ID]) async {
+        guard !ids.isEmpty else { return }
         do {
-            for id in waiters.awaited where try await isEnded(id) { waiters.announce(.outcome(id)) }
+            for id in Set(ids).subtracting(try await store.undecided(of: ids)) { waiters.announce(.outcome(id)) }
         } catch {
             report(error)
         }
-        await announceIfDrained()
-    }
-
-    private func isEnded(_ id: OfflineRecord.ID) async throws -> Bool {
-        guard let record = try await store.record(id) else { return true }
-        if case .dead = record.state { return true }
-        return false
     }
 
     private func announceIfDrained() async {
@@ -236,18 +293,17 @@ final class Dispatcher: Sendable {
     // MARK: The end
 
     /// Cancels deliveries whose records are gone or not ours.
-    func cancel(_ ids: [OfflineRecord.ID]) {
-        let tasks = state.withLock { state in ids.compactMap { state.deliveries[$0]?.task } }
-        for task in tasks { task.cancel() }
+    func cancel(_ ids: Set<OfflineRecord.ID>) {
+        for task in state.withLock({ $0.tasks(of: ids) }) { task.cancel() }
     }
 
     /// Gives the lease back and cancels what is in flight, since the system is about to suspend the process.
     private func yieldLease() {
-        let (lease, ids) = state.withLock { ($0.lease, Array($0.deliveries.keys)) }
+        let (lease, tasks) = state.withLock { ($0.lease, $0.deliveries.values.compactMap(\.task)) }
         guard let lease else { return }
         Task {
             do { try await store.release(lease) } catch { report(error) }
-            cancel(ids)
+            for task in tasks { task.cancel() }
             activity.end()
             setAlarm(after: Self.pauseAfterFailure)
         }
@@ -255,24 +311,20 @@ final class Dispatcher: Sendable {
 
     /// Ends all deliveries and gives the lease back.
     ///
-    /// - Parameter isPatient: Whether deliveries under way may finish first.
+    /// - Parameter isPatient: Whether attempts under way may finish first. No further one begins.
     func close(isPatient: Bool) async {
-        if isPatient {
-            cancel(state.withLock { $0.beginClosing() })
-            await waiters.wait(for: .quiet) { [self] in
-                if state.withLock({ $0.deliveries.isEmpty }) { waiters.announce(.quiet) }
-            }
-        }
-        guard state.withLock({ $0.close() }) else { return }
-        for task in [alarm, pathWatch, ticking].compactMap({ $0.withLock { $0 } }) { task.cancel() }
+        for task in state.withLock({ $0.beginClosing(isPatient: isPatient) }) { task.cancel() }
+        let lease = state.withLock { $0.lease }
+        // The Task that closes may be cancelled. That must not cut this wait short.
+        await Task { await waiters.wait(for: .quiet) { [self] in look(for: .quiet) } }.value
+        guard let watches = state.withLock({ $0.close() }) else { return }
+        for watch in watches { watch.cancel() }
         recoveries.close()
-        let (lease, tasks) = state.withLock { ($0.lease, $0.deliveries.values.compactMap(\.task)) }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
-        if let lease {
+        if let lease = state.withLock({ $0.lease }) ?? lease {
             do { try await store.release(lease) } catch { report(error) }
         }
-        waiters.announceAll()
         await store.close()
+        // Those who wait now meet the closed store.
+        waiters.close()
     }
 }

@@ -1,37 +1,76 @@
 import Foundation
 import RequestOperations
 
-/// Watches for successes of other requests to hosts that failed: one watch for each host.
+/// Watches for successes of other requests at hosts that records wait for: one watch for each host.
+///
+/// A success at the host of a record does not say that the record would succeed: a host can serve all but one path. So
+/// a record that is woken and fails again costs the host its trust, and without trust no success wakes a record for a
+/// while.
 final class RecoveryWatches: Sendable {
-    private let watches = Locked<[String: Task<Void, Never>]>([:])
+    private struct Host {
+        var recoveries = HostRecoveries()
+        var watch: Task<Void, Never>?
+        /// How many records were woken and have no result yet.
+        var woken = 0
+    }
 
-    /// Waits for a success at a host, then calls an action once. A second watch of a host has no effect.
-    func watch(
-        _ origin: String, after failure: AttemptFailure, _ action: @escaping @Sendable () async -> Void
-    ) {
-        watches.withLock { watches in
-            guard watches[origin] == nil else { return }
-            watches[origin] = Task {
-                // An observer that throws says nothing about the host.
-                let hasRecovered = await Self.recovery(after: failure)
-                _ = self.watches.withLock { $0.removeValue(forKey: origin) }
-                if hasRecovered { await action() }
+    private let table = Locked<[String: Host]>([:])
+    private let registry: HostRegistry
+    private let clock: WaitClock
+
+    /// How long no success wakes a record after woken ones have failed. It doubles up to twenty times this.
+    private static let pause = Duration.seconds(60)
+
+    init(_ registry: HostRegistry, _ clock: WaitClock) {
+        self.registry = registry
+        self.clock = clock
+    }
+
+    /// Begins to watch an origin, unless that is watched already.
+    ///
+    /// - Parameter wake: Called after each success that counts. It wakes records and returns how many there were. The
+    ///   watch ends when there are none.
+    func watch(_ origin: String, _ wake: @escaping @Sendable () async -> Int) {
+        guard let url = URL(string: origin) else { return }
+        table.withLock { table in
+            guard table[origin]?.watch == nil else { return }
+            table[origin, default: Host()].watch = Task {
+                repeat {
+                    // Without an answer of the observer, the watch has been cancelled.
+                    do { try await HostRecoveryObserver().wait(forHostOf: url, in: self.registry) } catch { return }
+                } while await !self.isOver(origin, wake)
             }
         }
     }
 
-    private static func recovery(after failure: AttemptFailure) async -> Bool {
-        do {
-            try await HostRecoveryObserver().wait(after: failure)
-            return !Task.isCancelled
-        } catch { return false }
+    /// Wakes records after a success. Returns whether none is left.
+    private func isOver(_ origin: String, _ wake: () async -> Int) async -> Bool {
+        let now = clock.elapsed
+        guard table.withLock({ $0[origin]?.recoveries.releases(at: now) ?? false }) else { return false }
+        let count = await wake()
+        table.withLock { table in
+            table[origin]?.woken += count
+            if count == 0 { table[origin]?.watch = nil }
+        }
+        return count == 0
+    }
+
+    /// Notes how a record that had failed before has fared now.
+    func note(_ origin: String, succeeded: Bool) {
+        let now = clock.elapsed
+        table.withLock { table in
+            guard var host = table[origin], host.woken > 0 else { return }
+            host.woken -= 1
+            if succeeded { host.recoveries.succeeded() } else { host.recoveries.failed(at: now, pause: Self.pause) }
+            table[origin] = host
+        }
     }
 
     /// Ends all watches.
     func close() {
-        let all = watches.withLock { watches in
-            defer { watches = [:] }
-            return Array(watches.values)
+        let all = table.withLock { table in
+            defer { table = [:] }
+            return table.values.compactMap(\.watch)
         }
         for watch in all { watch.cancel() }
     }

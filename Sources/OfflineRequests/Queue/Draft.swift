@@ -51,14 +51,14 @@ struct Draft: Sendable {
 /// How a kind of content becomes a draft, and comes back from a record.
 struct ContentCodec<Content: Sendable>: Sendable {
     let encode: @Sendable (Content) throws -> Draft
-    let decode: @Sendable (StoredRecord) throws -> Content
+    let decode: @Sendable (StoredRecord) async throws -> Content
 }
 
 extension StoredRecord {
     /// The request with its body in memory.
-    func wholeRequest() throws -> URLRequest {
+    func wholeRequest() async throws -> URLRequest {
         guard var request = content.request else { throw OfflineQueueError(.unusableRequest) }
-        if body != .none { request.httpBody = try body.payload() }
+        if body != .none { request.httpBody = try await body.payload() }
         return request
     }
 }

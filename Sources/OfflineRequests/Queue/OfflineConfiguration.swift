@@ -9,8 +9,12 @@ public struct OfflineConfiguration: Sendable {
     /// The queue keeps the count and the time of retries itself: ``backoff``, ``maximumAttempts`` and
     /// ``classifier`` take the place of the retry policy's own limits. Its budget and circuit breaker count.
     public var request: RequestConfiguration = .default
-    /// How many attempts run at the same time. 16 by default.
+    /// How many attempts run at the same time. 16 by default; at least 1 and at most 10,000.
+    ///
+    /// Three quarters of them at most go to one scheme, host and port. So one host that does not answer leaves room for
+    /// the others.
     public var width = 16
+    static let largestWidth = 10_000
     /// The delays after failed attempts, counted over restarts. 1 s, doubled up to one hour, with full jitter by
     /// default.
     public var backoff = Backoff.exponential(initial: .seconds(1), factor: 2, maximum: .seconds(3600), jitter: .full)
@@ -31,15 +35,21 @@ public struct OfflineConfiguration: Sendable {
     public var bounds = OfflineBounds()
     /// Says whether constraints of your own are met. Empty by default: such a constraint is then not met.
     ///
-    /// Each closure is called before records are sent, if one of the queue's records may need it. Call
-    /// ``OfflineRequestQueue/constraintsChanged()`` when an answer changes.
+    /// Each closure is called whenever the queue looks for records to send, up to some times a second, so it must be
+    /// quick. One that takes longer than 10 s counts as "no". Call ``OfflineRequestQueue/constraintsChanged()`` when an
+    /// answer changes.
     public var conditions: [OfflineConstraint: @Sendable () async -> Bool] = [:]
     /// Bodies in memory that are longer go to a file that the queue owns. In bytes; 256 KiB by default.
     public var inlineBodyLimit = 256 << 10
-    /// How long a sending process may show no sign of life before another one takes over. 15 s by default.
+    /// How long this process may show no sign of life while it sends, before another one takes over. 15 s by default.
     ///
-    /// A process that has ended is replaced at once. This limit is for one that was stopped.
+    /// A process that has ended is replaced at once. This limit is for one that was stopped. It is stored with the
+    /// lease, so each process may have its own.
     public var leaseDuration: Duration = .seconds(15)
+    /// How long the outcome of a record is kept after its end. 30 days by default.
+    ///
+    /// An outcome takes some 100 bytes on disk.
+    public var outcomeRetention: Duration = .seconds(30 * 86_400)
     /// The time of the calendar. That of the system by default.
     ///
     /// Times that must survive a restart are kept by it. Waits run on the clock of ``request``.

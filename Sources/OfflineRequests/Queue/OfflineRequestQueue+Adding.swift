@@ -22,7 +22,7 @@ extension OfflineRequestQueue {
         let codec = ContentCodec<URLRequest> {
             try Draft($0, options)
         } decode: {
-            try $0.wholeRequest()
+            try await $0.wholeRequest()
         }
         return try await add(draft, request, options, unique, codec)
     }
@@ -67,7 +67,7 @@ extension OfflineRequestQueue {
         }
         let codec = ContentCodec<Message>(encode: encode) { record in
             guard record.content.message == handler.name,
-                let message = try handler.decode(try record.body.payload()) as? Message
+                let message = try handler.decode(try await record.body.payload()) as? Message
             else { throw OfflineQueueError(.unregistered) }
             return message
         }
@@ -89,7 +89,7 @@ extension OfflineRequestQueue {
                 let old = try await store.mergeable(withKey: unique.name)
                 var (merged, rule) = (draft, UniqueRule.expectNone)
                 if let old {
-                    merged = try codec.encode(try merge(try codec.decode(old), content))
+                    merged = try codec.encode(try merge(try await codec.decode(old), content))
                     rule = .update(old.id, idempotencyKey: old.content.idempotencyKey)
                 }
                 let result = try await insert(merged, options, key: unique.name, rule: rule)
@@ -102,14 +102,16 @@ extension OfflineRequestQueue {
     private func insert(
         _ draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule
     ) async throws -> (id: OfflineRecord.ID, isConflict: Bool) {
-        let body = try await ownedBody(draft.body)
+        let body = try await store.keep(draft.body, inlineLimit: configuration.inlineBodyLimit)
+        var content = draft.content
+        content.bodyChecksum = body.checksum
         let record = NewRecord(
-            content: draft.content, body: body.stored, bodySize: body.size, lane: options.lane ?? "",
+            content: content, body: body.stored, bodySize: body.size, lane: options.lane ?? "",
             tag: options.tag, uniqueKey: key, rule: rule, priority: options.priority, added: configuration.date(),
             notBefore: options.notBefore, expires: options.expires)
         let result: AddResult
         do { result = try await store.add(record, bounds: configuration.bounds) } catch {
-            try body.discard()
+            try await store.discard(body)
             throw error
         }
         switch result {
@@ -120,24 +122,12 @@ extension OfflineRequestQueue {
             dispatcher.search()
             return (id, false)
         case .kept(let id):
-            if rule == .keep { try body.discard() }
+            if rule == .keep { try await store.discard(body) }
             dispatcher.search()
             return (id, false)
         case .conflict:
-            try body.discard()
+            try await store.discard(body)
             return (OfflineRecord.ID(rawValue: 0), true)
-        }
-    }
-
-    /// A body in the form in which it is stored.
-    private func ownedBody(_ body: StoredBody) async throws -> OwnedBody {
-        // One that stays in memory needs no other thread.
-        if let inline = OwnedBody(inline: body, limit: configuration.inlineBodyLimit) { return inline }
-        let folder = try QueueFiles(name: name, directory: directory).bodies
-        do {
-            return try await BlockingWork.run { try OwnedBody(body, folder: folder) }
-        } catch {
-            throw OfflineQueueError(wrapping: error)
         }
     }
 }

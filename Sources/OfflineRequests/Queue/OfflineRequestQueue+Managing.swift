@@ -53,7 +53,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``OfflineQueueError``, or an error of the file system.
     public func body(of id: OfflineRecord.ID) async throws -> Data? {
         guard let record = try await store.record(id), record.body != .none else { return nil }
-        return try record.body.payload()
+        return try await record.body.payload()
     }
 
     /// How many records there are. The cost does not depend on their number.
@@ -71,12 +71,14 @@ extension OfflineRequestQueue {
     /// - Throws: ``OfflineQueueError``.
     @discardableResult
     public func remove(_ id: OfflineRecord.ID) async throws -> Bool {
-        let removed = try await store.remove(.all, only: id, limit: 1, at: configuration.date())
-        finish(removed)
-        return !removed.isEmpty
+        guard try await store.remove(id, at: configuration.date()) else { return false }
+        finish([id])
+        return true
     }
 
     /// Removes all records that match a filter. They are not sent afterwards. Those in flight are cancelled.
+    ///
+    /// Records that are added after the call stay.
     ///
     /// ```swift
     /// try await queue.removeAll(RecordFilter(lane: "uploads"))
@@ -87,8 +89,10 @@ extension OfflineRequestQueue {
     @discardableResult
     public func removeAll(_ filter: RecordFilter = .all) async throws -> Int {
         var count = 0
+        // What is added meanwhile stays. Otherwise this might never end.
+        guard let last = try await store.lastID() else { return 0 }
         while true {
-            let removed = try await store.remove(filter, only: nil, limit: 1000, at: configuration.date())
+            let removed = try await store.remove(filter, upTo: last, limit: 1000, at: configuration.date())
             guard !removed.isEmpty else { return count }
             finish(removed)
             count += removed.count
@@ -96,7 +100,7 @@ extension OfflineRequestQueue {
     }
 
     private func finish(_ removed: [OfflineRecord.ID]) {
-        dispatcher.cancel(removed)
+        dispatcher.cancel(Set(removed))
         for id in removed { dispatcher.announce(id, .removed) }
         dispatcher.search()
     }
@@ -118,7 +122,7 @@ extension OfflineRequestQueue {
 
     /// What becomes of a record. Waits until that is known, also after a restart and if another process delivers it.
     ///
-    /// Outcomes are kept for 30 days at least.
+    /// Outcomes are kept for ``OfflineConfiguration/outcomeRetention`` at least.
     ///
     /// - Throws: ``OfflineQueueError/Code/unknownRecord`` if there is neither the record nor an outcome,
     ///   ``OfflineQueueError/Code/closed`` if the queue is closed meanwhile, or `CancellationError`.
@@ -126,11 +130,8 @@ extension OfflineRequestQueue {
         while true {
             if let outcome = try await knownOutcome(of: id) { return outcome }
             try Task.checkCancellation()
-            await dispatcher.waiters.wait(for: .outcome(id)) { [dispatcher] in
-                // It may have ended since we looked. The ticking looks again.
-                dispatcher.startTicking()
-                dispatcher.lookAtOutcomes()
-            }
+            // It may have ended since we looked.
+            await dispatcher.waiters.wait(for: .outcome(id)) { [dispatcher] in dispatcher.look(for: .outcome(id)) }
             try Task.checkCancellation()
         }
     }
@@ -151,10 +152,7 @@ extension OfflineRequestQueue {
     public func drain() async throws {
         while try await store.counts().undelivered > 0 {
             try Task.checkCancellation()
-            await dispatcher.waiters.wait(for: .drained) { [dispatcher] in
-                dispatcher.startTicking()
-                dispatcher.lookAtOutcomes()
-            }
+            await dispatcher.waiters.wait(for: .drained) { [dispatcher] in dispatcher.look(for: .drained) }
             try Task.checkCancellation()
         }
     }

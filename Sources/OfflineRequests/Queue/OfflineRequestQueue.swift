@@ -39,13 +39,16 @@ public final class OfflineRequestQueue: Sendable {
     ) async throws -> OfflineRequestQueue {
         let directory = directory ?? DefaultDirectory.url()
         // Links and `..` must not make two queues of one.
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let path = directory.resolvingSymlinksInPath().standardizedFileURL.appendingPathComponent(name).path
+        let path = try await BlockingWork.run {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            return directory.resolvingSymlinksInPath().standardizedFileURL.appendingPathComponent(name).path
+        }
         return try await OpenQueues.shared.queue(at: path) {
             let events = EventHub()
-            let store = try await SQLiteStore.open(name: name, directory: directory, date: configuration.date) {
-                events.send(.recovered($0))
-            }
+            let store = try await SQLiteStore.open(
+                name: name, directory: directory, outcomeRetention: configuration.outcomeRetention,
+                date: configuration.date, onRecovery: { events.send(.recovered($0)) },
+                onFailure: { events.send(.storeFailed($0)) })
             return OfflineRequestQueue(
                 name: name, directory: directory, path: path, store: store, events: events,
                 configuration: configuration)
@@ -103,16 +106,16 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// What `add` has returned for is on disk already. Call it before you copy the files, for example.
     ///
-    /// - Throws: ``OfflineQueueError``.
+    /// - Throws: ``OfflineQueueError``: ``OfflineQueueError/Code/busy`` if another process reads the log for too long.
     public func synchronize() async throws { try await store.checkpoint() }
 
     /// Closes the queue. Records stay on disk. Later calls throw ``OfflineQueueError/Code/closed``.
     ///
-    /// - Parameter isPatient: Whether deliveries under way may finish. Otherwise they are cancelled, and sent again
-    ///   with the same key when the queue is opened the next time. `true` by default.
+    /// - Parameter isPatient: Whether attempts under way may finish. No further ones begin. Otherwise they are cancelled,
+    ///   and sent again with the same key when the queue is opened the next time. `true` by default.
     public func close(finishing isPatient: Bool = true) async {
         // A later call of `open` does not wait for this queue.
-        if let path { OpenQueues.shared.remove(path) }
+        if let path { await OpenQueues.shared.remove(self, at: path) }
         await dispatcher.close(isPatient: isPatient)
         dispatcher.events.close()
     }

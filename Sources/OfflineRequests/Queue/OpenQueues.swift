@@ -26,7 +26,11 @@ final class OpenQueues: Sendable {
     }
 
     /// Forgets a queue that is being closed. A later call opens it anew.
-    func remove(_ path: String) {
-        queues.withLock { $0[path] = nil }
+    func remove(_ queue: OfflineRequestQueue, at path: String) async {
+        // After an earlier close, another queue may have the path.
+        guard let opening = queues.withLock({ $0[path] }), case .success(let open) = await opening.result,
+            open === queue
+        else { return }
+        queues.withLock { if $0[path] == opening { $0[path] = nil } }
     }
 }

@@ -12,7 +12,14 @@ final class Waiters: Sendable {
         case quiet
     }
 
+    private enum Phase {
+        case open
+        /// Nobody waits any more.
+        case closed
+    }
+
     private struct State {
+        var phase = Phase.open
         var waiting: [Event: [Int: CheckedContinuation<Void, Never>]] = [:]
         /// Waits that were cancelled before they began.
         var cancelled: Set<Int> = []
@@ -22,7 +29,10 @@ final class Waiters: Sendable {
     private let state = Locked(State())
 
     /// Whether anybody waits for something that another process may bring about.
-    var needsPolling: Bool { state.withLock { $0.waiting.keys.contains { $0 != .quiet } } }
+    var isAwaited: Bool { state.withLock { $0.waiting.keys.contains { $0 != .quiet } } }
+
+    /// Whether anybody waits until nothing is left.
+    var isDrainAwaited: Bool { state.withLock { $0.waiting[.drained] != nil } }
 
     /// The records whose outcome is awaited.
     var awaited: [OfflineRecord.ID] {
@@ -31,7 +41,7 @@ final class Waiters: Sendable {
         }
     }
 
-    /// Waits for an event that may have happened already. Returns also when the Task is cancelled.
+    /// Waits for an event that may have happened already. Returns also when the Task is cancelled, and after ``close()``.
     ///
     /// - Parameter begin: Called when the wait has begun, so that a later event is not missed.
     func wait(for event: Event, begin: @escaping @Sendable () -> Void) async {
@@ -42,7 +52,7 @@ final class Waiters: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waits = state.withLock { state in
-                    guard state.cancelled.remove(id) == nil else { return false }
+                    guard state.cancelled.remove(id) == nil, state.phase == .open else { return false }
                     state.waiting[event, default: [:]][id] = continuation
                     return true
                 }
@@ -66,9 +76,10 @@ final class Waiters: Sendable {
         for continuation in (waiting ?? [:]).values { continuation.resume() }
     }
 
-    /// Ends all waits.
-    func announceAll() {
+    /// Ends all waits, and lets none begin.
+    func close() {
         let waiting = state.withLock { state in
+            state.phase = .closed
             defer { state.waiting = [:] }
             return state.waiting.values.flatMap(\.values)
         }

@@ -5,7 +5,8 @@ public struct OfflineOptions: Sendable {
     /// The lane. `nil`, the lane that all records without one share, by default.
     ///
     /// The records of a lane are delivered one after the other, in the order of adding. The next one begins when the
-    /// outcome of the one before is known. Lanes do not wait for each other. A record that waits for its earliest time
+    /// outcome of the one before is known. Lanes do not wait for each other, apart from a place among
+    /// ``OfflineConfiguration/width``. A record that waits for its earliest time
     /// holds its lane up, too.
     public var lane: String?
     /// A tag, for filters. `nil` by default.
@@ -18,7 +19,8 @@ public struct OfflineOptions: Sendable {
     public var expires: Date?
     /// What must hold before each delivery begins. ``OfflineConstraint/reachable`` by default.
     public var constraints: Set<OfflineConstraint> = [.reachable]
-    /// Whether credentials in the fields and the URL of a request are stored. `false` by default.
+    /// Whether credentials in the fields and the user part of the URL of a request are stored. `false` by default. A
+    /// token in the query of a URL is stored in any case.
     ///
     /// They are then left out, and ``OfflineEvent/credentialsOmitted(_:fields:)`` says so. Let an adapter of
     /// ``OfflineConfiguration/request`` add them when the request is sent.

@@ -68,7 +68,9 @@ public struct OfflineRecord: Sendable, Identifiable {
     public let expires: Date?
     /// How many attempts have failed so far.
     public let attempts: Int
-    /// The last failure in one line, without credentials; `nil` if none has failed.
+    /// The first line of the last failure, at most 500 characters; `nil` if none has failed.
+    ///
+    /// Failures of requests name no credentials. What the error of a handler says is stored as it is.
     public let lastFailure: String?
     /// The value of the `Idempotency-Key` field of each delivery.
     public let idempotencyKey: String

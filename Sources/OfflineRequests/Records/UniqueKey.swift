@@ -16,6 +16,9 @@ public struct UniqueKey<Content: Sendable>: Sendable {
         case append
         /// The newest old record gets the content that the closure makes of both. It keeps its id and its place.
         ///
+        /// Of the new options, the constraints and the user info count. Lane, tag, priority and times stay those of the old
+        /// record.
+        ///
         /// One in flight is not merged: the new record is added behind it. The closure can be called several times if
         /// the old record changes meanwhile. An error that it throws is the error of `add`.
         case merge(@Sendable (_ old: Content, _ new: Content) throws -> Content)

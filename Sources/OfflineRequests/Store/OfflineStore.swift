@@ -5,6 +5,12 @@ package import Foundation
 /// Each function is one transaction. When it returns, its changes are durable. Several processes may use one store. A
 /// store knows no clock: times are passed in.
 package protocol OfflineStore: Sendable {
+    /// Takes a body into the store: a short one stays in memory until it is added, a long one goes to a file.
+    func keep(_ body: StoredBody, inlineLimit: Int) async throws -> OwnedBody
+    /// Gives up a body that no record has taken.
+    func discard(_ body: OwnedBody) async throws
+    /// Whether the body of a record has the bytes that were added. One within the record was checked with it.
+    func isWhole(_ record: StoredRecord) async throws -> Bool
     /// Adds a record, unless its uniqueness or a bound prevents that.
     func add(_ record: NewRecord, bounds: OfflineBounds) async throws -> AddResult
     /// The newest record with a unique key that is neither in flight nor dead, with its body.
@@ -19,7 +25,7 @@ package protocol OfflineStore: Sendable {
     /// Records a failed attempt of a record that stays in flight.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
-    func note(_ progress: Progress, of id: OfflineRecord.ID, under lease: Lease) async throws
+    func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws
     /// Records what a delivery has come to. Returns `false` if the record was removed meanwhile.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
@@ -32,16 +38,26 @@ package protocol OfflineStore: Sendable {
     func beat(_ lease: Lease) async throws -> Set<OfflineRecord.ID>
     /// Gives the lease back. What is in flight under it becomes pending.
     func release(_ lease: Lease) async throws
-    /// Ends waits early. Returns how many records can be sent now.
+    /// Ends waits early, of ``Sleepers/batch`` records at most. Returns how many there were.
     func wake(_ sleepers: Sleepers) async throws -> Int
+    /// The origins that records wait for after a failure.
+    func waitingOrigins(limit: Int) async throws -> [String]
+    /// Changes with each change of the store, whoever makes it. Cheap enough to be asked often.
+    func version() async throws -> StoreVersion
 
     /// A page of records in the order of their ids, without bodies.
     func records(_ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int) async throws -> [StoredRecord]
     /// One record, with its body.
     func record(_ id: OfflineRecord.ID) async throws -> StoredRecord?
-    /// Removes at most `limit` records and returns them. One in flight is removed too.
+    /// Those of the records that are there and are no dead letters.
+    func undecided(of ids: [OfflineRecord.ID]) async throws -> Set<OfflineRecord.ID>
+    /// The highest id; `nil` if there is no record.
+    func lastID() async throws -> OfflineRecord.ID?
+    /// Removes a record, also one in flight. Returns `false` if there is none.
+    func remove(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
+    /// Removes at most `limit` records up to an id and returns them. One in flight is removed too.
     func remove(
-        _ filter: RecordFilter, only id: OfflineRecord.ID?, limit: Int, at now: Date
+        _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int, at now: Date
     ) async throws -> [OfflineRecord.ID]
     /// Makes a dead letter pending again. Returns `false` if there is no such dead letter.
     func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
@@ -50,6 +66,8 @@ package protocol OfflineStore: Sendable {
     /// The recorded outcome of a record that is no longer there.
     func outcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome?
     /// Moves what is in a log to its final place.
+    ///
+    /// - Throws: ``OfflineQueueError/Code/busy`` if another process prevents that.
     func checkpoint() async throws
     /// Ends all use of the store.
     func close() async
@@ -60,15 +78,26 @@ package struct Lease: Sendable, Hashable {
     package let fence: Int64
 }
 
+/// What a store looked like at a moment.
+package struct StoreVersion: Sendable, Equatable {
+    /// The file of the database. A recovery makes another one.
+    package let file: UInt64?
+    package let number: Int64
+}
+
 /// What a claim needs to know.
 package struct ClaimRequest: Sendable {
     /// The most records to return.
     package var limit: Int
+    /// The most records of one origin that have a place.
+    package var perOrigin: Int
+    /// How many records of each origin have a place already.
+    package var placesTaken: [String: Int]
     /// The time of the calendar.
     package var now: Date
     /// A time that only rises, for the age of another owner's last beat.
     package var elapsed: Duration
-    /// How long another owner may be silent.
+    /// How long this owner may be silent.
     package var leaseDuration: Duration
     /// Whether requests that need a network can be sent.
     package var isOnline: Bool
@@ -78,10 +107,21 @@ package struct ClaimRequest: Sendable {
     package var met: Set<String>
     /// The longest time that a record is kept.
     package var maximumAge: Duration?
-    /// Asked within the transaction. If it says no, nothing is claimed, since the queue was paused meanwhile.
+    /// The longest wait after a failure. A longer one is due to a change of the calendar's time, and ends.
+    package var longestWait: Duration
+    /// Asked within the transaction. If it says no, nothing is claimed: the queue was paused meanwhile, or what this
+    /// request says is out of date.
     package var isWanted: @Sendable () -> Bool
-    /// Whether deliveries are under way here. If not, what is marked as in flight here is pending again.
-    package var isBusy: Bool
+    /// What becomes of records that are marked as in flight here.
+    package var leftovers: Leftovers
+
+    /// What becomes of records that are marked as in flight here.
+    package enum Leftovers: Sendable {
+        /// They are being delivered.
+        case kept
+        /// No delivery is under way, so they are left from a claim that failed after its commit. They are pending again.
+        case takenBack
+    }
 }
 
 /// The answer to a claim.
@@ -97,14 +137,14 @@ package struct Claim: Sendable {
     }
 
     package var answer: Answer
-    /// When the next record is due.
+    /// When to look again: when the next record is due, or at once if a claim had too much to do.
     package var nextDue: Date?
     /// Records that were given an outcome.
     package var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
 }
 
 /// What a failed attempt changes in a record.
-package struct Progress: Sendable, Hashable {
+package struct FailureNote: Sendable, Hashable {
     /// All failed attempts.
     package var attempts: Int
     /// Those that the server or a handler answered.
@@ -119,7 +159,7 @@ package struct Progress: Sendable, Hashable {
 /// What a delivery has come to.
 package enum Settlement: Sendable, Hashable {
     case delivered(status: Int?)
-    case waits(Progress)
+    case waits(FailureNote)
     case dead(DeadLetterReason)
 }
 
@@ -133,4 +173,7 @@ package enum Sleepers: Sendable, Hashable {
     case message(String)
     /// Those with an unmet constraint.
     case constraint
+
+    /// The most records that are woken at a time, so that no change of the store takes long.
+    package static let batch = 1000
 }

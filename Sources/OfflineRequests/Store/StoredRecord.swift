@@ -49,6 +49,8 @@ package struct StoredContent: Sendable, Codable, Hashable {
     package var constraints: [String]
     package var userInfo: Data?
     package var idempotencyKey: String
+    /// The checksum of a body that is in a file.
+    package var bodyChecksum: Int64?
 
     /// The request without its body; `nil` for a message.
     package var request: URLRequest? {

@@ -4,7 +4,7 @@
 /// A host that has really recovered answers the released requests. A host that comes and goes does not. So each failed
 /// release costs trust. Without trust, no release follows for a pause. If that soon happens again, the pause doubles
 /// each time.
-struct HostRecoveries: Sendable {
+package struct HostRecoveries: Sendable {
     private enum Phase {
         /// Successes release requests, since this time.
         case open(trust: Int, since: Duration)
@@ -25,8 +25,10 @@ struct HostRecoveries: Sendable {
     /// The longest pause, as a multiple of the first one.
     private static let mostPauses = 20
 
+    package init() {}
+
     /// Whether a success releases requests now.
-    mutating func releases(at now: Duration) -> Bool {
+    package mutating func releases(at now: Duration) -> Bool {
         guard case .closed(let end) = phase else { return true }
         guard now >= end else { return false }
         if isIdle(at: now) {
@@ -38,7 +40,7 @@ struct HostRecoveries: Sendable {
     }
 
     /// Records that a released request succeeded.
-    mutating func succeeded() {
+    package mutating func succeeded() {
         guard case .open(let trust, let since) = phase else { return }
         phase = .open(trust: min(trust + 1, Self.mostTrust), since: since)
     }
@@ -46,7 +48,7 @@ struct HostRecoveries: Sendable {
     /// Records that a released request failed by a fault of the host.
     ///
     /// - Parameter first: The length of a first pause.
-    mutating func failed(at now: Duration, pause first: Duration) {
+    package mutating func failed(at now: Duration, pause first: Duration) {
         guard case .open(let trust, let since) = phase else { return }
         guard trust < Self.costOfFailure else {
             phase = .open(trust: trust - Self.costOfFailure, since: since)

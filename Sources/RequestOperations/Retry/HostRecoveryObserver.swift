@@ -45,6 +45,17 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
         try await waitInTask(after: failure)
     }
 
+    /// Returns when successes of other requests release one that waits for the host of a URL.
+    ///
+    /// - Throws: `CancellationError`.
+    package func wait(forHostOf url: URL, in hosts: HostRegistry) async throws {
+        let failure = AttemptFailure(
+            CancellationError(), attempt: 1, request: URLRequest(url: url), stage: .transfer, head: nil,
+            requestMayHaveBeenProcessed: true, bodyIsReplayable: true, backoffStep: 1, elapsed: .zero, timeLeft: nil,
+            date: Date(), uncounted: 0, redirect: nil, wasRefused: false, hosts: hosts)
+        try await waitInTask(after: failure)
+    }
+
     func watch(
         after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool

@@ -91,23 +91,7 @@
             transform: OptionValue.seconds)
         var deadline: Duration?
 
-        @Option(
-            parsing: .unconditional, help: "The method. (default: POST for a request with a body, else GET)",
-            transform: OptionValue.method)
-        var method: String?
-
-        @Option(
-            name: .customLong("header"), parsing: .unconditionalSingleValue,
-            help: ArgumentHelp("A header field of every request; can be given several times.", valueName: "K: V"),
-            transform: { try HeaderField(line: $0) })
-        var headers: [HeaderField] = []
-
-        @Option(
-            parsing: .unconditional,
-            help: ArgumentHelp(
-                "The body of every request, or after @ the file that holds it.", valueName: "string|@file"),
-            transform: OptionValue.body)
-        var data: RequestBody?
+        @OptionGroup var template: TemplateArguments
 
         @Option(help: ArgumentHelp("Saves the bodies of successful responses in a directory.", valueName: "dir"))
         var outputDirectory: String?
@@ -164,7 +148,7 @@
             settings.retries = retries
             settings.timeout = timeout
             settings.deadline = deadline
-            settings.template = RequestTemplate(method: method, fields: headers, body: data ?? .none)
+            settings.template = template.template()
             settings.transport = transport
             settings.connections = try connections.options(over: transport)
             if connections.insecure {

@@ -22,23 +22,7 @@
 
         @OptionGroup var queue: QueueArguments
 
-        @Option(
-            parsing: .unconditional, help: "The method. (default: POST for a request with a body, else GET)",
-            transform: OptionValue.method)
-        var method: String?
-
-        @Option(
-            name: .customLong("header"), parsing: .unconditionalSingleValue,
-            help: ArgumentHelp("A header field of every request; can be given several times.", valueName: "K: V"),
-            transform: { try HeaderField(line: $0) })
-        var headers: [HeaderField] = []
-
-        @Option(
-            parsing: .unconditional,
-            help: ArgumentHelp(
-                "The body of every request, or after @ the file that holds it.", valueName: "string|@file"),
-            transform: OptionValue.body)
-        var data: RequestBody?
+        @OptionGroup var template: TemplateArguments
 
         @Option(help: "The lane. Requests of a lane are delivered one after the other. (default: one for all)")
         var lane: String?
@@ -58,7 +42,7 @@
 
         func run() async throws {
             var adder = QueueAdder(lane: lane, key: key, storesCredentials: storeCredentials)
-            adder.template = RequestTemplate(method: method, fields: headers, body: data ?? .none, isForQueue: true)
+            adder.template = template.template(isForQueue: true)
             let status: Int32
             do {
                 let source = try input.map(LineSource.init)

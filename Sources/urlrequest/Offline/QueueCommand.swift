@@ -49,15 +49,24 @@
         /// Opens the queue, does something with it, and closes it. An error of the queue is printed.
         func use(_ body: (OfflineRequestQueue) async throws -> Void) async throws {
             let queue = try await open()
-            do { try await body(queue) } catch let error as OfflineQueueError {
-                await queue.close()
+            let recoveries = Self.printRecoveries(of: queue.events)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(queue)) } catch { result = .failure(error) }
+            await queue.close()
+            await recoveries.value
+            do { try result.get() } catch let error as OfflineQueueError {
                 Console().print("urlrequest: \(error)\n")
                 throw ExitCode(ExitStatus.failure)
-            } catch {
-                await queue.close()
-                throw error
             }
-            await queue.close()
+        }
+
+        /// Says what was done about a damage. The queue tells it only once, to the command that finds it.
+        private static func printRecoveries(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
+            Task {
+                for await case .recovered(let recovery) in events {
+                    Console().print("urlrequest: \(recovery.summary)\n")
+                }
+            }
         }
     }
 

@@ -12,8 +12,8 @@
                 Without --drain it stays and waits for further requests. SIGTERM and Ctrl-C let it finish what is in \
                 flight; a second signal ends it at once. Nothing is lost by that, nor by SIGKILL.
 
-                Exit status: 0 the queue is empty; 1 it is empty but for dead letters; 143 after SIGTERM, 130 after \
-                Ctrl-C.
+                Exit status: 0 the queue is empty; 1 it is empty but for dead letters; 2 the queue could not be read; 143 \
+                after SIGTERM, 130 after Ctrl-C.
                 """)
 
         @OptionGroup var queue: QueueArguments
@@ -33,9 +33,14 @@
             let watch = SignalWatch(
                 first: { stopped.continuation.yield($0) }, again: { leave(ExitStatus.signal($0)) })
             let drain = drain
-            let draining = Task {
-                if drain { try await queue.drain() } else { for await _ in queue.events {} }
-                stopped.continuation.finish()
+            let draining = Task { () -> (any Error)? in
+                defer { stopped.continuation.finish() }
+                guard drain else {
+                    for await _ in queue.events {}
+                    return nil
+                }
+                do { try await queue.drain() } catch { return error }
+                return nil
             }
             queue.resume()
             var signal: Int32?
@@ -43,13 +48,21 @@
                 signal = number
                 break
             }
-            let dead = try await queue.counts.dead
+            let status: Int32
+            do { status = try await queue.counts.dead == 0 ? ExitStatus.success : ExitStatus.failure } catch {
+                Console().print("urlrequest: \(error)\n")
+                status = ExitStatus.unusable
+            }
             draining.cancel()
             await queue.close(finishing: true)
             await printing.value
             watch.end()
             if let signal { throw ExitCode(ExitStatus.signal(signal)) }
-            throw ExitCode(dead == 0 ? ExitStatus.success : ExitStatus.failure)
+            if let error = await draining.value {
+                Console().print("urlrequest: \(error)\n")
+                throw ExitCode(ExitStatus.unusable)
+            }
+            throw ExitCode(status)
         }
 
         private static func printOutcomes(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {

@@ -81,8 +81,9 @@ import Testing
         let store = try #require(second.store as? SQLiteStore)
         (first.store as? SQLiteStore)?.ownerLock.unlock()
         var request = ClaimRequest(
-            limit: 1, now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15), isOnline: true, handlers: [],
-            met: ["reachable"], maximumAge: nil, isWanted: { true }, isBusy: false)
+            limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+            isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestWait: .seconds(86_400),
+            isWanted: { true }, leftovers: .takenBack)
         // The wait that the first owner has noted holds for the second one.
         guard case .idle = try await store.claim(request).answer else { return #expect(Bool(false), "It is claimed.") }
         request.now += 4
@@ -105,15 +106,16 @@ import Testing
         queue.pause()
         let id = try await queue.add(post("a"))
         var request = ClaimRequest(
-            limit: 1, now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15), isOnline: true, handlers: [],
-            met: ["reachable"], maximumAge: nil, isWanted: { true }, isBusy: false)
+            limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+            isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestWait: .seconds(86_400),
+            isWanted: { true }, leftovers: .takenBack)
         for _ in 0..<2 {
             guard case .claimed(_, let records) = try await queue.store.claim(request).answer else {
                 return #expect(Bool(false), "It is not claimed.")
             }
             #expect(records.map(\.id) == [id])
         }
-        request.isBusy = true
+        request.leftovers = .kept
         guard case .idle = try await queue.store.claim(request).answer else {
             return #expect(Bool(false), "What is in flight was claimed.")
         }
@@ -150,9 +152,17 @@ import Testing
 
     @Test func `A rival is silent only after the lease`() {
         var watch = RivalWatch()
-        let answers = [(1, 100), (1, 114), (2, 116), (2, 130), (2, 131)].map { beat, second in
-            watch.isSilent(fence: 1, beat: Int64(beat), at: .seconds(second), for: .seconds(15))
+        let answers = [(1, 100), (1, 300), (2, 400), (2, 700), (2, 1000), (2, 1300)].map { beat, moment in
+            watch.isSilent(fence: 1, beat: Int64(beat), at: .milliseconds(moment), for: .milliseconds(900))
         }
-        #expect(answers == [false, false, false, false, true])
+        #expect(answers == [false, false, false, false, false, true])
+    }
+
+    @Test func `A sleep of the whole machine is no silence`() {
+        var watch = RivalWatch()
+        let answers = [0, 3600, 7200].map { second in
+            watch.isSilent(fence: 1, beat: 1, at: .seconds(second), for: .seconds(15))
+        }
+        #expect(answers == [false, false, false])
     }
 }

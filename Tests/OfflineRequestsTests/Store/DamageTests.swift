@@ -37,17 +37,25 @@ import Testing
         number % 10 == 3 ? String(repeating: "\(number) ", count: 3000) : "body \(number)"
     }
 
+    /// The records of the sample that a damage of the log leaves whole, and those that one of the database does.
+    private static let (inDatabase, inLog) = (Set(0...(count / 2)), Set((count / 2 + 1)..<count))
+
     /// Delivers over damaged files. What is not delivered must have been told, and nothing else is sent than was added.
-    private static func check(_ database: Data, _ log: Data, _ mark: Data, _ what: String) async throws {
+    ///
+    /// - Parameter whole: The records that the damage does not reach, which must be delivered.
+    private static func check(
+        _ database: Data, _ log: Data, _ mark: Data, whole: Set<Int> = [], _ what: String
+    ) async throws {
         let fixture = try Fixture()
         let files = try fixture.files()
         try database.write(to: files.database)
         try log.write(to: files.log)
         try mark.write(to: files.mark)
-        let queue = try await fixture.open()
+        let queue = try await fixture.open { $0.startsPaused = true }
         let events = queue.events
         let id = try await queue.add(post("new"))
         #expect(id.rawValue > Self.count, "\(what)")
+        queue.resume()
         try await queue.drain()
         await queue.close()
         var (told, isRecovered) = (0, false)
@@ -67,13 +75,15 @@ import Testing
         }
         let missing = Self.count - delivered.count
         #expect(missing <= told || isRecovered, "\(what): \(missing) lost, \(told) told")
+        #expect(whole.isSubset(of: delivered), "\(what): \(whole.subtracting(delivered)) lost without need")
     }
 
     @Test func `A log that is cut off loses nothing in silence`() async throws {
         let sample = try await Self.sample()
         for _ in 0..<Self.rounds {
             let length = Int.random(in: 0..<sample.log.count)
-            try await Self.check(sample.database, sample.log.prefix(length), sample.mark, "log cut at \(length)")
+            try await Self.check(
+                sample.database, sample.log.prefix(length), sample.mark, whole: Self.inDatabase, "log cut at \(length)")
         }
     }
 
@@ -81,7 +91,8 @@ import Testing
         let sample = try await Self.sample()
         for _ in 0..<Self.rounds {
             let length = Int.random(in: 0..<sample.database.count)
-            try await Self.check(sample.database.prefix(length), sample.log, sample.mark, "database cut at \(length)")
+            try await Self.check(
+                sample.database.prefix(length), sample.log, sample.mark, whole: Self.inLog, "database cut at \(length)")
         }
     }
 
@@ -91,7 +102,7 @@ import Testing
             let offset = Int.random(in: 0..<sample.log.count)
             var log = sample.log
             log[offset] ^= UInt8.random(in: 1...255)
-            try await Self.check(sample.database, log, sample.mark, "wrong byte in the log at \(offset)")
+            try await Self.check(sample.database, log, sample.mark, whole: [], "wrong byte in the log at \(offset)")
         }
     }
 
@@ -105,7 +116,8 @@ import Testing
                 database[offset] ^= UInt8.random(in: 1...255)
                 offsets.append(offset)
             }
-            try await Self.check(database, sample.log, sample.mark, "wrong bytes in the database at \(offsets)")
+            try await Self.check(
+                database, sample.log, sample.mark, whole: Self.inLog, "wrong bytes in the database at \(offsets)")
         }
     }
 
@@ -186,6 +198,29 @@ import Testing
             return #expect(Bool(false), "It is no dead letter.")
         }
         #expect(reason.kind == .damaged)
+        await queue.close()
+    }
+
+    @Test func `A body file with other bytes makes a dead letter`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { $0.inlineBodyLimit = 1 }
+        queue.pause()
+        let ids = [
+            try await queue.add(post("a", body: "right"), options: OfflineOptions(lane: "a")),
+            try await queue.add(post("b", body: "right"), options: OfflineOptions(lane: "b")),
+        ]
+        let bodies = try fixture.files().bodies
+        let files = try FileManager.default.contentsOfDirectory(at: bodies, includingPropertiesForKeys: nil)
+        // One of the same size, and one that is cut off.
+        for (file, bytes) in zip(files, ["wrong", "righ"]) { try Data(bytes.utf8).write(to: file) }
+        queue.resume()
+        for id in ids {
+            guard case .dead(let reason) = try await queue.outcome(of: id) else {
+                return #expect(Bool(false), "It is no dead letter.")
+            }
+            #expect(reason.kind == .damaged)
+        }
+        #expect(fixture.sent.isEmpty)
         await queue.close()
     }
 

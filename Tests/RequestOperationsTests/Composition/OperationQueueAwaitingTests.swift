@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct OperationQueueAwaitingTests {
     @Test(arguments: FailedDependencyTests.queues)
-    func `the value of an operation that nothing has comes from this queue`(
+    func `The value of an operation that nothing has comes from this queue`(
         makeQueue: @Sendable () -> OperationQueue
     ) async throws {
         let queue = makeQueue()
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: FailedDependencyTests.queues)
-    func `an operation that a queue or a chain has is only awaited`(
+    func `An operation that a queue or a chain has is only awaited`(
         makeQueue: @Sendable () -> OperationQueue
     ) async throws {
         let (queue, other) = (makeQueue(), makeQueue())
@@ -32,7 +32,7 @@ import Testing
         #expect(try await queue.value(of: finished) == 3)
     }
 
-    @Test func `many that want its value at once add it once`() async throws {
+    @Test func `Many that want its value at once add it once`() async throws {
         let queue = RequestQueue()
         let operation = Work { 1 }
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `the value of a cancelled operation is an error`() async {
+    @Test func `The value of a cancelled operation is an error`() async {
         let operation = Work { 1 }
         operation.cancel()
         let queue = OperationQueue()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: FailedDependencyTests.queues)
-    func `finished waits for all that is in the queue now`(makeQueue: @Sendable () -> OperationQueue) async {
+    func `Finished waits for all that is in the queue now`(makeQueue: @Sendable () -> OperationQueue) async {
         let queue = makeQueue()
         await queue.finished()
         let (door, later) = (Door(), Door())
@@ -72,7 +72,7 @@ import Testing
         #expect(ended.elements == [1, 2])
     }
 
-    @Test func `finished returns early when its Task is cancelled`() async {
+    @Test func `Finished returns early when its Task is cancelled`() async {
         let queue = RequestQueue()
         let operation = Work { await blockedUntilCancelled() }
         queue.addOperation(operation)

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `the results come in the order of the operations`() async throws {
+    @Test func `The results come in the order of the operations`() async throws {
         let doors = (0..<4).map { _ in Door() }
         var values: [Int] = []
         doors[3].open()
@@ -36,7 +36,7 @@ import Testing
         #expect(values == [0, 1, 2, 3])
     }
 
-    @Test func `the results come as the operations end`() async throws {
+    @Test func `The results come as the operations end`() async throws {
         let doors = (0..<4).map { _ in Door() }
         var values: [Int] = []
         doors[3].open()
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [ResultOrder.ofOperations, .ofEnds])
-    func `no operation is made before there is room for it`(order: ResultOrder) async throws {
+    func `No operation is made before there is room for it`(order: ResultOrder) async throws {
         var results = RequestQueue().results(of: operations(100), atMost: 8, order: order).makeAsyncIterator()
         #expect(made.count == 0)
         for count in 1...20 {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [ResultOrder.ofOperations, .ofEnds])
-    func `an asynchronous sequence is read as there is room`(order: ResultOrder) async throws {
+    func `An asynchronous sequence is read as there is room`(order: ResultOrder) async throws {
         let source = Pulled(count: 50)
         var sum = 0
         var count = 0
@@ -74,7 +74,7 @@ import Testing
         #expect(count == 50 && sum == 49 * 25)
     }
 
-    @Test func `a result does not wait for a slow source`() async throws {
+    @Test func `A result does not wait for a slow source`() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Work<Int>.self)
         continuation.yield(Work { 1 })
         var results = OperationQueue().results(of: stream, atMost: 8).makeAsyncIterator()
@@ -83,7 +83,7 @@ import Testing
         #expect(try await results.next() == nil)
     }
 
-    @Test func `an error of the source comes after the results`() async throws {
+    @Test func `An error of the source comes after the results`() async throws {
         var results = OperationQueue().results(of: Pulled(count: 2, fails: true), atMost: 1).makeAsyncIterator()
         #expect(try await results.next()?.get() == 0)
         #expect(try await results.next()?.get() == 1)
@@ -91,7 +91,7 @@ import Testing
         #expect(try await results.next() == nil)
     }
 
-    @Test func `the failure of an operation is a result`() async throws {
+    @Test func `The failure of an operation is a result`() async throws {
         let operations = operations(3) { number in
             if number == 1 { throw Problem() }
             return number
@@ -101,7 +101,7 @@ import Testing
         #expect(failures == [false, true, false])
     }
 
-    @Test func `a cancel of the Task cancels what has begun and ends the iteration`() async throws {
+    @Test func `A cancel of the Task cancels what has begun and ends the iteration`() async throws {
         let begun = Collector<Work<Int>>()
         let task = Task {
             let operations = (0..<100).lazy.map { _ in
@@ -121,7 +121,7 @@ import Testing
         await eventually { begun.elements.allSatisfy { $0.isCancelled } }
     }
 
-    @Test func `an iteration that stops early cancels what has begun`() async throws {
+    @Test func `An iteration that stops early cancels what has begun`() async throws {
         let begun = Collector<Work<Int>>()
         let operations = (0..<100).lazy.map { number in
             let operation = Work { () -> Int in
@@ -136,7 +136,7 @@ import Testing
         #expect(begun.count == 3)
     }
 
-    @Test func `an iteration of an asynchronous sequence that stops early stops reading`() async throws {
+    @Test func `An iteration of an asynchronous sequence that stops early stops reading`() async throws {
         let ended = Door()
         let (stream, continuation) = AsyncStream.makeStream(of: Work<Int>.self)
         continuation.onTermination = { _ in ended.open() }
@@ -145,7 +145,7 @@ import Testing
         await ended.pass()
     }
 
-    @Test func `no operations give no results`() async throws {
+    @Test func `No operations give no results`() async throws {
         var results = OperationQueue().results(of: operations(0)).makeAsyncIterator()
         #expect(try await results.next() == nil)
         #expect(try await results.next() == nil)
@@ -172,18 +172,18 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(15))) struct JoinedOperationTests {
-    @Test func `the value is the tuple of the values`() async throws {
+    @Test func `The value is the tuple of the values`() async throws {
         let (number, text, flag) = try await run(all(of: Work { 1 }, Work { "two" }, Work { true }))
         #expect(number == 1 && text == "two" && flag)
     }
 
-    @Test func `the first error cancels the others`() async {
+    @Test func `The first error cancels the others`() async {
         let never = Work { await blockedUntilCancelled() }
         let error = await failure(of: all(of: never, Work<Int> { throw Problem() }))
         #expect(error is Problem && never.isCancelled)
     }
 
-    @Test func `a cancel cancels the members, also before the start`() async {
+    @Test func `A cancel cancels the members, also before the start`() async {
         let members = (Work { await blockedUntilCancelled() }, Work { 1 })
         let both = all(of: members.0, members.1)
         OperationQueue().addOperation(both)
@@ -198,7 +198,7 @@ import Testing
         await eventually { unstarted.isCancelled }
     }
 
-    @Test func `members may be in a queue`() async throws {
+    @Test func `Members may be in a queue`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let (first, second) = (Work { 1 }, Work { "two" })

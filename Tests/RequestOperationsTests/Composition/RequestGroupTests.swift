@@ -51,7 +51,7 @@ import Testing
         #expect(others.allSatisfy { $0.isCancelled })
     }
 
-    @Test func `members that did not begin finish as cancelled`() async {
+    @Test func `Members that did not begin finish as cancelled`() async {
         let (ours, foreign, dependent) = (member(1), BlockOperation {}, member(2))
         dependent.addDependency(ours)
         dependent.addDependency(foreign)

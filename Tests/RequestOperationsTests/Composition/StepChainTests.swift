@@ -22,26 +22,26 @@ import Testing
         }
     }
 
-    @Test func `each step gets the value of the one before`() async throws {
+    @Test func `Each step gets the value of the one before`() async throws {
         let chain = StepChain(adding(1), adding(2), adding(3))
         let outcome = try await run(chain)
         #expect(outcome.value == 6 && names(outcome.steps) == ["1", "3", "6"] && !outcome.isStopped)
         #expect(chain.progress.completedUnitCount == 3 && chain.progress.fractionCompleted == 1)
     }
 
-    @Test func `after a step that is skipped the next one gets the last value`() async throws {
+    @Test func `After a step that is skipped the next one gets the last value`() async throws {
         let outcome = try await run(StepChain({ _ in .skip }, adding(1), { _ in .skip }, adding(2)))
         #expect(outcome.value == 3 && names(outcome.steps) == ["skipped", "1", "skipped", "3"])
     }
 
-    @Test func `a step can end the chain as a success`() async throws {
+    @Test func `A step can end the chain as a success`() async throws {
         let chain = StepChain(adding(1), { last in last == 1 ? .stop : .skip }, adding(2))
         let outcome = try await run(chain)
         #expect(outcome.isStopped && outcome.value == 1 && names(outcome.steps) == ["1", "stopped"])
         #expect(chain.progress.fractionCompleted == 1)
     }
 
-    @Test func `a step can end the chain with an error`() async {
+    @Test func `A step can end the chain with an error`() async {
         for step in [{ _ in .fail(Problem()) }, { _ in throw Problem() }, { _ in .run(Work { throw Problem() }) }]
             as [Step]
         {
@@ -51,12 +51,12 @@ import Testing
         }
     }
 
-    @Test func `without steps the chain succeeds`() async throws {
+    @Test func `Without steps the chain succeeds`() async throws {
         let outcome = try await run(StepChain<Int>([]))
         #expect(outcome.value == nil && outcome.steps.isEmpty && !outcome.isStopped)
     }
 
-    @Test func `a cancel cancels the operation that runs and no step follows`() async {
+    @Test func `A cancel cancels the operation that runs and no step follows`() async {
         let begun = Door()
         let member = Work { () -> Int in
             begun.open()
@@ -78,7 +78,7 @@ import Testing
         #expect(member.isCancelled && !isAsked.withLock { $0 })
     }
 
-    @Test func `an operation that was cancelled cancels the chain`() async {
+    @Test func `An operation that was cancelled cancels the chain`() async {
         let cancelled = Work { 1 }
         cancelled.cancel()
         let chain = StepChain<Int>({ _ in .run(cancelled) })
@@ -86,7 +86,7 @@ import Testing
         #expect(chain.isCancelled)
     }
 
-    @Test func `in a queue of width one its requests take the only place in turn`() async throws {
+    @Test func `In a queue of width one its requests take the only place in turn`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let transport = ScriptedTransport([.body(Data("1".utf8)), .body(Data("2".utf8))])
@@ -97,7 +97,7 @@ import Testing
         #expect(outcome.value == Data("2".utf8) && transport.requests.count == 2)
     }
 
-    @Test func `it waits for its dependencies`() async throws {
+    @Test func `It waits for its dependencies`() async throws {
         let failing = Work<Int> { throw Problem() }
         let chain = StepChain(adding(1))
         chain.addDependency(failing, ifFails: .cancel)

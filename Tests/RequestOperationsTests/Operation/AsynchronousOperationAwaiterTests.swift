@@ -93,7 +93,7 @@ import Testing
         return task
     }
 
-    @Test func `the last one that leaves cancels the operation`() async {
+    @Test func `The last one that leaves cancels the operation`() async {
         let operation = operation
         OperationQueue().addOperation(operation)
         let tasks = [await self.await(operation), await self.await(operation)]
@@ -103,7 +103,7 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func `one leaves at once although the operation goes on`() async throws {
+    @Test func `One leaves at once although the operation goes on`() async throws {
         let operation = operation
         let results = Collector<Int>()
         operation.whenFinished { if let value = try? $0.get() { results.append(value) } }
@@ -117,7 +117,7 @@ import Testing
         #expect(try await operation.value == 1)
     }
 
-    @Test func `one leaves at once although the work ignores the cancel`() async throws {
+    @Test func `One leaves at once although the work ignores the cancel`() async throws {
         let isReleased = Door()
         let operation = Work { await isReleased.pass() }
         OperationQueue().addOperation(operation)
@@ -129,7 +129,7 @@ import Testing
         isReleased.open()
     }
 
-    @Test func `another one that waits keeps the operation`() async throws {
+    @Test func `Another one that waits keeps the operation`() async throws {
         let operation = operation
         OperationQueue().addOperation(operation)
         let isLeft = Door()
@@ -147,7 +147,7 @@ import Testing
         await isLeft.pass()
     }
 
-    @Test func `an operation that depends on it keeps it, while it waits`() async throws {
+    @Test func `An operation that depends on it keeps it, while it waits`() async throws {
         let operation = operation
         let dependent = Work { 2 }
         dependent.addDependency(operation)
@@ -163,7 +163,7 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func `a chain that runs it keeps it`() async throws {
+    @Test func `A chain that runs it keeps it`() async throws {
         let operation = operation
         let chain = operation.then { value in Work { value + 1 } }
         OperationQueue().addOperation(chain)
@@ -177,7 +177,7 @@ import Testing
         #expect(try await chain.value == 2)
     }
 
-    @Test func `a barrier of its queue does not keep it`() async throws {
+    @Test func `A barrier of its queue does not keep it`() async throws {
         let operation = operation
         let queue = RequestQueue()
         queue.addOperation(operation)

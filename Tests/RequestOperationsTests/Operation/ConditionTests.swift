@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: FailedDependencyTests.queues)
-    func `an operation runs when its conditions hold`(makeQueue: @Sendable () -> OperationQueue) async throws {
+    func `An operation runs when its conditions hold`(makeQueue: @Sendable () -> OperationQueue) async throws {
         let queue = makeQueue()
         let operation = Work { [evaluated] in evaluated.elements }
         for name in ["a", "b", "c"] { operation.addCondition(condition(name)) }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: FailedDependencyTests.queues)
-    func `a condition that does not hold ends the operation and is named`(
+    func `A condition that does not hold ends the operation and is named`(
         makeQueue: @Sendable () -> OperationQueue
     ) async {
         let queue = makeQueue()
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.reason == "the condition \"b\" does not hold" && evaluated.elements == ["a", "b"])
     }
 
-    @Test func `nothing is evaluated before the dependencies have finished or before something starts it`() async throws
+    @Test func `Nothing is evaluated before the dependencies have finished or before something starts it`() async throws
     {
         let first = Work { [evaluated] in evaluated.append("first") }
         let operation = Work { 1 }
@@ -56,7 +56,7 @@ import Testing
         #expect(evaluated.elements == ["first", "a"])
     }
 
-    @Test func `an operation whose condition is open takes no place of its queue`() async throws {
+    @Test func `An operation whose condition is open takes no place of its queue`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let door = Door()
@@ -70,7 +70,7 @@ import Testing
         #expect(try await operation.value == 1)
     }
 
-    @Test func `behind a barrier nothing is evaluated`() async throws {
+    @Test func `Behind a barrier nothing is evaluated`() async throws {
         let queue = RequestQueue()
         let door = Door()
         queue.addOperation(Work { await door.pass() })
@@ -83,7 +83,7 @@ import Testing
         #expect(evaluated.elements == ["barrier", "a"])
     }
 
-    @Test func `a condition has a time limit`() async {
+    @Test func `A condition has a time limit`() async {
         let operation = Work { 1 }
         operation.addCondition(.custom("never") { await blockedUntilCancelled() }, within: .milliseconds(1))
         let error = await unmet(operation)
@@ -91,14 +91,14 @@ import Testing
         #expect((error?.underlying as? RequestError)?.code == .timedOut)
     }
 
-    @Test func `a condition that throws a cancellation cancels the operation`() async {
+    @Test func `A condition that throws a cancellation cancels the operation`() async {
         let operation = Work { 1 }
         operation.addCondition(.custom("cancelled") { throw CancellationError() })
         #expect(await failure(of: operation) is CancellationError)
         #expect(operation.isCancelled)
     }
 
-    @Test func `a cancel ends the evaluation`() async {
+    @Test func `A cancel ends the evaluation`() async {
         let (begun, ended) = (Door(), Door())
         let operation = Work { 1 }
         operation.addCondition(
@@ -114,7 +114,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test func `a dependency that succeeded is a condition and a dependency`() async throws {
+    @Test func `A dependency that succeeded is a condition and a dependency`() async throws {
         let (first, failing) = (Work { 1 }, Work<Int> { throw Problem() })
         let (second, third) = (Work { 2 }, Work { 3 })
         second.addCondition(.dependencySucceeded(first))
@@ -126,7 +126,7 @@ import Testing
         #expect(await requestError(of: third)?.underlying is Problem)
     }
 
-    @Test func `not turns a condition round`() async throws {
+    @Test func `Not turns a condition round`() async throws {
         let cancelled = Work { 1 }
         cancelled.cancel()
         let (first, second) = (Work { 1 }, Work { 2 })
@@ -138,13 +138,13 @@ import Testing
         #expect(await unmet(second)?.reason == "the condition \"not b\" does not hold")
     }
 
-    @Test func `without a network an operation that needs one fails`() async {
+    @Test func `Without a network an operation that needs one fails`() async {
         let operation = Work { 1 }
         operation.addCondition(.reachable(on: NetworkPath(.unreachable)))
         #expect(await unmet(operation)?.reason == "the condition \"reachable\" does not hold")
     }
 
-    @Test func `with a time limit an operation waits for a network`() async throws {
+    @Test func `With a time limit an operation waits for a network`() async throws {
         let path = NetworkPath(.unreachable)
         let operation = Work { 1 }
         operation.addCondition(.reachable(on: path), within: .seconds(600))
@@ -155,7 +155,7 @@ import Testing
         #expect(try await operation.value == 1)
     }
 
-    @Test func `a member of a group and a link of a chain wait for their conditions`() async throws {
+    @Test func `A member of a group and a link of a chain wait for their conditions`() async throws {
         let (member, link) = (Work { 1 }, Work { 2 })
         member.addCondition(condition("member"))
         link.addCondition(condition("link", holds: false))
@@ -165,7 +165,7 @@ import Testing
         #expect(evaluated.elements == ["member", "link"])
     }
 
-    @Test func `a condition that is added too late has no effect`() async throws {
+    @Test func `A condition that is added too late has no effect`() async throws {
         let operation = Work { 1 }
         operation.addCondition(condition("a"))
         _ = try await run(operation)
@@ -173,7 +173,7 @@ import Testing
         #expect(operation.result != nil && evaluated.elements == ["a"])
     }
 
-    @Test func `the conditions of a finished operation are freed`() async throws {
+    @Test func `The conditions of a finished operation are freed`() async throws {
         let isFreed = Door()
         let operation = Work { 1 }
         do {

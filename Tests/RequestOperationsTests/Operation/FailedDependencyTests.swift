@@ -7,7 +7,7 @@ import Testing
     static let queues: [@Sendable () -> OperationQueue] = [{ OperationQueue() }, { RequestQueue() }]
 
     @Test(arguments: queues)
-    func `a dependent with the rule cancel fails with the error of its dependency and never runs`(
+    func `A dependent with the rule cancel fails with the error of its dependency and never runs`(
         makeQueue: @Sendable () -> OperationQueue
     ) async {
         let queue = makeQueue()
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: queues)
-    func `a dependent with the rule run goes on`(makeQueue: @Sendable () -> OperationQueue) async throws {
+    func `A dependent with the rule run goes on`(makeQueue: @Sendable () -> OperationQueue) async throws {
         let queue = makeQueue()
         let failing = Work<Int> { throw Problem() }
         let dependent = Work { 1 }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: queues)
-    func `a dependent with the rule skip is left out and those that run anyway go on`(
+    func `A dependent with the rule skip is left out and those that run anyway go on`(
         makeQueue: @Sendable () -> OperationQueue
     ) async throws {
         let queue = makeQueue()
@@ -56,7 +56,7 @@ import Testing
         #expect(error?.code == .dependencyFailed && (error?.underlying as? RequestError)?.code == .skipped)
     }
 
-    @Test func `a dependency that was cancelled has failed`() async {
+    @Test func `A dependency that was cancelled has failed`() async {
         let (cancelled, dependent, queue) = (Work { 1 }, Work { 2 }, OperationQueue())
         let (foreign, second) = (BlockOperation {}, Work { 3 })
         dependent.addDependency(cancelled, ifFails: .cancel)
@@ -68,7 +68,7 @@ import Testing
         #expect(await requestError(of: second)?.underlying is CancellationError)
     }
 
-    @Test func `a dependency that had failed before counts too`() async {
+    @Test func `A dependency that had failed before counts too`() async {
         let failed = Work<Int> { throw Problem() }
         _ = await failure(of: failed)
         let dependent = Work { 1 }
@@ -76,14 +76,14 @@ import Testing
         #expect(await failure(of: dependent) is RequestError)
     }
 
-    @Test func `a dependency that succeeds changes nothing`() async throws {
+    @Test func `A dependency that succeeds changes nothing`() async throws {
         let (first, dependent) = (Work { 1 }, Work { 2 })
         dependent.addDependency(first, ifFails: .cancel)
         OperationQueue().addOperation(first)
         #expect(try await run(dependent) == 2)
     }
 
-    @Test func `the rule of a dependency can be set later and goes with it`() async throws {
+    @Test func `The rule of a dependency can be set later and goes with it`() async throws {
         let failing = Work<Int> { throw Problem() }
         let (first, second) = (Work { 1 }, Work { 2 })
         for dependent in [first, second] {
@@ -97,7 +97,7 @@ import Testing
         #expect(try await second.value == 2)
     }
 
-    @Test func `the cause is the dependency that was added first`() async {
+    @Test func `The cause is the dependency that was added first`() async {
         let (first, second) = (Work<Int> { throw Problem() }, Work { 1 })
         second.cancel()
         let dependent = Work { 2 }
@@ -108,7 +108,7 @@ import Testing
         #expect(await requestError(of: dependent)?.underlying is Problem)
     }
 
-    @Test func `a failure goes down a chain of dependents`() async {
+    @Test func `A failure goes down a chain of dependents`() async {
         let queue = RequestQueue()
         var last: Work<Int> = Work { throw Problem() }
         queue.addOperation(last)
@@ -121,7 +121,7 @@ import Testing
         #expect(await requestError(of: last)?.code == .dependencyFailed)
     }
 
-    @Test func `in a full queue it ends without a place`() async {
+    @Test func `In a full queue it ends without a place`() async {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let door = Door()
@@ -134,7 +134,7 @@ import Testing
         door.open()
     }
 
-    @Test func `members of groups and links of chains keep to it`() async throws {
+    @Test func `Members of groups and links of chains keep to it`() async throws {
         let failing = Work<Void> { throw Problem() }
         let (skipped, cancelled, last) = (Work {}, Work {}, Work {})
         skipped.addDependency(failing, ifFails: .skip)
@@ -147,7 +147,7 @@ import Testing
         #expect(await failure(of: chain).map { RequestError.Code.dependencyFailed ~= $0 } == true)
     }
 
-    @Test func `a chain that must not run runs no link`() async {
+    @Test func `A chain that must not run runs no link`() async {
         let failing = Work<Int> { throw Problem() }
         let hasRun = Locked(false)
         let inner = Work { hasRun.withLock { $0 = true } }.then { _ in Work { 1 } }
@@ -157,7 +157,7 @@ import Testing
         #expect(!hasRun.withLock { $0 })
     }
 
-    @Test func `in a concurrent group the cause stays when the group cancels its members`() async {
+    @Test func `In a concurrent group the cause stays when the group cancels its members`() async {
         for _ in 0..<50 {
             let failing = Work<Void> { throw Problem() }
             let dependent = Work {}
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a cancel before the end of the dependency ends it as cancelled`() async {
+    @Test func `A cancel before the end of the dependency ends it as cancelled`() async {
         let (never, dependent) = (Work { 1 }, Work { 2 })
         dependent.addDependency(never, ifFails: .cancel)
         let queue = RequestQueue()
@@ -177,7 +177,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await dependent.value }
     }
 
-    @Test func `a request that depends on a failed one sends nothing`() async {
+    @Test func `A request that depends on a failed one sends nothing`() async {
         let transport = ScriptedTransport([.status(404)])
         let queue = RequestQueue()
         let first = URLRequestOperation(anyRequest, configuration: .over(transport))

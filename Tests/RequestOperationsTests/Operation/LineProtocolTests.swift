@@ -13,31 +13,31 @@
             return LineRequest(question, port: server.port, configuration: configuration)
         }
 
-        @Test func `a question is answered`() async throws {
+        @Test func `A question is answered`() async throws {
             let server = try LineServer([.answer])
             #expect(try await run(ask("hello", at: server)) == "OK hello")
         }
 
-        @Test func `a question whose connection breaks is asked again`() async throws {
+        @Test func `A question whose connection breaks is asked again`() async throws {
             let server = try LineServer([.close, .close, .answer])
             let request = ask("hello", at: server)
             #expect(try await run(request) == "OK hello" && request.attempts.count == 3)
         }
 
-        @Test func `a refusal is final`() async throws {
+        @Test func `A refusal is final`() async throws {
             let server = try LineServer([.refuse, .answer])
             let error = await failure(of: ask("hello", at: server)) as? RequestError
             #expect(error?.underlying as? LineRequest.Refused == LineRequest.Refused(line: "ERR hello"))
             #expect(error?.attempts.count == 1)
         }
 
-        @Test func `after the last attempt its error is the cause`() async throws {
+        @Test func `After the last attempt its error is the cause`() async throws {
             let server = try LineServer([.close, .close])
             let error = await failure(of: ask("hello", at: server, retries: 1)) as? RequestError
             #expect(error?.underlying is LineConnection.Broken && error?.attempts.count == 2)
         }
 
-        @Test func `a cancel closes the connection`() async throws {
+        @Test func `A cancel closes the connection`() async throws {
             let server = try LineServer([.stall])
             let request = ask("hello", at: server)
             OperationQueue().addOperation(request)
@@ -47,7 +47,7 @@
             await server.sawEnd.pass()
         }
 
-        @Test func `several are asked at a time, as many as the loop wants`() async throws {
+        @Test func `Several are asked at a time, as many as the loop wants`() async throws {
             let server = try LineServer(Array(repeating: .answer, count: 10))
             let requests = (0..<10).lazy.map { ask("\($0)", at: server) }
             var answers: [String] = []

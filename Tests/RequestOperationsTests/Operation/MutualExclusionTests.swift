@@ -8,7 +8,7 @@ import Testing
     private let keys = (0..<4).map { "\($0) \(UUID())" }
 
     @Test(arguments: FailedDependencyTests.queues)
-    func `operations with the same key run one at a time`(makeQueue: @Sendable () -> OperationQueue) async throws {
+    func `Operations with the same key run one at a time`(makeQueue: @Sendable () -> OperationQueue) async throws {
         let queues = [makeQueue(), makeQueue()]
         let running = Locked((now: 0, most: 0))
         let operations = (0..<20).map { number in
@@ -25,7 +25,7 @@ import Testing
         #expect(running.withLock { $0.most } == 1)
     }
 
-    @Test func `they are served in the order in which they came`() async throws {
+    @Test func `They are served in the order in which they came`() async throws {
         let order = Collector<Int>()
         let door = Door()
         let queue = RequestQueue()
@@ -43,7 +43,7 @@ import Testing
         #expect(order.elements == Array(0..<10))
     }
 
-    @Test func `keys in any order do not deadlock`() async throws {
+    @Test func `Keys in any order do not deadlock`() async throws {
         let queue = RequestQueue()
         let operations = (0..<60).map { number in
             let operation = Work { await Task.yield() }
@@ -56,7 +56,7 @@ import Testing
         for operation in operations { try await operation.value }
     }
 
-    @Test func `one that waits takes no place of its queue`() async throws {
+    @Test func `One that waits takes no place of its queue`() async throws {
         let (first, second, third, door) = (RequestQueue(), RequestQueue(), Work { 3 }, Door())
         second.maxConcurrentOperationCount = 1
         let holder = Work { await door.pass() }
@@ -74,7 +74,7 @@ import Testing
         #expect(try await waiter.value == 2)
     }
 
-    @Test func `a cancel while waiting leaves the line`() async throws {
+    @Test func `A cancel while waiting leaves the line`() async throws {
         let (queue, door) = (RequestQueue(), Door())
         let operations = (0..<3).map { _ in
             let operation = Work { await door.pass() }
@@ -89,7 +89,7 @@ import Testing
         try await operations[2].value
     }
 
-    @Test func `a failure and a cancel give the key back`() async throws {
+    @Test func `A failure and a cancel give the key back`() async throws {
         let queue = OperationQueue()
         let failing = Work<Void> { throw Problem() }
         let cancelled = Work { await blockedUntilCancelled() }
@@ -105,7 +105,7 @@ import Testing
         try await last.value
     }
 
-    @Test func `an operation that is freed gives its key back`() async throws {
+    @Test func `An operation that is freed gives its key back`() async throws {
         do {
             let dropped = Work {}
             dropped.addMutualExclusion(keys[0])
@@ -118,7 +118,7 @@ import Testing
         #expect(try await run(last) == 1)
     }
 
-    @Test func `a condition is evaluated while the key is held`() async throws {
+    @Test func `A condition is evaluated while the key is held`() async throws {
         let (queue, running) = (RequestQueue(), Locked(0))
         let operations = (0..<10).map { _ in
             let operation = Work { running.withLock { $0 -= 1 } }
@@ -151,7 +151,7 @@ import Testing
         for wake in lines.leave(ticket) { wake() }
     }
 
-    @Test func `a key goes to the next in its line`() {
+    @Test func `A key goes to the next in its line`() {
         var lines = ExclusionLines()
         let tickets = (0..<3).map { enter(&lines, ["a"], $0) }
         #expect(woken.elements == [0])
@@ -162,7 +162,7 @@ import Testing
         #expect(woken.elements == [0, 1, 2] && lines.isEmpty)
     }
 
-    @Test func `one that left the line is passed over`() {
+    @Test func `One that left the line is passed over`() {
         var lines = ExclusionLines()
         let tickets = (0..<3).map { enter(&lines, ["a"], $0) }
         leave(&lines, tickets[1])
@@ -173,7 +173,7 @@ import Testing
         #expect(lines.isEmpty)
     }
 
-    @Test func `a member is woken when it holds all of its keys`() {
+    @Test func `A member is woken when it holds all of its keys`() {
         var lines = ExclusionLines()
         let (first, second) = (enter(&lines, ["a"], 1), enter(&lines, ["b"], 2))
         let both = enter(&lines, ["b", "a"], 3)
@@ -185,7 +185,7 @@ import Testing
         #expect(lines.isEmpty)
     }
 
-    @Test func `one that waits for its second key gives back its first`() {
+    @Test func `One that waits for its second key gives back its first`() {
         var lines = ExclusionLines()
         let holder = enter(&lines, ["b"], 1)
         let both = enter(&lines, ["a", "b"], 2)
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `in any order of coming and going each member is served once`(seed: UInt64) {
+    func `In any order of coming and going each member is served once`(seed: UInt64) {
         let random = RandomSource(seed: seed)
         func pick(_ bound: Int) -> Int { Int(random.next() * Double(bound)) }
         var lines = ExclusionLines()

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `only the waiter that is meant leaves a position`() {
+    @Test func `Only the waiter that is meant leaves a position`() {
         var line = Line(total: 1)
         line.enter("a")
         let place = line.enter("b").place

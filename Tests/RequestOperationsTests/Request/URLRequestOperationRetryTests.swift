@@ -60,7 +60,7 @@ import Testing
         #expect(steps.elements == [1, 2, 1])
     }
 
-    @Test func `a decision can restart the count of attempts`() async throws {
+    @Test func `A decision can restart the count of attempts`() async throws {
         var configuration = RequestConfiguration.scripted((0..<9).map { _ in .status(500) })
         configuration.retryPolicy = RetryPolicy(maximumRetries: 2, backoff: .constant(.zero))
         configuration.retryPolicy.budget = nil

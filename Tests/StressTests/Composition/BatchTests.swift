@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Over a million, the memory of the process counts. So this is alone in its process then, as `.ci/stress` runs it.
-    @Test func `a batch over a lazy sequence holds only the requests that run and the results`() async throws {
+    @Test func `A batch over a lazy sequence holds only the requests that run and the results`() async throws {
         let count = Stress.rounds(1_000_000, shortened: 1000)
         let configuration = RequestConfiguration.over(Echo())
         // A literal that is a URL.
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [RequestBatch<Int>.Policy.failFast, .collectAll, .quorum(43), .quorum(44)])
-    func `of 50 requests, 7 of which fail, there are 50 results in order`(policy: RequestBatch<Int>.Policy) async throws
+    func `Of 50 requests, 7 of which fail, there are 50 results in order`(policy: RequestBatch<Int>.Policy) async throws
     {
         let server = try await LoopbackServer.start()
         defer { server.stop() }
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Beside the rest of the suite the bound of 100 ms does not hold.
-    @Test func `the first failure ends the other requests and closes their connections`() async throws {
+    @Test func `The first failure ends the other requests and closes their connections`() async throws {
         let server = try await LoopbackServer.start()
         defer { server.stop() }
         let gate = LoopbackServer.Gate()

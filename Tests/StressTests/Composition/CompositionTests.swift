@@ -4,7 +4,7 @@ import RequestOperationsTesting
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(15))) struct CompositionTests {
-    @Test func `random graphs of operations all drain and each operation ends once`() async {
+    @Test func `Random graphs of operations all drain and each operation ends once`() async {
         for seed in 0..<UInt64(Stress.rounds(10_000, shortened: 25)) { await run(seed: seed) }
     }
 

@@ -37,5 +37,57 @@
             #expect(try await queue("show", "1", in: directory).lines == ["removed"])
             try FileManager.default.removeItem(atPath: directory)
         }
+
+        @Test func `Lines say lane, key and times, and their ids come in the order of the input`() async throws {
+            let directory = directory()
+            let tool = try RunningTool(["queue", "add", "--input", "-", "--queue", "q", "--directory", directory])
+            try tool.write(
+                """
+                {"url": "http://a.example/1", "lane": "l", "key": "k"}
+                {"url": "http://a.example/2", "notBefore": "2099-05-01T08:00:00Z"}
+                {"url": "http://a.example/3", "expires": "2099-05-01T08:00:00Z", "method": "PUT", "body": "x"}
+                {"url": "http://a.example/4", "lane": "l", "key": "k"}
+
+                """)
+            // Each id is printed when its request is on disk, before the input ends.
+            #expect(await tool.output(lines: 4).split(separator: "\n") == ["1", "2", "3", "4"])
+            #expect(try await tool.end().status == 0)
+            let lines = try await queue("list", in: directory).lines
+            #expect(
+                lines == [
+                    "2 waiting until 2099-05-01T08:00:00Z 0 - GET http://a.example/2",
+                    "3 pending 0 - PUT http://a.example/3", "4 pending 0 l GET http://a.example/4",
+                ])
+            #expect(try await queue("show", "3", in: directory).lines.contains("expires: 2099-05-01T08:00:00Z"))
+            #expect(try await queue("list", "--lane", "l", in: directory).lines.count == 1)
+            try FileManager.default.removeItem(atPath: directory)
+        }
+
+        @Test func `A running queue delivers what another process adds, until SIGTERM`() async throws {
+            let server = try await LoopbackServer.start { _ in .empty(204) }
+            let directory = directory()
+            let tool = try RunningTool(["queue", "run", "--queue", "q", "--directory", directory])
+            for number in 1...2 {
+                _ = try await queue("add", server.url("/\(number)").absoluteString, in: directory)
+                let output = await tool.output(lines: number)
+                #expect(output.hasSuffix("\(number) delivered 204\n"))
+            }
+            tool.send(SIGTERM)
+            #expect(try await tool.end(endingInput: false).status == 143)
+            try FileManager.default.removeItem(atPath: directory)
+        }
+
+        @Test func `A command that finds damage says what was done`() async throws {
+            let directory = directory()
+            _ = try await queue("add", "http://a.example/1", in: directory)
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: directory + "/q.sqlite"))
+            try handle.write(contentsOf: Data(count: 100))
+            try handle.close()
+            let list = try await queue("list", in: directory)
+            #expect(list.lines == ["1 pending 0 - GET http://a.example/1"] && list.status == 0)
+            #expect(list.errors.contains("the queue was damaged") && list.errors.contains("1 records recovered"))
+            #expect(try await queue("list", in: directory).errors.isEmpty)
+            try FileManager.default.removeItem(atPath: directory)
+        }
     }
 #endif

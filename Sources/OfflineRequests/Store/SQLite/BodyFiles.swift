@@ -1,38 +1,22 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { write($0, $1, $2) }
-
 /// The files of bodies that a queue owns.
 enum BodyFiles {
     /// Writes a body to a new file. When it returns, the file is on disk.
-    static func write(_ data: Data, into folder: URL) throws -> URL {
-        try makeFile(in: folder) { descriptor, path in
-            var rest = data[...]
-            while !rest.isEmpty {
-                // Not the function of this type.
-                let written = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-                guard written > 0 || errno == EINTR else { throw FileError(path: path, code: errno) }
-                rest = rest.dropFirst(max(written, 0))
-            }
+    static func make(of data: Data, in folder: URL) throws -> OwnedBody {
+        var rest = data[...]
+        return try makeFile(in: folder) {
+            let piece = rest.prefix(pieceSize)
+            rest = rest.dropFirst(piece.count)
+            return piece
         }
     }
 
     /// Copies a file. When it returns, the copy is on disk. The whole never passes through memory.
-    static func copy(_ source: URL, into folder: URL) throws -> URL {
+    static func copy(_ source: URL, into folder: URL) throws -> OwnedBody {
+        // It closes its file itself when it goes. A second close could hit a file that another thread has just opened.
         let input = try FileHandle(forReadingFrom: source)
-        defer { close(input.fileDescriptor) }
-        return try makeFile(in: folder) { descriptor, _ in
-            let output = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-            while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty { try output.write(contentsOf: piece) }
-        }
+        return try makeFile(in: folder) { try input.read(upToCount: pieceSize) ?? Data() }
     }
 
     /// Removes a file. One that is gone already is no error.
@@ -41,39 +25,74 @@ enum BodyFiles {
         throw FileError(path: file.path, code: errno)
     }
 
-    private static func makeFile(in folder: URL, _ fill: (Int32, String) throws -> Void) throws -> URL {
+    /// The size of a file in bytes; `nil` if it cannot be had.
+    static func size(of file: URL) -> Int64? {
+        var status = stat()
+        return stat(file.path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    /// Whether a file has the bytes that were written. It reads the whole file.
+    static func isWhole(_ file: URL, checksum expected: Int64?) throws -> Bool {
+        let input = try FileHandle(forReadingFrom: file)
+        var checksum = Checksum()
+        while let piece = try input.read(upToCount: pieceSize), !piece.isEmpty { checksum.add(piece) }
+        return Int64(bitPattern: checksum.value) == expected
+    }
+
+    /// Bodies are read, written and summed up in pieces of this size, in bytes.
+    private static let pieceSize = 1 << 20
+
+    /// Makes a file of pieces. An empty piece is the end.
+    private static func makeFile(in folder: URL, _ next: () throws -> Data) throws -> OwnedBody {
         let file = folder.appendingPathComponent(UUID().uuidString)
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: file.path, code: errno) }
         defer { close(descriptor) }
         do {
-            try fill(descriptor, file.path)
+            var (checksum, size) = (Checksum(), Int64(0))
+            while case let piece = try next(), !piece.isEmpty {
+                try append(piece, to: descriptor, file.path)
+                checksum.add(piece)
+                size += Int64(piece.count)
+            }
             guard fsync(descriptor) == 0 else { throw FileError(path: file.path, code: errno) }
             try flush(folder)
+            return OwnedBody(stored: .file(file), size: size, checksum: Int64(bitPattern: checksum.value))
         } catch {
             unlink(file.path)
             throw error
         }
-        return file
+    }
+
+    private static func append(_ piece: Data, to descriptor: Int32, _ path: String) throws {
+        var rest = piece[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 || errno == EINTR else { throw FileError(path: path, code: errno) }
+            rest = rest.dropFirst(max(written, 0))
+        }
     }
 
     /// Brings the entries of a folder to the disk.
-    private static func flush(_ folder: URL) throws {
+    static func flush(_ folder: URL) throws {
         let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(path: folder.path, code: errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw FileError(path: folder.path, code: errno) }
     }
 
-    /// The files that no record has. A file that is younger than an hour may belong to a record that is being added.
-    static func orphans(in files: QueueFiles, _ connection: SQLiteConnection) throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(at: files.bodies, includingPropertiesForKeys: nil).filter { file in
-            let values = try file.resourceValues(forKeys: [.contentModificationDateKey])
-            guard let changed = values.contentModificationDate, changed.timeIntervalSinceNow < -3600 else {
+    /// The files that are older than an hour. A younger one may belong to a record that is being added.
+    static func old(in folder: URL) throws -> [String] {
+        let limit = Date() - 3600
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
+            do {
+                let path = folder.appendingPathComponent(name).path
+                let changed = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+                return changed.map { $0 < limit } ?? false
+            } catch {
+                // Another process has removed it meanwhile.
                 return false
             }
-            return try connection.first(
-                "SELECT 1 FROM records WHERE file = ?", .text(file.lastPathComponent), row: { $0.integer(0) }) == nil
         }
     }
 }

@@ -18,7 +18,22 @@ final class FileLock: Sendable {
         guard descriptor >= 0 else { throw FileError(path: path, code: errno) }
     }
 
+    /// Opens the file of the lock; `nil` if there is none. Nothing is locked yet.
+    init?(ifExists path: String) throws {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor < 0 else { return }
+        guard errno == ENOENT else { throw FileError(path: path, code: errno) }
+        return nil
+    }
+
     deinit { close(descriptor) }
+
+    /// Whether the file at a path is that of the lock. It is another one if it was removed and made again.
+    func isOfFile(at path: String) -> Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && stat(path, &named) == 0 && own.st_ino == named.st_ino
+            && own.st_dev == named.st_dev
+    }
 
     /// Takes the lock if it is free. Returns whether it was.
     func tryLock(_ kind: Kind) -> Bool {

@@ -3,8 +3,9 @@ import RequestOperations
 
 /// Collects changes that arrive while a commit is under way, and commits them together.
 ///
-/// The changes run in the order of their arrival, on one serial queue. If one of them fails, all are rolled back, and
-/// each runs again in a transaction of its own. So a change must have no effect outside of the database.
+/// The changes run in the order of their arrival, on one serial queue. If one of them fails, the transaction is rolled
+/// back and runs again, with a savepoint for each change. So a change can run several times, and must have no effect
+/// outside of the database that a rollback would have to undo.
 final class GroupCommit: Sendable {
     /// A change that waits. Running it returns what tells its caller.
     private struct Job: Sendable {
@@ -35,14 +36,25 @@ final class GroupCommit: Sendable {
         self.database = database
     }
 
+    /// How many changes wait for their commit.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// Makes a change and returns when it is on disk.
+    ///
+    /// - Parameters:
+    ///   - body: The change. It runs again if another change of its commit fails.
+    ///   - afterCommit: Called once when the change is on disk, before this returns and before any later change.
     func write<Result: Sendable>(
-        _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+        _ body: @escaping @Sendable (SQLiteConnection) throws -> Result,
+        afterCommit: @escaping @Sendable () -> Void = {}
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job { connection in
                 let result = try body(connection)
-                return { continuation.resume(returning: result) }
+                return {
+                    afterCommit()
+                    continuation.resume(returning: result)
+                }
             } fail: { error in
                 continuation.resume(throwing: OfflineQueueError(wrapping: error))
             }
@@ -54,14 +66,14 @@ final class GroupCommit: Sendable {
                 return phase
             }
             switch phase {
-            case .idle: queue.async { self.drain() }
+            case .idle: queue.async { self.commitNext() }
             case .committing: break
             case .closed: continuation.resume(throwing: OfflineQueueError(.closed))
             }
         }
     }
 
-    /// Does something with the database between two commits.
+    /// Does something with the database between two commits. At most one commit goes before it.
     func perform<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteDatabase) throws -> Result
     ) async throws -> Result {
@@ -81,42 +93,79 @@ final class GroupCommit: Sendable {
     func close() async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                drain()
-                let late = state.withLock { state in
+                let last = state.withLock { state in
                     defer { state = State(phase: .closed) }
                     return state.waiting
                 }
-                for job in late { job.fail(OfflineQueueError(.closed)) }
+                for start in stride(from: 0, to: last.count, by: Self.largest) {
+                    commit(Array(last[start...].prefix(Self.largest)))
+                }
                 database.close()
                 continuation.resume()
             }
         }
     }
 
-    private func drain() {
-        while let jobs = next() { commit(jobs) }
-    }
-
-    /// The next changes to commit; `nil` if there are none.
-    private func next() -> [Job]? {
-        state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                if state.phase == .committing { state.phase = .idle }
-                return nil
-            }
+    /// Commits what is waiting, as far as it fits. What then waits comes after what the queue has got meanwhile.
+    private func commitNext() {
+        let jobs = state.withLock { state in
             let jobs = Array(state.waiting.prefix(Self.largest))
             state.waiting.removeFirst(jobs.count)
             return jobs
         }
+        commit(jobs)
+        let isMore = state.withLock { state in
+            if state.phase == .committing, state.waiting.isEmpty { state.phase = .idle }
+            return state.phase == .committing
+        }
+        if isMore { queue.async { self.commitNext() } }
     }
 
     private func commit(_ jobs: [Job]) {
+        guard !jobs.isEmpty else { return }
         do {
             let answers = try database.write { connection in try jobs.map { try $0.run(connection) } }
             for answer in answers { answer() }
         } catch {
             guard jobs.count > 1 else { return jobs[0].fail(error) }
+            commitWithSavepoints(jobs)
+        }
+    }
+
+    /// Commits a group of which at least one change fails. The others still share one commit.
+    private func commitWithSavepoints(_ jobs: [Job]) {
+        do {
+            let results = try database.write { connection in
+                try jobs.map { job in try connection.savepoint { try job.run(connection) } }
+            }
+            for (job, result) in zip(jobs, results) {
+                switch result {
+                case .success(let answer): answer()
+                case .failure(let error): job.fail(error)
+                }
+            }
+        } catch {
+            // The commit itself failed, as on a full disk. A smaller one may fit.
             for job in jobs { commit([job]) }
+        }
+    }
+}
+
+extension SQLiteConnection {
+    /// Makes a change within a transaction. If it fails, only this change is undone.
+    ///
+    /// - Throws: An error that has ended the whole transaction, or that means damage.
+    fileprivate func savepoint<Value>(_ body: () throws -> Value) throws -> Result<Value, any Error> {
+        try run("SAVEPOINT change")
+        do {
+            let value = try body()
+            try run("RELEASE change")
+            return .success(value)
+        } catch {
+            guard !isInAutocommit, !error.meansDamage else { throw error }
+            try run("ROLLBACK TO change")
+            try run("RELEASE change")
+            return .failure(error)
         }
     }
 }

@@ -9,7 +9,7 @@ struct QueueFiles: Sendable {
     /// Makes the names. It makes no file.
     ///
     /// - Parameter name: The name of the queue. Characters other than letters, digits, `-` and `_` are escaped.
-    /// - Throws: ``OfflineQueueError/invalidName``.
+    /// - Throws: ``OfflineQueueError/Code/invalidName``.
     init(name: String, directory: URL) throws {
         self.directory = directory
         // Every string can be encoded: it is valid Unicode.
@@ -26,11 +26,13 @@ struct QueueFiles: Sendable {
     var sharedMemory: URL { file(".sqlite-shm") }
     /// The lock that each transaction shares, and that a recovery has for itself.
     var gate: URL { file(".gate") }
-    /// The lock that says that the sender lives.
-    var owner: URL { file(".owner") }
+    /// The lock that says that an owner of the lease lives.
+    func owner(_ owner: String) -> URL { file(".owner-\(owner)") }
     var mark: URL { file(".mark") }
-    /// A database that is made of a damaged one.
+    /// A database that is being made of a damaged one.
     var recovering: URL { file(".recovering.sqlite") }
+    /// A database that was made of a damaged one, and is complete.
+    var recovered: URL { file(".recovered.sqlite") }
     /// The folder of the bodies that are too long for the database.
     var bodies: URL { file(".bodies") }
 
@@ -39,19 +41,30 @@ struct QueueFiles: Sendable {
         file(".damaged-\(Int(date.timeIntervalSince1970))-\(number).sqlite")
     }
 
+    /// The last damaged database that was set aside; `nil` if there is none.
+    func lastDamaged() throws -> URL? {
+        let prefix = file(".damaged-").lastPathComponent
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
+            $0.hasPrefix(prefix) && $0.hasSuffix(".sqlite")
+        }
+        return names.max().map { directory.appendingPathComponent($0) }
+    }
+
     private func file(_ suffix: String) -> URL { directory.appendingPathComponent(stem + suffix) }
 
     /// Makes the directory and the folder of the bodies.
     func makeFolders() throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        // What is made in the directory later has its protection.
+        try FileProtection.apply(to: directory)
         try FileManager.default.createDirectory(
             at: bodies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try FileProtection.apply(to: directory)
     }
 
-    /// Makes the file of the database if there is none, for this user only. SQLite's other files get its permissions.
+    /// Makes the file of a database if there is none, for this user only. SQLite's other files get its permissions.
     ///
     /// A file that exists is not touched: to close it would free the locks that SQLite has on it in this process.
-    func makeDatabasePrivate() throws {
+    func makePrivate(_ database: URL) throws {
         let descriptor = open(database.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             close(descriptor)
@@ -65,6 +78,9 @@ struct QueueFiles: Sendable {
         var status = stat()
         return stat(database.path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
+
+    /// Whether a recovery has made a database and has not put it in its place.
+    var hasRecovered: Bool { FileManager.default.fileExists(atPath: recovered.path) }
 
     /// The size of the database in bytes; 0 if there is no file.
     var databaseSize: Int64 {

@@ -6,7 +6,9 @@ extension SQLiteConnection {
     ///
     /// - Returns: The file of its body, if it has one, which is removed after the commit.
     @discardableResult
-    func end(_ id: OfflineRecord.ID, as outcome: OfflineOutcome, at now: Date) throws -> String? {
+    func end(
+        _ id: OfflineRecord.ID, as outcome: OfflineOutcome, at now: Date, keepingOutcomesFor retention: Duration
+    ) throws -> String? {
         let row = try first("SELECT lane, file FROM records WHERE id = ?", .integer(id.rawValue)) {
             (lane: $0.text(0) ?? "", file: $0.text(1))
         }
@@ -15,6 +17,7 @@ extension SQLiteConnection {
         try run(
             "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?)", .integer(id.rawValue),
             .real(now.timeIntervalSince1970), .text(try RecordRow.encode(outcome)))
+        try forgetOutcomes(before: now - retention / .seconds(1))
         try promote(row.lane)
         return row.file
     }
@@ -38,13 +41,12 @@ extension SQLiteConnection {
             """, .text(lane))
     }
 
-    /// Gives up the lease of an owner that has nothing in flight. Returns whether it did.
-    func releaseIfIdle(_ owner: String) throws -> Bool {
+    /// Gives up the lease of an owner that has nothing in flight.
+    func releaseIfIdle(_ owner: String) throws {
         try run(
             """
             UPDATE lease SET owner = NULL WHERE owner = ? AND NOT EXISTS (SELECT 1 FROM records WHERE state = 2)
             """, .text(owner))
-        return changes > 0
     }
 
     /// Whether an owner has the lease with this number.
@@ -54,10 +56,23 @@ extension SQLiteConnection {
             row: { $0.integer(0) }) != nil
     }
 
-    /// Forgets the oldest outcomes once they are older than a time.
-    func forgetOutcomes(before date: Date) throws {
+    /// The highest id that a record has ever had.
+    func lastRecordID() throws -> Int64 {
+        try first("SELECT seq FROM sqlite_sequence WHERE name = 'records'") { $0.integer(0) } ?? 0
+    }
+
+    /// No later record gets an id up to this one.
+    func raiseSequence(to lastID: Int64) throws {
         try run(
-            "DELETE FROM outcomes WHERE id IN (SELECT id FROM outcomes ORDER BY id LIMIT 64) AND ended < ?",
+            "INSERT INTO sqlite_sequence (name, seq) SELECT 'records', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence)"
+        )
+        try run("UPDATE sqlite_sequence SET seq = max(seq, ?)", .integer(lastID))
+    }
+
+    /// Forgets a few outcomes that are older than a time: more than one, since it is called for each new outcome.
+    private func forgetOutcomes(before date: Date) throws {
+        try run(
+            "DELETE FROM outcomes WHERE id IN (SELECT id FROM outcomes WHERE ended < ? ORDER BY ended LIMIT 4)",
             .real(date.timeIntervalSince1970))
     }
 }

@@ -39,6 +39,10 @@ final class SQLiteConnection: @unchecked Sendable {
         handle = nil
     }
 
+    /// Ends the statement that runs with an error. It can be called from any thread, as long as nobody closes the
+    /// connection meanwhile.
+    func interrupt() { sqlite3_interrupt(handle) }
+
     /// Whether no transaction is open. An error such as a full disk can end a transaction.
     var isInAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
@@ -185,6 +189,10 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The `errno` of the system call that failed; 0 if none did.
     let systemError: Int32
 
+    /// The error of a statement that was ended from outside.
+    static let interruption = SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted", systemError: 0)
+    /// The code for a lock that another process has.
+    static let busy = SQLITE_BUSY
     /// The code for a database that a check finds damaged.
     static let corrupt = SQLITE_CORRUPT
 
@@ -197,6 +205,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     var meansFullDisk: Bool {
         primary == SQLITE_FULL || primary == SQLITE_IOERR && [ENOSPC, EDQUOT, EFBIG].contains(systemError)
     }
+
+    /// Whether the statement was ended from outside.
+    var meansInterruption: Bool { primary == SQLITE_INTERRUPT }
 
     /// Whether another process kept its lock for too long.
     var meansBusy: Bool { primary == SQLITE_BUSY }

@@ -1,4 +1,5 @@
 import Foundation
+import RequestOperations
 
 /// The database of a queue: it opens it, runs transactions, and recovers it if it is damaged.
 // Unchecked, because it is only used on the serial queue of its owner.
@@ -11,6 +12,14 @@ final class SQLiteDatabase: @unchecked Sendable {
     /// Called after a recovery, on the queue of the owner.
     private let onRecovery: @Sendable (OfflineRecovery) -> Void
 
+    /// A check that can be ended from another thread.
+    private enum Checking {
+        case idle
+        case running(SQLiteConnection)
+        case interrupted
+    }
+
+    private let checking = Locked(Checking.idle)
     private var connection: SQLiteConnection?
     /// The file that the connection has open.
     private var identity: UInt64?
@@ -67,6 +76,10 @@ final class SQLiteDatabase: @unchecked Sendable {
     /// flush of the next commit covers this change too. It is not counted, since the count must not be ahead of the
     /// disk.
     func writeWithoutFlush<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        try BackgroundActivity.during { try writeNowWithoutFlush(body) }
+    }
+
+    private func writeNowWithoutFlush<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         gate.lock(.shared)
         defer { gate.unlock() }
         let connection = try opened()
@@ -91,6 +104,10 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     /// Runs a closure in a transaction that only reads.
     func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        try BackgroundActivity.during { try readNow(body) }
+    }
+
+    private func readNow<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         gate.lock(.shared)
         defer { gate.unlock() }
         let connection = try opened()
@@ -109,23 +126,71 @@ final class SQLiteDatabase: @unchecked Sendable {
         try write { try Self.check($0) }
     }
 
-    /// Checks the whole database. Others can write meanwhile.
+    /// Checks the whole database, one table at a time. Others can write meanwhile.
     ///
-    /// - Throws: An error that means damage if there is a fault.
+    /// - Throws: An error that means damage if there is a fault, or that means an interruption.
     func check() throws {
-        try read { try Self.check($0) }
+        let tables = try read { connection in
+            try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
+                $0.text(0) ?? ""
+            }
+        }
+        for table in tables {
+            // The log can be moved into the database between two tables.
+            try read { connection in
+                try Self.throwIfAny(try whileInterruptible(connection) { try Self.fault(in: connection, of: table) })
+            }
+        }
+    }
+
+    /// Ends ``check()``, which runs on another thread.
+    func interrupt() {
+        checking.withLock { checking in
+            if case .running(let connection) = checking { connection.interrupt() }
+            checking = .interrupted
+        }
+    }
+
+    private func whileInterruptible<Result>(_ connection: SQLiteConnection, _ body: () throws -> Result) throws
+        -> Result
+    {
+        try checking.withLock { checking in
+            guard case .idle = checking else { throw SQLiteError.interruption }
+            checking = .running(connection)
+        }
+        defer { checking.withLock { if case .running = $0 { $0 = .idle } } }
+        return try body()
     }
 
     private static func check(_ connection: SQLiteConnection) throws {
-        guard let fault = try fault(in: connection) else { return }
+        try throwIfAny(try fault(in: connection))
+    }
+
+    private static func throwIfAny(_ fault: String?) throws {
+        guard let fault else { return }
         throw SQLiteError(code: SQLiteError.corrupt, message: fault, systemError: 0)
     }
 
-    /// Moves what is in the log into the database, as far as no reader prevents that.
+    /// Moves what is in the log into the database.
+    ///
+    /// - Throws: An error that means busy, if a reader of another process prevents that for too long.
     func checkpoint() throws {
-        gate.lock(.shared)
-        defer { gate.unlock() }
-        _ = try opened().first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
+        try BackgroundActivity.during {
+            gate.lock(.shared)
+            defer { gate.unlock() }
+            let isBusy = try opened().first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) != 0 } ?? false
+            guard !isBusy else {
+                throw SQLiteError(code: SQLiteError.busy, message: "another process reads the log", systemError: 0)
+            }
+        }
+    }
+
+    /// What the database looks like now. Any commit of another connection changes it.
+    func version() throws -> StoreVersion {
+        try read { connection in
+            StoreVersion(
+                file: identity, number: try connection.first("PRAGMA data_version") { $0.integer(0) } ?? 0)
+        }
     }
 
     private func attempt<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
@@ -143,7 +208,7 @@ final class SQLiteDatabase: @unchecked Sendable {
                 try connection.first("UPDATE totals SET count = count + 1 WHERE state = -1 RETURNING count") {
                     $0.integer(0)
                 } ?? 0
-            let lastID = try Self.lastID(in: connection)
+            let lastID = try connection.lastRecordID()
             try connection.execute("COMMIT")
             writeMark(CommitMark.Reading(commits: commits, lastID: lastID))
             return result
@@ -158,10 +223,6 @@ final class SQLiteDatabase: @unchecked Sendable {
             // The change is on disk, so it has not failed. A mark that is behind does no harm, and the next commit
             // writes it again.
         }
-    }
-
-    private static func lastID(in connection: SQLiteConnection) throws -> Int64 {
-        try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'records'") { $0.integer(0) } ?? 0
     }
 
     // MARK: Opening
@@ -181,7 +242,8 @@ final class SQLiteDatabase: @unchecked Sendable {
         let isNew = files.databaseSize == 0
         if isNew { gate.lock(.exclusive) }
         defer { if isNew { gate.lock(.shared) } }
-        try files.makeDatabasePrivate()
+        if files.databaseSize == 0, files.hasRecovered { try finishRecovery() }
+        try files.makePrivate(files.database)
         let connection = try SQLiteConnection(files.database.path)
         do {
             try connection.execute(Schema.settings)
@@ -199,7 +261,7 @@ final class SQLiteDatabase: @unchecked Sendable {
         // SQLite drops what it cannot use of a log as soon as it opens it.
         let log = LogCopy(files)
         let found = files.databaseIdentity
-        if log.isWithoutDatabase {
+        if log.isWithoutDatabase, !files.hasRecovered {
             try recoverAlone(found, because: "the database is gone and its log is there", log)
             return try openAgain()
         }
@@ -222,8 +284,8 @@ final class SQLiteDatabase: @unchecked Sendable {
     }
 
     /// The first fault of the database, or `nil` if it is sound.
-    private static func fault(in connection: SQLiteConnection) throws -> String? {
-        let answer = try connection.first("PRAGMA integrity_check(1)") { $0.text(0) } ?? nil
+    private static func fault(in connection: SQLiteConnection, of table: String? = nil) throws -> String? {
+        let answer = try connection.first("PRAGMA integrity_check(\(table ?? "1"))") { $0.text(0) } ?? nil
         return answer == "ok" ? nil : answer ?? "no answer"
     }
 
@@ -235,9 +297,9 @@ final class SQLiteDatabase: @unchecked Sendable {
         var recovered = Salvage.Count()
         try connection.execute("BEGIN IMMEDIATE")
         do {
-            let lastID = try Self.lastID(in: connection)
+            let lastID = try connection.lastRecordID()
             recovered = try Salvage(database: nil, log: log).restore(into: connection, above: lastID)
-            try Self.raiseSequence(to: mark.lastID, in: connection)
+            try connection.raiseSequence(to: mark.lastID)
             try connection.run("UPDATE totals SET count = ? WHERE state = -1", .integer(mark.commits))
             try connection.execute("COMMIT")
             onRecovery(
@@ -260,65 +322,35 @@ final class SQLiteDatabase: @unchecked Sendable {
     private func recover(because reason: String, log: LogCopy? = nil) throws {
         let log = log ?? LogCopy(files)
         close()
-        let reading = mark.reading
-        // Without a mark the old numbers are unknown. These are beyond any that can have been given.
-        let now = Int64(max(date().timeIntervalSince1970, 1))
-        let commits = (reading?.commits ?? 0) + 1
-        try removeRemains()
-        let connection = try SQLiteConnection(files.recovering.path)
-        defer { connection.close() }
-        try connection.execute(Schema.settings)
-        try Schema.migrate(connection)
-        try connection.execute("BEGIN IMMEDIATE")
-        let count = try Salvage(database: files.database, log: log).restore(into: connection, above: 0)
-        let lastID = max(reading?.lastID ?? now << 20, try Self.lastID(in: connection))
-        try Self.raiseSequence(to: lastID, in: connection)
-        try connection.run("UPDATE lease SET fence = ?", .integer(now << 16))
-        try connection.run("UPDATE totals SET count = ? WHERE state = -1", .integer(commits))
-        try connection.execute("COMMIT")
-        _ = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
-        connection.close()
-        let aside = try setAside()
-        try FileManager.default.moveItem(at: files.recovering, to: files.database)
-        try mark.write(CommitMark.Reading(commits: commits, lastID: lastID))
+        let recovery = Recovery(files: files, mark: mark, date: date)
+        let count = try recovery.build(from: log)
+        let aside = try recovery.install()
         onRecovery(
             OfflineRecovery(
                 damagedFile: aside, recovered: count.sound, damagedRecords: count.damaged, lostCommits: nil,
                 missingRecords: nil, reason: reason))
     }
 
-    /// Removes what a recovery left that was interrupted.
-    private func removeRemains() throws {
-        for suffix in ["", "-wal", "-shm"] {
-            let file = URL(fileURLWithPath: files.recovering.path + suffix)
-            if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
+    /// Ends a recovery whose process was killed. The gate is closed to all others.
+    private func finishRecovery() throws {
+        let aside = try Recovery(files: files, mark: mark, date: date).install()
+        let connection = try SQLiteConnection(files.database.path)
+        defer { connection.close() }
+        func count(_ condition: String) throws -> Int {
+            try connection.first("SELECT count(*) FROM records WHERE \(condition)") { Int($0.integer(0)) } ?? 0
         }
-    }
-
-    /// Moves the damaged files and returns the new place of the database.
-    private func setAside() throws -> URL {
-        let manager = FileManager.default
-        var number = 1
-        while manager.fileExists(atPath: files.damaged(at: date(), number: number).path) { number += 1 }
-        let aside = files.damaged(at: date(), number: number)
-        for (source, suffix) in [(files.log, "-wal"), (files.database, "")]
-        where manager.fileExists(atPath: source.path) {
-            try manager.moveItem(at: source, to: URL(fileURLWithPath: aside.path + suffix))
-        }
-        if manager.fileExists(atPath: files.sharedMemory.path) { try manager.removeItem(at: files.sharedMemory) }
-        return aside
-    }
-
-    /// No later record gets an id up to this one.
-    private static func raiseSequence(to lastID: Int64, in connection: SQLiteConnection) throws {
-        try connection.run(
-            "INSERT INTO sqlite_sequence (name, seq) SELECT 'records', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence)"
-        )
-        try connection.run("UPDATE sqlite_sequence SET seq = max(seq, ?)", .integer(lastID))
+        let damaged = try count("state = 3 AND ending LIKE '%\"damaged\"%'")
+        onRecovery(
+            OfflineRecovery(
+                damagedFile: aside, recovered: try count("1") - damaged, damagedRecords: damaged, lostCommits: nil,
+                missingRecords: nil, reason: "a recovery was interrupted"))
     }
 }
 
 extension Error {
     /// Whether it says that the database is damaged.
     var meansDamage: Bool { (self as? SQLiteError)?.meansDamage ?? false }
+
+    /// Whether it says that a check was ended from outside.
+    var meansInterruption: Bool { (self as? SQLiteError)?.meansInterruption ?? false }
 }

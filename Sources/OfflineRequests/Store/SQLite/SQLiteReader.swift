@@ -27,6 +27,18 @@ final class SQLiteReader: Sendable {
         }
     }
 
+    /// Returns what the database looks like now.
+    func version() async throws -> StoreVersion {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                guard !isClosed.withLock({ $0 }) else {
+                    return continuation.resume(throwing: OfflineQueueError(.closed))
+                }
+                continuation.resume(with: Result { try database.version() })
+            }
+        }
+    }
+
     /// Closes the database after the reads that have begun.
     func close() async {
         await withCheckedContinuation { continuation in

@@ -7,8 +7,8 @@ extension SQLiteStore {
         do { parts = try RecordRow.parts(of: record) } catch {
             throw OfflineQueueError(.unencodable, underlying: error)
         }
-        let (result, unused) = try await write { [files] connection in
-            var adding = Adding(record: record, parts: parts, bounds: bounds, files: files, connection: connection)
+        let (result, unused) = try await write { [self] connection in
+            var adding = Adding(record: record, parts: parts, bounds: bounds, store: self, connection: connection)
             return (try adding.run(), adding.unusedFiles)
         }
         for file in unused { removeBody(file) }
@@ -17,6 +17,7 @@ extension SQLiteStore {
 
     package func mergeable(withKey key: String) async throws -> StoredRecord? {
         try await read { [files] connection in
+            // SQLite uses the partial index only if its condition, `state < 3`, is there word for word.
             try connection.first(
                 """
                 SELECT \(RecordRow.columnsWithBody) FROM records WHERE key = ? AND state < 3 AND state < 2
@@ -32,20 +33,20 @@ private struct Adding {
     let record: NewRecord
     let parts: RecordRow.Parts
     let bounds: OfflineBounds
-    let files: QueueFiles
+    let store: SQLiteStore
     let connection: SQLiteConnection
     private var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
     /// Files of bodies that no record has any more.
     private(set) var unusedFiles: [String] = []
 
     init(
-        record: NewRecord, parts: RecordRow.Parts, bounds: OfflineBounds, files: QueueFiles,
+        record: NewRecord, parts: RecordRow.Parts, bounds: OfflineBounds, store: SQLiteStore,
         connection: SQLiteConnection
     ) {
         self.record = record
         self.parts = parts
         self.bounds = bounds
-        self.files = files
+        self.store = store
         self.connection = connection
     }
 
@@ -62,7 +63,7 @@ private struct Adding {
         }
         // The outcome of a replaced record names the new one, so the old ones are removed after the insertion. They
         // make room, all the same.
-        try makeRoom(freed: replaced.isEmpty ? (0, 0) : try size(ofReplaced: record.uniqueKey))
+        try makeRoom(besides: Set(replaced))
         let id = try insert()
         for old in replaced { try end(old, as: .replaced(by: id)) }
         return .added(id, ended: ended)
@@ -73,14 +74,6 @@ private struct Adding {
             "SELECT id FROM records WHERE key = ? AND state < 3 AND state < ? ORDER BY id", .text(key),
             .integer(state)
         ) { OfflineRecord.ID(rawValue: $0.integer(0)) }
-    }
-
-    private func size(ofReplaced key: String?) throws -> (count: Int, bytes: Int64) {
-        let size = try connection.first(
-            "SELECT count(*), ifnull(sum(bytes), 0) FROM records WHERE key = ? AND state < 3 AND state < 2",
-            .optional(key)
-        ) { (Int($0.integer(0)), $0.integer(1)) }
-        return size ?? (0, 0)
     }
 
     private func insert() throws -> OfflineRecord.ID {
@@ -109,8 +102,9 @@ private struct Adding {
             """
             SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ? AND state < 2
             """, .integer(id.rawValue)
-        ) { RecordRow.read($0, hasBody: true, bodies: files.bodies).record }
+        ) { RecordRow.read($0, hasBody: true, bodies: store.files.bodies).record }
         guard let old, old.content.idempotencyKey == idempotencyKey else { return .conflict }
+        try makeRoom(besides: [id])
         if case .file(let file) = old.body { unusedFiles.append(file.lastPathComponent) }
         var merged = parts
         (merged.lane, merged.tag, merged.key) = (old.lane, old.tag, old.uniqueKey)
@@ -129,23 +123,30 @@ private struct Adding {
 
     // MARK: Bounds
 
-    private mutating func makeRoom(freed: (count: Int, bytes: Int64)) throws {
+    /// Drops records until the new one fits, or throws.
+    ///
+    /// - Parameter old: The records whose place the new one takes.
+    private mutating func makeRoom(besides old: Set<OfflineRecord.ID>) throws {
         guard bounds.count != nil || bounds.bytes != nil else { return }
         let totals = try connection.first("SELECT sum(count), sum(bytes) FROM totals WHERE state >= 0") {
             (count: Int($0.integer(0)), bytes: $0.integer(1))
         }
         guard var totals else { return }
-        totals.count += 1 - freed.count
-        totals.bytes += record.bodySize - freed.bytes
+        totals.count += 1 - old.count
+        totals.bytes += record.bodySize - (try old.map(size).reduce(0, +))
         while let reason = exceeded(totals) {
             // A record that does not even fit alone is never added.
             guard bounds.policy == .dropOldest, record.bodySize <= bounds.bytes ?? .max, bounds.count != 0,
-                let oldest = try oldest()
+                let oldest = try oldest(besides: old)
             else { throw OfflineQueueError(.full) }
             try end(oldest.id, as: .dropped(reason))
             totals.count -= 1
             totals.bytes -= oldest.bytes
         }
+    }
+
+    private func size(of id: OfflineRecord.ID) throws -> Int64 {
+        try connection.first("SELECT bytes FROM records WHERE id = ?", .integer(id.rawValue)) { $0.integer(0) } ?? 0
     }
 
     private func exceeded(_ totals: (count: Int, bytes: Int64)) -> OfflineOutcome.DropReason? {
@@ -154,10 +155,13 @@ private struct Adding {
         return nil
     }
 
-    private func oldest() throws -> (id: OfflineRecord.ID, bytes: Int64)? {
+    private func oldest(besides old: Set<OfflineRecord.ID>) throws -> (id: OfflineRecord.ID, bytes: Int64)? {
         for condition in ["state = 3", "state < 2"] {
-            let found = try connection.first("SELECT id, bytes FROM records WHERE \(condition) ORDER BY id LIMIT 1") {
-                (OfflineRecord.ID(rawValue: $0.integer(0)), $0.integer(1))
+            var found: (id: OfflineRecord.ID, bytes: Int64)?
+            try connection.forEach("SELECT id, bytes FROM records WHERE \(condition) ORDER BY id", []) { row in
+                let id = OfflineRecord.ID(rawValue: row.integer(0))
+                if !old.contains(id) { found = (id, row.integer(1)) }
+                return found == nil
             }
             if let found { return found }
         }
@@ -165,7 +169,11 @@ private struct Adding {
     }
 
     private mutating func end(_ id: OfflineRecord.ID, as outcome: OfflineOutcome) throws {
-        if let file = try connection.end(id, as: outcome, at: record.added) { unusedFiles.append(file) }
+        if let file = try connection.end(
+            id, as: outcome, at: record.added, keepingOutcomesFor: store.outcomeRetention)
+        {
+            unusedFiles.append(file)
+        }
         ended.append((id, outcome))
     }
 }

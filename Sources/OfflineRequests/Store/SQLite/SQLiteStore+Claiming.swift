@@ -5,14 +5,14 @@ extension SQLiteStore {
     package func claim(_ request: ClaimRequest) async throws -> Claim {
         let view = try await read { [owner] connection in try ClaimView(request, owner: owner, connection) }
         guard view.hasWork else { return Claim(answer: .idle, nextDue: view.nextDue) }
-        let (claim, unused) = try await write { [self] connection -> (Claim, [String]) in
+        let (claim, unused) = try await writeLease { [self] connection -> (Claim, [String]) in
             guard request.isWanted() else { return (Claim(answer: .idle, nextDue: view.nextDue), []) }
-            var claiming = Claiming(request: request, files: files, connection: connection)
+            var claiming = Claiming(request: request, store: self, connection: connection)
             guard let lease = try takeLease(request, connection) else {
                 return (Claim(answer: .held, nextDue: view.nextDue), [])
             }
             let claim = try claiming.run(under: lease)
-            if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
+            try connection.releaseIfIdle(owner)
             return (claim, claiming.unusedFiles)
         }
         for file in unused { removeBody(file) }
@@ -21,25 +21,27 @@ extension SQLiteStore {
 
     /// The lease of this store, taken if it is free; `nil` if another owner has it.
     private func takeLease(_ request: ClaimRequest, _ connection: SQLiteConnection) throws -> Lease? {
-        let row = try connection.first("SELECT owner, fence, beat FROM lease") {
-            (owner: $0.text(0), fence: $0.integer(1), beat: $0.integer(2))
+        let row = try connection.first("SELECT owner, fence, beat, patience FROM lease") {
+            (owner: $0.text(0), fence: $0.integer(1), beat: $0.integer(2), patience: Duration.seconds($0.real(3)))
         }
         guard let row else { throw OfflineQueueError(.storeFailed) }
         if row.owner == owner {
             try connection.run("UPDATE lease SET beat = beat + 1")
             // A claim that failed after its commit would leave such records.
-            if !request.isBusy { try connection.run(SQLiteStore.takeBack) }
+            if request.leftovers == .takenBack { try connection.run(SQLiteStore.takeBack) }
             return Lease(fence: row.fence)
         }
-        // A lock that can be had shows that the owner is dead, or that there is none.
-        if !ownerLock.tryLock(.exclusive), row.owner != nil {
+        if let other = row.owner, try !OwnerLock.isDead(other, in: files) {
+            // The owner's own limit counts: it shows a sign of life as often as that requires.
             let isSilent = rival.withLock {
-                $0.isSilent(fence: row.fence, beat: row.beat, at: request.elapsed, for: request.leaseDuration)
+                $0.isSilent(fence: row.fence, beat: row.beat, at: request.elapsed, for: row.patience)
             }
             guard isSilent else { return nil }
         }
+        try ownerLock.lock()
         try connection.run(
-            "UPDATE lease SET owner = ?, fence = fence + 1, beat = beat + 1", .text(owner))
+            "UPDATE lease SET owner = ?, fence = fence + 1, beat = beat + 1, patience = ?", .text(owner),
+            .real(request.leaseDuration / .seconds(1)))
         // What an earlier owner had begun may have arrived or not. It is sent again with the same key.
         try connection.run(SQLiteStore.takeBack)
         return Lease(fence: row.fence + 1)
@@ -58,7 +60,6 @@ private struct ClaimView {
 
     init(_ request: ClaimRequest, owner: String, _ connection: SQLiteConnection) throws {
         let now = SQLiteValue.real(request.now.timeIntervalSince1970)
-        let oldest = request.maximumAge.map { request.now.timeIntervalSince1970 - $0 / .seconds(1) }
         func exists(_ condition: String, _ values: SQLiteValue...) throws -> Bool {
             var found = false
             try connection.forEach("SELECT 1 FROM records WHERE \(condition) LIMIT 1", values) { _ in
@@ -73,79 +74,108 @@ private struct ClaimView {
             .text(owner), row: { $0.integer(0) })
         hasWork =
             try isRivalled != nil
-            || !request.isBusy && exists("state = 2")
+            || request.leftovers == .takenBack && exists("state = 2")
             || exists("head = 1 AND state = 0 AND network = 0")
             || request.isOnline && exists("head = 1 AND state = 0 AND network = 1")
             || exists("head = 1 AND state = 1 AND due <= ?", now)
             || exists("expires IS NOT NULL AND state < 2 AND expires <= ?", now)
-            || oldest.map { try Self.isTooOld($0, connection) } ?? false
-        nextDue = try connection.first(
+            || Self.tooLong.contains { try exists("head = 1 AND state = 1 AND \($0)", .real(request.latestDue)) }
+            || request.oldestAllowed.map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false }
+                ?? false
+        nextDue = try connection.nextDue(request)
+    }
+
+    /// The waits after a failure that are longer than any can be.
+    static let tooLong = [OfflineRecord.WaitReason.network, .backoff, .retryAfter].map {
+        "reason = \($0.rawValue) AND due > ?"
+    }
+}
+
+extension ClaimRequest {
+    /// No wait after a failure ends later than this, unless the time of the calendar was changed.
+    fileprivate var latestDue: Double { now.timeIntervalSince1970 + longestWait / .seconds(1) }
+
+    /// Records that were added earlier are too old; `nil` if none is.
+    fileprivate var oldestAllowed: Double? { maximumAge.map { now.timeIntervalSince1970 - $0 / .seconds(1) } }
+}
+
+extension SQLiteConnection {
+    /// Records whose age can be judged: not in flight, and added when the clock was set. A board without a battery
+    /// begins in 1970; no record is from before 2020.
+    fileprivate static let hasAge = "state <> 2 AND added > 1577836800"
+
+    /// When the oldest record was added that could be dropped for its age.
+    ///
+    /// The records have been added in the order of their ids, apart from changes of the clock.
+    fileprivate func oldestAdded() throws -> Double? {
+        try first("SELECT added FROM records WHERE \(Self.hasAge) ORDER BY id LIMIT 1") { $0.real(0) }
+    }
+
+    /// When something must be done next because of the time.
+    fileprivate func nextDue(_ request: ClaimRequest) throws -> Date? {
+        let due = try first(
             """
             SELECT min(t) FROM (SELECT min(due) AS t FROM records WHERE head = 1 AND state = 1
               UNION ALL SELECT min(expires) FROM records WHERE expires IS NOT NULL AND state < 2)
             """
-        ) { $0.optionalReal(0) }?.flatMap { $0 < RecordRow.never ? Date(timeIntervalSince1970: $0) : nil }
-    }
-
-    /// The records have been added in the order of their ids, apart from changes of the clock.
-    private static func isTooOld(_ oldest: Double, _ connection: SQLiteConnection) throws -> Bool {
-        try connection.first("SELECT added < ? FROM records ORDER BY id LIMIT 1", .real(oldest)) { $0.integer(0) == 1 }
-            ?? false
+        ) { $0.optionalReal(0) }
+        var times = [due?.flatMap { $0 < RecordRow.never ? $0 : nil }]
+        if let age = request.maximumAge { times.append(try oldestAdded().map { $0 + age / .seconds(1) }) }
+        return times.compactMap(\.self).min().map(Date.init(timeIntervalSince1970:))
     }
 }
 
 /// One claim within a transaction.
 private struct Claiming {
     let request: ClaimRequest
-    let files: QueueFiles
+    let store: SQLiteStore
     let connection: SQLiteConnection
     private var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
     private var claimed: [StoredRecord] = []
+    /// How many records of each origin have a place.
+    private var placesTaken: [String: Int]
     /// Files of bodies that no record has any more.
     private(set) var unusedFiles: [String] = []
 
     /// The most records of each kind that one transaction changes.
     private static let batch = 256
+    /// The most records that a search for one with a place looks at.
+    private static let view = 4096
 
-    init(request: ClaimRequest, files: QueueFiles, connection: SQLiteConnection) {
+    init(request: ClaimRequest, store: SQLiteStore, connection: SQLiteConnection) {
         self.request = request
-        self.files = files
+        self.store = store
         self.connection = connection
+        placesTaken = request.placesTaken
     }
 
     mutating func run(under lease: Lease) throws -> Claim {
         try dropOld()
         try expire()
         try wakeDue()
-        while claimed.count < request.limit {
+        var judged = 0
+        while claimed.count < request.limit, judged < Self.batch {
             let candidates = try candidates(request.limit - claimed.count)
             if candidates.isEmpty { break }
             for candidate in candidates { try judge(candidate, lease) }
+            judged += candidates.count
         }
         let answer: Claim.Answer = claimed.isEmpty ? .idle : .claimed(lease, claimed)
-        return Claim(answer: answer, nextDue: try nextDue(), ended: ended)
-    }
-
-    private func nextDue() throws -> Date? {
-        let due = try connection.first(
-            """
-            SELECT min(t) FROM (SELECT min(due) AS t FROM records WHERE head = 1 AND state = 1
-              UNION ALL SELECT min(expires) FROM records WHERE expires IS NOT NULL AND state < 2)
-            """
-        ) { $0.optionalReal(0) }
-        return due?.flatMap { $0 < RecordRow.never ? Date(timeIntervalSince1970: $0) : nil }
+        // The rest follows at once, in a transaction of its own, so that others can write in between.
+        let isMore = claimed.count < request.limit && judged >= Self.batch
+        return Claim(
+            answer: answer, nextDue: isMore ? request.now : try connection.nextDue(request), ended: ended)
     }
 
     private mutating func dropOld() throws {
-        guard let age = request.maximumAge else { return }
-        let oldest = request.now.timeIntervalSince1970 - age / .seconds(1)
-        let old = try connection.rows("SELECT id, added, state FROM records ORDER BY id LIMIT \(Self.batch)") {
-            (id: OfflineRecord.ID(rawValue: $0.integer(0)), isOld: $0.real(1) < oldest, state: $0.integer(2))
-        }
-        for record in old where record.isOld && record.state != 2 {
-            if let file = try connection.end(record.id, as: .dropped(.age), at: request.now) {
-                unusedFiles.append(file)
-            }
+        guard let oldest = request.oldestAllowed else { return }
+        let records = try connection.rows(
+            "SELECT id, added FROM records WHERE \(SQLiteConnection.hasAge) ORDER BY id LIMIT \(Self.batch)"
+        ) { (id: OfflineRecord.ID(rawValue: $0.integer(0)), added: $0.real(1)) }
+        for record in records where record.added < oldest {
+            let file = try connection.end(
+                record.id, as: .dropped(.age), at: request.now, keepingOutcomesFor: store.outcomeRetention)
+            if let file { unusedFiles.append(file) }
             ended.append((record.id, .dropped(.age)))
         }
     }
@@ -159,6 +189,13 @@ private struct Claiming {
     }
 
     private func wakeDue() throws {
+        for condition in ClaimView.tooLong {
+            try connection.run(
+                """
+                UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records
+                  WHERE head = 1 AND state = 1 AND \(condition) LIMIT \(Self.batch))
+                """, .real(request.latestDue))
+        }
         try connection.run(
             """
             UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records
@@ -166,18 +203,39 @@ private struct Claiming {
             """, .real(request.now.timeIntervalSince1970))
     }
 
+    /// The first records whose origins have a place, highest priority first.
     private func candidates(_ count: Int) throws -> [RecordRow.Reading] {
-        var candidates: [RecordRow.Reading] = []
+        var found: [(id: Int64, priority: Int64, origin: String?)] = []
         for network in request.isOnline ? [0, 1] : [0] {
-            candidates += try connection.rows(
+            var taken = placesTaken
+            let enough = found.count + count
+            try connection.forEach(
                 """
-                SELECT \(RecordRow.columnsWithBody) FROM records WHERE head = 1 AND state = 0 AND network = \(network)
-                ORDER BY priority DESC, id LIMIT ?
-                """, .integer(count)
-            ) { RecordRow.read($0, hasBody: true, bodies: files.bodies) }
+                SELECT id, priority, origin FROM records WHERE head = 1 AND state = 0 AND network = \(network)
+                ORDER BY priority DESC, id LIMIT \(Self.view)
+                """, []
+            ) { row in
+                let origin = row.text(2)
+                if takePlace(origin, &taken) { found.append((row.integer(0), row.integer(1), origin)) }
+                return found.count < enough
+            }
         }
-        candidates.sort { ($1.record.priority, $0.record.id) < ($0.record.priority, $1.record.id) }
-        return Array(candidates.prefix(count))
+        found.sort { ($1.priority, $0.id) < ($0.priority, $1.id) }
+        // Both kinds share the places of an origin.
+        var taken = placesTaken
+        return try found.filter { takePlace($0.origin, &taken) }.prefix(count).compactMap { record in
+            try connection.first(
+                "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ?", .integer(record.id)
+            ) { RecordRow.read($0, hasBody: true, bodies: store.files.bodies) }
+        }
+    }
+
+    /// Takes a place for a record of an origin, if there is one. A message of no origin always has one.
+    private func takePlace(_ origin: String?, _ taken: inout [String: Int]) -> Bool {
+        guard let origin else { return true }
+        guard taken[origin, default: 0] < request.perOrigin else { return false }
+        taken[origin, default: 0] += 1
+        return true
     }
 
     /// Marks a record as in flight, or says why it cannot be sent.
@@ -186,8 +244,8 @@ private struct Claiming {
         guard candidate.isSound else {
             return try bury(record.id, DeadLetterReason(.damaged, detail: "its bytes do not fit their checksum"))
         }
-        if case .file(let file) = record.body, !FileManager.default.fileExists(atPath: file.path) {
-            return try bury(record.id, DeadLetterReason(.damaged, detail: "the file of its body is gone"))
+        if case .file(let file) = record.body, BodyFiles.size(of: file) != record.bodySize {
+            return try bury(record.id, DeadLetterReason(.damaged, detail: "the file of its body is gone or cut off"))
         }
         if let message = record.content.message, !request.handlers.contains(message) {
             return try park(record.id, .handler)
@@ -197,6 +255,7 @@ private struct Claiming {
             "UPDATE records SET state = 2, reason = 0, due = 0, fence = ? WHERE id = ?", .integer(lease.fence),
             .integer(record.id.rawValue))
         claimed.append(record)
+        if let origin = record.content.origin { placesTaken[origin, default: 0] += 1 }
     }
 
     private mutating func bury(_ id: OfflineRecord.ID, _ reason: DeadLetterReason) throws {

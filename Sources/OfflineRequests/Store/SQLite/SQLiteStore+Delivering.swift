@@ -10,7 +10,7 @@ extension SQLiteStore {
         }
     }
 
-    package func note(_ progress: Progress, of id: OfflineRecord.ID, under lease: Lease) async throws {
+    package func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws {
         try await write { [self] connection in
             try check(lease, connection)
             // `due` is for the time after a crash, when the record is pending again.
@@ -18,8 +18,8 @@ extension SQLiteStore {
                 """
                 UPDATE records SET attempts = ?, refusals = ?, failure = ?, due = ?, reason = ?
                 WHERE id = ? AND state = 2 AND fence = ?
-                """, .integer(progress.attempts), .integer(progress.refusals), .text(progress.failure),
-                .real(progress.due.timeIntervalSince1970), .integer(progress.reason.rawValue),
+                """, .integer(step.attempts), .integer(step.refusals), .text(step.failure),
+                .real(step.due.timeIntervalSince1970), .integer(step.reason.rawValue),
                 .integer(id.rawValue), .integer(lease.fence))
         }
     }
@@ -27,31 +27,30 @@ extension SQLiteStore {
     package func settle(
         _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, at now: Date
     ) async throws -> Bool {
-        let file = try await write { [self] connection -> String?? in
+        let file = try await writeLease { [self] connection -> String?? in
             try check(lease, connection)
-            let row = try connection.first(
-                "SELECT file, origin FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
+            let file = try connection.first(
+                "SELECT file FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
                 .integer(lease.fence)
-            ) { (file: $0.text(0), origin: $0.text(1)) }
-            guard let row else { return nil }
+            ) { $0.text(0) }
+            guard let file else { return nil }
             switch settlement {
             case .delivered(let status):
-                try connection.end(id, as: .delivered(status: status), at: now)
-                try connection.forgetOutcomes(before: now - Self.outcomeRetention)
-                if let origin = row.origin { _ = try Self.wakeOrigin(origin, limit: 2, connection) }
-            case .waits(let progress):
+                try connection.end(
+                    id, as: .delivered(status: status), at: now, keepingOutcomesFor: outcomeRetention)
+            case .waits(let step):
                 try connection.run(
                     """
                     UPDATE records SET state = 1, fence = 0, attempts = ?, refusals = ?, failure = ?, due = ?,
                       reason = ? WHERE id = ?
-                    """, .integer(progress.attempts), .integer(progress.refusals), .text(progress.failure),
-                    .real(progress.due.timeIntervalSince1970), .integer(progress.reason.rawValue),
+                    """, .integer(step.attempts), .integer(step.refusals), .text(step.failure),
+                    .real(step.due.timeIntervalSince1970), .integer(step.reason.rawValue),
                     .integer(id.rawValue))
             case .dead(let reason):
                 try connection.bury(id, because: reason)
             }
-            if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
-            if case .delivered = settlement { return .some(row.file) }
+            try connection.releaseIfIdle(owner)
+            if case .delivered = settlement { return .some(file) }
             return .some(nil)
         }
         guard let file else { return false }
@@ -59,15 +58,10 @@ extension SQLiteStore {
         return true
     }
 
-    /// How long the outcome of a record is kept after the record: 30 days.
-    static let outcomeRetention: TimeInterval = 30 * 86_400
-
     package func beat(_ lease: Lease) async throws -> Set<OfflineRecord.ID> {
         let ids = try await writer.perform { [self] database in
             try database.writeWithoutFlush { connection in
                 try check(lease, connection)
-                // The lock may have been another owner's when the lease was taken.
-                _ = ownerLock.tryLock(.exclusive)
                 try connection.run("UPDATE lease SET beat = beat + 1")
                 return try connection.rows(
                     "SELECT id FROM records WHERE state = 2 AND fence = ?", .integer(lease.fence)
@@ -78,55 +72,63 @@ extension SQLiteStore {
     }
 
     package func release(_ lease: Lease) async throws {
-        try await write { [self] connection in
+        try await writeLease { [owner] connection in
             guard try connection.holds(lease, owner) else { return }
             try connection.run(Self.takeBack)
             try connection.run("UPDATE lease SET owner = NULL")
-            ownerLock.unlock()
         }
     }
 
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
     private func check(_ lease: Lease, _ connection: SQLiteConnection) throws {
-        guard try !connection.holds(lease, owner) else { return }
-        // A later lease of this store keeps the lock.
-        let isOurs = try connection.first("SELECT owner FROM lease") { $0.text(0) } == owner
-        if !isOurs { ownerLock.unlock() }
-        throw OfflineQueueError(.leaseLost)
+        guard try connection.holds(lease, owner) else { throw OfflineQueueError(.leaseLost) }
     }
 
     package func wake(_ sleepers: Sleepers) async throws -> Int {
         try await write { connection in
-            switch sleepers {
-            case .network:
-                try connection.run(
-                    "UPDATE records SET state = 0, reason = 0, due = 0 WHERE head = 1 AND state = 1 AND reason = ?",
-                    .integer(OfflineRecord.WaitReason.network.rawValue))
-            case .constraint:
-                try connection.run(
+            func wake(_ condition: String, _ values: SQLiteValue..., limit: Int = Sleepers.batch) throws -> Int {
+                try connection.forEach(
                     """
-                    UPDATE records SET state = 0, reason = 0, due = 0
-                    WHERE head = 1 AND state = 1 AND due = ? AND reason = ?
-                    """, .real(RecordRow.never), .integer(OfflineRecord.WaitReason.constraint.rawValue))
-            case .message(let name):
-                try connection.run(
-                    "UPDATE records SET state = 0, reason = 0, due = 0 WHERE message = ? AND state = 1 AND reason = ?",
-                    .text(name), .integer(OfflineRecord.WaitReason.handler.rawValue))
-            case .origin(let origin, let limit):
-                return try Self.wakeOrigin(origin, limit: limit, connection)
+                    UPDATE records SET state = 0, reason = 0, due = 0 WHERE id IN
+                      (SELECT id FROM records WHERE state = 1 AND \(condition) LIMIT ?)
+                    """, values + [.integer(limit)]
+                ) { _ in true }
+                return connection.changes
             }
-            return connection.changes
+            let (network, backoff) = (
+                OfflineRecord.WaitReason.network.rawValue, OfflineRecord.WaitReason.backoff.rawValue
+            )
+            let (handler, constraint) =
+                (OfflineRecord.WaitReason.handler.rawValue, OfflineRecord.WaitReason.constraint.rawValue)
+            switch sleepers {
+            case .network: return try wake("head = 1 AND reason = \(network)")
+            case .constraint: return try wake("head = 1 AND reason = \(constraint)")
+            case .message(let name): return try wake("message = ? AND reason = \(handler)", .text(name))
+            case .origin(let origin, let limit):
+                return try wake("origin = ? AND reason IN (\(network), \(backoff))", .text(origin), limit: limit)
+            }
         }
     }
 
-    private static func wakeOrigin(_ origin: String, limit: Int, _ connection: SQLiteConnection) throws -> Int {
-        try connection.run(
-            """
-            UPDATE records SET state = 0, reason = 0, due = 0 WHERE id IN (SELECT id FROM records
-              WHERE origin = ? AND state = 1 AND reason IN (?, ?) LIMIT ?)
-            """, .text(origin), .integer(OfflineRecord.WaitReason.network.rawValue),
-            .integer(OfflineRecord.WaitReason.backoff.rawValue), .integer(limit))
-        return connection.changes
+    package func waitingOrigins(limit: Int) async throws -> [String] {
+        let (network, backoff) = (OfflineRecord.WaitReason.network.rawValue, OfflineRecord.WaitReason.backoff.rawValue)
+        return try await read { connection in
+            var (origins, last): ([String], String) = ([], "")
+            // One step of the index for each origin, however many records it has.
+            for _ in 0..<limit {
+                let next = try connection.first(
+                    "SELECT min(origin) FROM records WHERE state = 1 AND origin IS NOT NULL AND origin > ?", .text(last)
+                ) { $0.text(0) }
+                guard let origin = next ?? nil else { break }
+                last = origin
+                let waits = try connection.first(
+                    "SELECT 1 FROM records WHERE state = 1 AND origin = ? AND reason IN (\(network), \(backoff)) LIMIT 1",
+                    .text(origin)
+                ) { $0.integer(0) }
+                if waits != nil { origins.append(origin) }
+            }
+            return origins
+        }
     }
 
     /// Removes the file of a body whose record is gone.

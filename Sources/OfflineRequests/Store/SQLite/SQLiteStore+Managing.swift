@@ -9,8 +9,8 @@ extension SQLiteStore {
             var records: [StoredRecord] = []
             try connection.forEach(
                 """
-                SELECT \(RecordRow.columns) FROM records WHERE id > ? AND \(condition) ORDER BY id LIMIT \(limit)
-                """, [.integer(id?.rawValue ?? .min)] + values
+                SELECT \(RecordRow.columns) FROM records WHERE id > ? AND \(condition) ORDER BY id LIMIT ?
+                """, [.integer(id?.rawValue ?? .min)] + values + [.integer(limit)]
             ) {
                 records.append(RecordRow.read($0, hasBody: false, bodies: files.bodies).record)
                 return true
@@ -27,21 +27,58 @@ extension SQLiteStore {
         }
     }
 
+    package func undecided(of ids: [OfflineRecord.ID]) async throws -> Set<OfflineRecord.ID> {
+        try await read { connection in
+            Set(
+                try ids.filter { id in
+                    try connection.first(
+                        "SELECT 1 FROM records WHERE id = ? AND state < 3", .integer(id.rawValue),
+                        row: { $0.integer(0) }) != nil
+                })
+        }
+    }
+
+    package func lastID() async throws -> OfflineRecord.ID? {
+        try await read { connection in
+            let last = try connection.first("SELECT id FROM records ORDER BY id DESC LIMIT 1") { $0.integer(0) }
+            return last.map(OfflineRecord.ID.init)
+        }
+    }
+
+    package func remove(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool {
+        try await remove("id = ?", [.integer(id.rawValue)], limit: 1, at: now).count == 1
+    }
+
     package func remove(
-        _ filter: RecordFilter, only id: OfflineRecord.ID?, limit: Int, at now: Date
+        _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int, at now: Date
     ) async throws -> [OfflineRecord.ID] {
-        let removed = try await write { [self] connection in
-            let (condition, values) = Self.condition(filter)
+        // Dead letters have an index of their own.
+        for kinds in [filter.kinds.subtracting([.dead]), filter.kinds.intersection([.dead])] where !kinds.isEmpty {
+            var part = filter
+            part.kinds = kinds
+            let (condition, values) = Self.condition(part)
+            let removed = try await remove(
+                "\(condition) AND id <= ?", values + [.integer(last.rawValue)], limit: limit, at: now)
+            if !removed.isEmpty { return removed }
+        }
+        return []
+    }
+
+    private func remove(
+        _ condition: String, _ values: [SQLiteValue], limit: Int, at now: Date
+    ) async throws -> [OfflineRecord.ID] {
+        let removed = try await writeLease { [owner, outcomeRetention] connection in
             var found: [(id: OfflineRecord.ID, file: String?)] = []
             try connection.forEach(
-                "SELECT id, file FROM records WHERE \(id == nil ? "" : "id = ? AND ")\(condition) LIMIT \(limit)",
-                (id.map { [.integer($0.rawValue)] } ?? []) + values
+                "SELECT id, file FROM records WHERE \(condition) LIMIT ?", values + [.integer(limit)]
             ) {
                 found.append((OfflineRecord.ID(rawValue: $0.integer(0)), $0.text(1)))
                 return true
             }
-            for record in found { try connection.end(record.id, as: .removed, at: now) }
-            if try connection.releaseIfIdle(owner) { ownerLock.unlock() }
+            for record in found {
+                try connection.end(record.id, as: .removed, at: now, keepingOutcomesFor: outcomeRetention)
+            }
+            try connection.releaseIfIdle(owner)
             return found
         }
         for case let file? in removed.map(\.file) { removeBody(file) }
@@ -101,9 +138,14 @@ extension SQLiteStore {
     /// The SQL of a filter and its values.
     private static func condition(_ filter: RecordFilter) -> (String, [SQLiteValue]) {
         let states = filter.kinds.map(\.rawValue).sorted()
-        // A range lets SQLite use the partial indexes.
-        var parts = [states.count == 4 ? "1" : "state IN (\(states.map(String.init).joined(separator: ", ")))"]
+        var parts: [String] = []
+        switch states {
+        case [0, 1, 2, 3]: parts.append("1")
+        case [3]: parts.append("state = 3")
+        default: parts.append("state IN (\(states.map(String.init).joined(separator: ", ")))")
+        }
         var values: [SQLiteValue] = []
+        // SQLite uses a partial index only if its condition is there word for word.
         if states.allSatisfy({ $0 < 3 }) { parts.append("state < 3") }
         if let lane = filter.lane {
             parts.append("lane = ?")

@@ -6,21 +6,30 @@ package final class SQLiteStore: OfflineStore {
     let files: QueueFiles
     let writer: GroupCommit
     let reader: SQLiteReader
+    /// Checks a large database beside the work.
+    private let checker: SQLiteDatabase
     /// Tells this store from others that have the same database open, in this process or another one.
     let owner = UUID().uuidString
     /// The lock that lasts as long as this store has the lease. The system frees it when the process ends.
-    let ownerLock: FileLock
+    let ownerLock: OwnerLock
+    /// Whether the last change that could take or free the lease left it here.
+    private let hasLease = Locked(false)
     /// What is known of the lease of another owner.
     let rival = Locked(RivalWatch())
 
+    /// How long outcomes are kept.
+    let outcomeRetention: Duration
+
     private init(
-        _ files: QueueFiles, date: @escaping @Sendable () -> Date,
+        _ files: QueueFiles, outcomeRetention: Duration, date: @escaping @Sendable () -> Date,
         onRecovery: @escaping @Sendable (OfflineRecovery) -> Void
     ) throws {
         self.files = files
+        self.outcomeRetention = outcomeRetention
         writer = GroupCommit(try SQLiteDatabase(files: files, date: date, onRecovery: onRecovery))
         reader = SQLiteReader(try SQLiteDatabase(files: files, isReader: true, date: date))
-        ownerLock = try FileLock(files.owner.path)
+        checker = try SQLiteDatabase(files: files, isReader: true, date: date)
+        ownerLock = OwnerLock(of: owner, in: files)
     }
 
     /// Opens a store, and makes its files if there are none.
@@ -30,38 +39,68 @@ package final class SQLiteStore: OfflineStore {
     /// - Parameters:
     ///   - name: The name of the queue.
     ///   - directory: The directory of its files.
+    ///   - outcomeRetention: How long outcomes are kept. 30 days by default.
     ///   - date: The time of the calendar.
     ///   - onRecovery: Called when a damage was found and repaired, here or later.
+    ///   - onFailure: Called if a large database could not be checked or repaired in the background.
     package static func open(
-        name: String, directory: URL, date: @escaping @Sendable () -> Date,
-        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void
+        name: String, directory: URL, outcomeRetention: Duration = .seconds(30 * 86_400),
+        date: @escaping @Sendable () -> Date, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
+        onFailure: @escaping @Sendable (OfflineQueueError) -> Void = { _ in }
     ) async throws -> SQLiteStore {
-        let files = try QueueFiles(name: name, directory: directory)
-        let store: SQLiteStore
         do {
-            try files.makeFolders()
-            store = try SQLiteStore(files, date: date, onRecovery: onRecovery)
+            let files = try QueueFiles(name: name, directory: directory)
+            let (store, old) = try await BlockingWork.run {
+                try files.makeFolders()
+                try OwnerLock.removeRemains(in: files)
+                let store = try SQLiteStore(
+                    files, outcomeRetention: outcomeRetention, date: date, onRecovery: onRecovery)
+                return (store, try BodyFiles.old(in: files.bodies))
+            }
+            // The first transaction opens the database.
+            let size = try await store.writer.perform { database in
+                try database.write { _ in files.databaseSize }
+            }
+            try await store.removeOrphans(of: old)
+            if size > SQLiteDatabase.checkedSize { store.checkBesideTheWork(onFailure) }
+            return store
         } catch {
             throw OfflineQueueError(wrapping: error)
         }
-        // The first transaction opens the database.
-        let orphans = try await store.writer.write { connection in try BodyFiles.orphans(in: files, connection) }
-        for file in orphans { try BodyFiles.remove(file) }
-        if files.databaseSize > SQLiteDatabase.checkedSize {
-            let checker = try SQLiteDatabase(files: files, isReader: true, date: date)
-            // The check reads the whole file, so it is no work for a thread of Swift's Tasks.
-            DispatchQueue.global(qos: .background).async { store.check(by: checker) }
-        }
-        return store
     }
 
-    /// Checks a large database beside the work.
-    private func check(by checker: SQLiteDatabase) {
-        defer { checker.close() }
-        do { try checker.check() } catch let error where error.meansDamage {
-            Task { try await writer.perform { try $0.repair() } }
-        } catch {
-            // The file could not be read now. The work meets the same error, and tells of it.
+    /// Removes the files of bodies that no record has.
+    private func removeOrphans(of names: [String]) async throws {
+        for start in stride(from: 0, to: names.count, by: 500) {
+            let part = names[start...].prefix(500)
+            let unused = try await read { connection in
+                try part.filter { name in
+                    try connection.first(
+                        "SELECT 1 FROM records WHERE file = ?", .text(name), row: { $0.integer(0) }) == nil
+                }
+            }
+            let bodies = files.bodies
+            try await BlockingWork.run {
+                for name in unused { try BodyFiles.remove(bodies.appendingPathComponent(name)) }
+            }
+        }
+    }
+
+    /// Checks a large database. The check reads the whole file, so it is no work for a thread of Swift's Tasks.
+    private func checkBesideTheWork(_ onFailure: @escaping @Sendable (OfflineQueueError) -> Void) {
+        DispatchQueue.global(qos: .background).async { [self] in
+            defer { checker.close() }
+            do { try checker.check() } catch let error where error.meansDamage {
+                Task {
+                    do { try await writer.perform { try $0.repair() } } catch {
+                        onFailure(OfflineQueueError(wrapping: error))
+                    }
+                }
+            } catch let error where error.meansInterruption {
+                // The store was closed. The next opening checks again.
+            } catch {
+                onFailure(OfflineQueueError(wrapping: error))
+            }
         }
     }
 
@@ -70,6 +109,24 @@ package final class SQLiteStore: OfflineStore {
         _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
         try await writer.write(body)
+    }
+
+    /// Makes a change that can take or free the lease. Once it is on disk, the lock follows.
+    ///
+    /// The lock is taken within the transaction: a lock without the lease does no harm if the change is rolled back.
+    /// It is freed after the commit, since a lease without the lock would count as that of a dead owner.
+    func writeLease<Result: Sendable>(
+        _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        try await writer.write { [self] connection in
+            let result = try body(connection)
+            let holder = try connection.first("SELECT owner FROM lease") { $0.text(0) }
+            hasLease.withLock { $0 = holder == owner }
+            return result
+        } afterCommit: { [self] in
+            // A later change of the same commit may have taken the lease again.
+            if !hasLease.withLock({ $0 }) { ownerLock.unlock() }
+        }
     }
 
     func read<Result: Sendable>(
@@ -87,7 +144,39 @@ package final class SQLiteStore: OfflineStore {
         try await writer.perform { try $0.checkpoint() }
     }
 
+    package func version() async throws -> StoreVersion {
+        try await reader.version()
+    }
+
+    package func keep(_ body: StoredBody, inlineLimit: Int) async throws -> OwnedBody {
+        let folder = files.bodies
+        do {
+            switch body {
+            case .none: return OwnedBody(stored: .none, size: 0)
+            // One that stays in memory needs no other thread.
+            case .data(let data) where data.count <= inlineLimit:
+                return OwnedBody(stored: body, size: Int64(data.count))
+            case .data(let data): return try await BlockingWork.run { try BodyFiles.make(of: data, in: folder) }
+            case .file(let file): return try await BlockingWork.run { try BodyFiles.copy(file, into: folder) }
+            }
+        } catch {
+            throw OfflineQueueError(wrapping: error)
+        }
+    }
+
+    package func discard(_ body: OwnedBody) async throws {
+        guard case .file(let file) = body.stored else { return }
+        try await BlockingWork.run { try BodyFiles.remove(file) }
+    }
+
+    package func isWhole(_ record: StoredRecord) async throws -> Bool {
+        guard case .file(let file) = record.body else { return true }
+        let checksum = record.content.bodyChecksum
+        return try await BlockingWork.run { try BodyFiles.isWhole(file, checksum: checksum) }
+    }
+
     package func close() async {
+        checker.interrupt()
         await reader.close()
         await writer.close()
         ownerLock.unlock()
@@ -97,7 +186,11 @@ package final class SQLiteStore: OfflineStore {
 /// Judges whether another owner of the lease still works. It knows no calendar, so a change of the clock deceives
 /// nobody.
 struct RivalWatch: Sendable {
-    private var seen: (fence: Int64, beat: Int64, since: Duration)?
+    private var seen: (fence: Int64, beat: Int64, silence: Duration, last: Duration)?
+
+    /// The most that one look adds to a silence. A longer time between two looks means that this process did not run
+    /// itself, as when the machine slept. The other one may not have run either.
+    private static let longestStep = Duration.milliseconds(400)
 
     /// Returns whether an owner has been silent for longer than a time.
     ///
@@ -105,12 +198,15 @@ struct RivalWatch: Sendable {
     ///   - fence: The fencing number of the lease.
     ///   - beat: The number of the owner's last beat.
     ///   - now: A time that only rises.
-    ///   - limit: How long the owner may be silent, counted from when this watch first saw the beat.
+    ///   - limit: How long the owner may be silent, counted from when this watch first saw the beat. Two looks count
+    ///     at most 400 ms.
     mutating func isSilent(fence: Int64, beat: Int64, at now: Duration, for limit: Duration) -> Bool {
         guard let seen, seen.fence == fence, seen.beat == beat else {
-            seen = (fence, beat, now)
+            seen = (fence, beat, .zero, now)
             return false
         }
-        return now - seen.since >= limit
+        let silence = seen.silence + min(now - seen.last, Self.longestStep)
+        self.seen = (fence, beat, silence, now)
+        return silence >= limit
     }
 }

@@ -7,11 +7,14 @@ enum Schema {
 
     /// `head` marks the first record of each lane that has no outcome. The partial indexes hold little more than those.
     ///
+    /// `patience` is how many seconds the owner of the lease may be silent.
+    ///
     /// States: 0 pending, 1 waiting, 2 in flight, 3 dead. `totals` counts them, and row -1 counts the commits.
     private static let first = """
         CREATE TABLE lease (
-          id INTEGER PRIMARY KEY CHECK (id = 1), owner TEXT, fence INTEGER NOT NULL, beat INTEGER NOT NULL);
-        INSERT INTO lease VALUES (1, NULL, 0, 0);
+          id INTEGER PRIMARY KEY CHECK (id = 1), owner TEXT, fence INTEGER NOT NULL, beat INTEGER NOT NULL,
+          patience REAL NOT NULL);
+        INSERT INTO lease VALUES (1, NULL, 0, 0, 15);
         CREATE TABLE totals (state INTEGER PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL);
         INSERT INTO totals VALUES (-1, 0, 0), (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0);
         CREATE TABLE records (
@@ -25,8 +28,9 @@ enum Schema {
           attempts INTEGER NOT NULL, refusals INTEGER NOT NULL, failure TEXT, ending TEXT,
           origin TEXT, message TEXT, bytes INTEGER NOT NULL,
           content BLOB NOT NULL, body BLOB, file TEXT, checksum INTEGER NOT NULL);
-        CREATE INDEX records_ready ON records (network, priority DESC, id) WHERE head = 1 AND state = 0;
+        CREATE INDEX records_ready ON records (network, priority DESC, id, origin) WHERE head = 1 AND state = 0;
         CREATE INDEX records_due ON records (due) WHERE head = 1 AND state = 1;
+        CREATE INDEX records_reason ON records (reason, due) WHERE head = 1 AND state = 1;
         CREATE INDEX records_flight ON records (fence) WHERE state = 2;
         CREATE INDEX records_dead ON records (id) WHERE state = 3;
         CREATE INDEX records_lane ON records (lane, id) WHERE state < 3;
@@ -37,6 +41,7 @@ enum Schema {
         CREATE INDEX records_file ON records (file) WHERE file IS NOT NULL;
         CREATE INDEX records_message ON records (message) WHERE message IS NOT NULL AND state = 1;
         CREATE TABLE outcomes (id INTEGER PRIMARY KEY, ended REAL NOT NULL, outcome TEXT NOT NULL);
+        CREATE INDEX outcomes_ended ON outcomes (ended);
         CREATE TRIGGER records_added AFTER INSERT ON records BEGIN
           UPDATE totals SET count = count + 1, bytes = bytes + NEW.bytes WHERE state = NEW.state;
         END;

@@ -1,0 +1,48 @@
+import RequestOperations
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct DispatchStateTests {
+    private static func record(_ id: Int64) -> StoredRecord {
+        StoredRecord(
+            id: OfflineRecord.ID(rawValue: id), state: .inFlight,
+            content: StoredContent(constraints: [], idempotencyKey: ""), body: .none, lane: "", tag: nil,
+            uniqueKey: nil, priority: 0, added: Fixture.epoch, expires: nil, attempts: 0, refusals: 0,
+            lastFailure: nil, bodySize: 0)
+    }
+
+    @Test func `The end of a delivery leaves a later one of the same record`() throws {
+        var state = DispatchState()
+        let numbers = (1...2).compactMap { _ in state.begin([Self.record(1)], under: Lease(fence: 1))?.first }
+        let isLast = state.ended(try #require(numbers.first))
+        #expect(!isLast && numbers.count == 2 && Array(state.deliveries.keys) == numbers.suffix(1))
+    }
+
+    @Test func `A lost lease is told once`() {
+        var state = DispatchState()
+        _ = state.begin([Self.record(1), Self.record(2)], under: Lease(fence: 3))
+        let answers = [3, 3, 2, 4].map { fence in state.lose(Lease(fence: fence)) != nil }
+        #expect(answers == [true, false, false, true])
+    }
+
+    @Test func `What is claimed while the queue closes does not begin, and its lease is known`() {
+        var state = DispatchState()
+        _ = state.wantsSearch()
+        _ = state.beginClosing(isPatient: true)
+        let isQuietBefore = state.isQuiet
+        let numbers = state.begin([Self.record(1)], under: Lease(fence: 7))
+        _ = state.searchEnded()
+        #expect(numbers == nil && !isQuietBefore && state.isQuiet && state.lease == Lease(fence: 7))
+    }
+
+    @Test func `A closing queue lets no delivery go to another stage`() throws {
+        var state = DispatchState()
+        let begun = state.begin([Self.record(1)], under: Lease(fence: 1))
+        let number = try #require(begun?.first)
+        let isSending = state.enter(.sending, number)
+        _ = state.beginClosing(isPatient: true)
+        let answers = [DispatchState.Stage.sending, .waiting].map { state.enter($0, number) }
+        #expect(isSending && answers == [true, false])
+    }
+}

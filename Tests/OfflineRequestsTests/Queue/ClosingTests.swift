@@ -1,0 +1,81 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import OfflineRequests
+
+@Suite(.timeLimit(.minutes(2))) struct ClosingTests {
+    @Test func `What is sent while the queue closes has its outcome recorded`() async throws {
+        let fixture = try Fixture()
+        for number in 0..<20 {
+            let queue = try await fixture.open()
+            let id = try await queue.add(post("\(number)"), options: OfflineOptions(lane: "\(number)"))
+            await queue.close()
+            let later = try await fixture.openStranger { $0.startsPaused = true }
+            // It was not sent, or its outcome is known.
+            let isKnown = try await later.record(id) == nil
+            #expect(fixture.sent.contains("\(number)") == isKnown)
+            await later.close()
+        }
+    }
+
+    @Test func `A closing queue begins no further attempt`() async throws {
+        let gate = Locked<CheckedContinuation<Void, Never>?>(nil)
+        let fixture = try Fixture([
+            .dynamic { _ in
+                await withCheckedContinuation { continuation in gate.withLock { $0 = continuation } }
+                return .status(503)
+            }
+        ])
+        let queue = try await fixture.open { $0.backoff = .constant(.zero) }
+        let id = try await queue.add(post("a"))
+        await fixture.transport.requests(atLeast: 1)
+        while gate.withLock({ $0 == nil }) { await Task.yield() }
+        async let closed: Void = queue.close()
+        while queue.dispatcher.state.withLock({ !$0.isEnding }) { await Task.yield() }
+        gate.withLock { $0 }?.resume()
+        await closed
+        #expect(fixture.sent == ["a"])
+        let later = try await fixture.openStranger { $0.startsPaused = true }
+        #expect(try await later.record(id)?.attempts == 1)
+        await later.close()
+    }
+
+    @Test func `Nobody begins to wait once the queue is closed`() async {
+        let waiters = Waiters()
+        waiters.close()
+        await waiters.wait(for: .drained) {}
+    }
+
+    @Test func `Who waits for an outcome is told that the queue was closed`() async throws {
+        let fixture = try Fixture([.stall])
+        let queue = try await fixture.open()
+        let id = try await queue.add(post("a"))
+        await fixture.transport.requests(atLeast: 1)
+        let waiting = (0..<20).map { _ in Task { try await queue.outcome(of: id) } }
+        await queue.close(finishing: false)
+        for waiter in waiting {
+            await #expect { try await waiter.value } throws: { OfflineQueueError.Code.closed ~= $0 }
+        }
+    }
+
+    @Test func `A second close leaves the queue that was opened since`() async throws {
+        let fixture = try Fixture()
+        let first = try await fixture.open()
+        await first.close()
+        let second = try await fixture.open()
+        await first.close()
+        #expect(try await fixture.open() === second)
+        await second.close()
+    }
+
+    @Test func `A cancelled Task closes the queue all the same`() async throws {
+        let fixture = try Fixture([.stall])
+        let queue = try await fixture.open()
+        try await queue.add(post("a"))
+        await fixture.transport.requests(atLeast: 1)
+        let closing = Task { await queue.close(finishing: false) }
+        closing.cancel()
+        await closing.value
+        #expect(queue.dispatcher.state.withLock { $0.deliveries.isEmpty })
+    }
+}

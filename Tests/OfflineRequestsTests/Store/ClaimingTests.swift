@@ -1,0 +1,163 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import OfflineRequests
+
+/// Claims of stores, without a dispatcher.
+@Suite struct ClaimingTests {
+    private static let request = ClaimRequest(
+        limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+        isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestWait: .seconds(3600),
+        isWanted: { true }, leftovers: .kept)
+
+    private func store(_ fixture: Fixture) async throws -> SQLiteStore {
+        try await SQLiteStore.open(
+            name: "test", directory: fixture.directory, date: { Fixture.epoch }, onRecovery: { _ in })
+    }
+
+    private func add(
+        _ lane: String, host: String? = "a.example", to store: SQLiteStore, notBefore: Date? = nil
+    ) async throws -> OfflineRecord.ID {
+        let content = StoredContent(
+            message: host == nil ? "m" : nil, method: "POST", url: host.flatMap { URL(string: "https://\($0)/") },
+            constraints: [], idempotencyKey: lane)
+        let record = NewRecord(
+            content: content, body: .none, bodySize: 0, lane: lane, tag: nil, uniqueKey: nil, rule: .append,
+            priority: 0, added: Fixture.epoch, notBefore: notBefore, expires: nil)
+        guard case .added(let id, _) = try await store.add(record, bounds: OfflineBounds()) else {
+            throw OfflineQueueError(.storeFailed)
+        }
+        return id
+    }
+
+    private func claimed(_ claim: Claim) -> (lease: Lease, ids: [OfflineRecord.ID])? {
+        if case .claimed(let lease, let records) = claim.answer { (lease, records.map(\.id)) } else { nil }
+    }
+
+    private func isHeld(_ claim: Claim) -> Bool { if case .held = claim.answer { true } else { false } }
+
+    /// Claims until another owner has been silent for a time, as it is polled.
+    private func claims(
+        of store: SQLiteStore, for time: Duration, from start: Duration = .zero
+    ) async throws -> [Claim] {
+        var (claims, request) = ([Claim](), Self.request)
+        for step in 0...Int(time / .milliseconds(400)) {
+            request.elapsed = start + .milliseconds(400) * step
+            claims.append(try await store.claim(request))
+        }
+        return claims
+    }
+
+    @Test func `An owner that goes on after a stop leaves the lease to its living successor`() async throws {
+        let fixture = try Fixture()
+        let (first, second) = (try await store(fixture), try await store(fixture))
+        _ = try await add("a", to: first)
+        let old = try #require(claimed(try await first.claim(Self.request)))
+        let claims = try await claims(of: second, for: .seconds(16))
+        let new = try #require(claims.lazy.compactMap(claimed).first)
+        #expect(new.ids == old.ids && isHeld(claims[0]))
+        // The first one goes on. Its own lock says nothing about the second one.
+        #expect(isHeld(try await first.claim(Self.request)))
+        #expect(try await second.beat(new.lease) == Set(new.ids))
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `The limit of the owner counts, not that of its rival`() async throws {
+        let fixture = try Fixture()
+        let (first, second) = (try await store(fixture), try await store(fixture))
+        _ = try await add("a", to: first)
+        var request = Self.request
+        request.leaseDuration = .seconds(60)
+        _ = try await first.claim(request)
+        let early = try await claims(of: second, for: .seconds(40))
+        #expect(early.allSatisfy(isHeld))
+        let late = try await claims(of: second, for: .seconds(30), from: .seconds(40))
+        #expect(late.contains { claimed($0) != nil })
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `Files of owners that were killed are removed`() async throws {
+        let fixture = try Fixture()
+        let files = try fixture.files()
+        let dead = files.owner(UUID().uuidString)
+        try Data().write(to: dead)
+        let first = try await store(fixture)
+        _ = try await add("a", to: first)
+        _ = try await first.claim(Self.request)
+        let second = try await store(fixture)
+        #expect(!FileManager.default.fileExists(atPath: dead.path))
+        #expect(try !OwnerLock.isDead(first.owner, in: files))
+        await first.close()
+        #expect(!FileManager.default.fileExists(atPath: files.owner(first.owner).path))
+        await second.close()
+    }
+
+    @Test func `One origin does not get all places`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        for lane in 0..<6 { _ = try await add("\(lane)", to: store) }
+        let other = try await add("other", host: "b.example", to: store)
+        let first = try #require(claimed(try await store.claim(Self.request)))
+        #expect(first.ids.count == 4 && first.ids.last == other)
+        var request = Self.request
+        request.placesTaken = ["https://a.example:": 3]
+        #expect(claimed(try await store.claim(request)) == nil)
+        await store.close()
+    }
+
+    @Test func `A claim does not grow with the queue`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<400 { group.addTask { _ = try await add("\(lane)", host: nil, to: store) } }
+            try await group.waitForAll()
+        }
+        let claim = try await store.claim(Self.request)
+        #expect(claim.nextDue == Fixture.epoch)
+        #expect(try await store.counts().waiting < 300)
+        while try await store.claim(Self.request).nextDue != nil {}
+        #expect(try await store.counts().waiting == 400)
+        #expect(try await store.wake(.message("m")) == 400)
+        await store.close()
+    }
+
+    @Test func `A clock that was set back does not lengthen a backoff`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let id = try await add("a", to: store)
+        let early = try await add("b", to: store, notBefore: Fixture.epoch + 86_400)
+        let first = try #require(claimed(try await store.claim(Self.request)))
+        let wait = FailureNote(
+            attempts: 1, refusals: 1, failure: "", due: Fixture.epoch + 10, reason: .backoff)
+        #expect(try await store.settle(id, as: .waits(wait), under: first.lease, at: Fixture.epoch))
+        var request = Self.request
+        #expect(claimed(try await store.claim(request)) == nil)
+        request.now -= 86_400
+        #expect(claimed(try await store.claim(request))?.ids == [id])
+        #expect(try await store.record(early)?.state == .waiting(until: Fixture.epoch + 86_400, .notBefore))
+        await store.close()
+    }
+
+    @Test func `Only records up to an id are removed`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let first = try await add("a", to: store)
+        let second = try await add("b", to: store)
+        #expect(try await store.lastID() == second)
+        #expect(try await store.remove(.all, upTo: first, limit: 10, at: Fixture.epoch) == [first])
+        await store.close()
+    }
+
+    @Test func `The version changes with each change of another process`() async throws {
+        let fixture = try Fixture()
+        let (first, second) = (try await store(fixture), try await store(fixture))
+        let before = try await first.version()
+        #expect(try await first.version() == before)
+        _ = try await add("a", to: second)
+        #expect(try await first.version() != before)
+        await first.close()
+        await second.close()
+    }
+}

@@ -1,0 +1,54 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import OfflineRequests
+
+/// A recovery whose process ends after any of its steps.
+@Suite struct RecoveryTests {
+    @Test(arguments: 0...Recovery.Step.allCases.count)
+    func `A recovery that ends after any step loses no record`(steps: Int) async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        for number in 0..<10 {
+            try await queue.add(post("\(number)"))
+            // The others are in the log only.
+            if number == 4 { try await queue.synchronize() }
+        }
+        let files = try fixture.files()
+        let (database, log) = (try Data(contentsOf: files.database), try Data(contentsOf: files.log))
+        let mark = try Data(contentsOf: files.mark)
+        await queue.close()
+
+        let other = try Fixture()
+        let damaged = try other.files()
+        var bytes = database
+        for offset in 0..<100 { bytes[offset] = 0 }
+        try bytes.write(to: damaged.database)
+        try log.write(to: damaged.log)
+        try mark.write(to: damaged.mark)
+        let recovery = Recovery(files: damaged, mark: try CommitMark(damaged.mark.path), date: { Fixture.epoch })
+        #expect(try recovery.build(from: LogCopy(damaged)).sound == 10)
+        try recovery.install(Array(Recovery.Step.allCases.prefix(steps)))
+
+        let later = try await other.open { $0.startsPaused = true }
+        #expect(try await later.counts.pending == 10)
+        #expect(!damaged.hasRecovered)
+        // Without a step, the opening meets the damage, and SQLite itself changes the files.
+        guard steps > 0 else { return await later.close() }
+        let aside = try #require(try damaged.lastDamaged())
+        #expect(try Data(contentsOf: aside) == bytes)
+        // Its log is beside it.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")) == log)
+        await later.close()
+    }
+
+    @Test func `A database of a recovery is for this user only`() throws {
+        let fixture = try Fixture()
+        let files = try fixture.files()
+        let recovery = Recovery(files: files, mark: try CommitMark(files.mark.path), date: { Fixture.epoch })
+        _ = try recovery.build(from: LogCopy(files))
+        let attributes = try FileManager.default.attributesOfItem(atPath: files.recovered.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+}
