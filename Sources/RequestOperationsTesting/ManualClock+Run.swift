@@ -39,12 +39,17 @@ extension ManualClock {
         defer { _ = state.withLock { $0.runs.removeValue(forKey: run) } }
         operation.whenFinished { _ in continuation.finish() }
         queue.addOperation(operation)
-        // Each sleeper moves the clock at most once. It does not if it was woken or has left before its turn.
-        for await id in arrivals {
-            let limits = request?.runningLimits ?? RunningLimits()
-            for sleeper in state.withLock({ $0.wakeNext(for: id, besides: limits) }) { sleeper.continuation.resume() }
+        return try await withTaskCancellationHandler {
+            // Each sleeper moves the clock at most once. It does not if it was woken or has left before its turn.
+            for await id in arrivals {
+                let limits = request?.runningLimits ?? RunningLimits()
+                for sleeper in state.withLock({ $0.wakeNext(for: id, besides: limits) }) { sleeper.continuation.resume() }
+            }
+            return try await operation.value
+        } onCancel: {
+            // Nobody else may want the result, but `whenFinished` above does.
+            operation.cancel()
         }
-        return try await operation.value
     }
 
     /// Sleeps until the Task is cancelled. It counts as a sleeper until then.
