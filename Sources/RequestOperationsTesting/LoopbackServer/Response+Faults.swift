@@ -44,6 +44,38 @@ extension LoopbackServer.Response {
         head(200, [:], length: declared, [.bytes(body)])
     }
 
+    /// Another response that breaks off after `count` bytes of its body. Its head stays as it is.
+    ///
+    /// - Parameters:
+    ///   - response: The response, which may depend on the request.
+    ///   - count: How many bytes of its body are sent. If it has fewer, the connection ends after them.
+    ///   - isReset: Whether the connection is reset (RST) as soon as the client's system has those bytes. By default it
+    ///     ends in order.
+    public static func brokenOff(
+        _ response: LoopbackServer.Response, after count: Int, byReset isReset: Bool = false
+    ) -> LoopbackServer.Response {
+        LoopbackServer.Response([
+            .decide { request in
+                var left = count
+                let steps = response.steps(for: request).map { step -> Step in
+                    switch step {
+                    case .bytes(let bytes):
+                        let sent = bytes.prefix(left)
+                        left -= sent.count
+                        return .bytes(sent)
+                    case .pattern(let length):
+                        let sent = min(length, left)
+                        left -= sent
+                        return .pattern(sent)
+                    default:
+                        return step
+                    }
+                }
+                return LoopbackServer.Response(steps + [isReset ? .reset : .close])
+            }
+        ])
+    }
+
     /// Reads the request, then resets the connection (RST) before any byte of an answer.
     public static var reset: LoopbackServer.Response {
         LoopbackServer.Response([.reset])
