@@ -1,0 +1,69 @@
+import Foundation
+import RequestOperations
+import RequestOperationsTesting
+import Testing
+
+/// Downloads that are cut anywhere, or whose process is killed.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct DownloadTests {
+    /// The transport keeps at most this many bytes that it has not given to the download yet.
+    private static let buffer = 256 << 10
+
+    private static let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    private static let file = LoopbackServer.Response.file(content, etag: #""v1""#)
+
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("downloads-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    @Test(arguments: [false, true])
+    func `A download that is cut at a random position is whole, and fetches only what is missing`(
+        byReset: Bool
+    ) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await LoopbackServer.start()
+        var configuration = RequestConfiguration()
+        configuration.hosts = HostRegistry()
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(.zero))
+        configuration.retryPolicy.budget = nil
+        for round in 0..<Stress.rounds(200, shortened: 10) {
+            let position = Int.random(in: 0..<Self.content.count)
+            server.route("/\(round)", .brokenOff(Self.file, after: position, byReset: byReset), Self.file)
+            let file = folder.appendingPathComponent("\(round)")
+            let value = try await run(
+                DownloadOperation(server.url("/\(round)"), to: .file(file), configuration: configuration))
+            #expect(try Data(contentsOf: file) == Self.content, "cut at \(position)")
+            let offset = server.requests.last?.field("Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+            #expect(offset >= position - Self.buffer && offset <= position, "cut at \(position)")
+            #expect(value.resumedBytes == offset)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasPrefix(".") })
+    }
+
+    @Test func `A download goes on after its process was killed`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await LoopbackServer.start()
+        server.route("/file.bin", .brokenOff(Self.file, after: 300_000), Self.file)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [url = server.url("/file.bin").absoluteString as String, folder = folder.path as String] in
+            var configuration = RequestConfiguration()
+            // The wait before the next attempt never ends: the process is killed in it.
+            configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(3600)))
+            configuration.onEvent = { event in
+                if case .attemptFailed = event.step { kill(getpid(), SIGKILL) }
+            }
+            // The literal of a URL.
+            _ = try await run(
+                DownloadOperation(
+                    URL(string: url)!, to: .folder(URL(fileURLWithPath: folder)), resume: .acrossProcesses,
+                    configuration: configuration))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+        let file = try await run(
+            DownloadOperation(server.url("/file.bin"), to: .folder(folder), resume: .acrossProcesses))
+        #expect(try Data(contentsOf: file.url) == Self.content && file.resumedBytes > 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file.bin"])
+    }
+}
