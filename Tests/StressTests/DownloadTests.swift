@@ -66,4 +66,30 @@ import Testing
         #expect(try Data(contentsOf: file.url) == Self.content && file.resumedBytes > 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file.bin"])
     }
+
+    #if canImport(Glibc)
+        @Test func `A disk that takes no more is an error, the old file stays, and nothing else does`() async throws {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try await LoopbackServer.start()
+            server.route("/file.bin", Self.file)
+            await #expect(processExitsWith: .success) {
+                [url = server.url("/file.bin").absoluteString as String, folder = folder.path as String] in
+                let file = URL(fileURLWithPath: folder).appendingPathComponent("file.bin")
+                try Data("old".utf8).write(to: file)
+                // A limit of the process for the length of files has the same effect as a full disk.
+                signal(SIGXFSZ, SIG_IGN)
+                var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+                guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(2) }
+                do {
+                    _ = try await run(
+                        DownloadOperation(URL(string: url)!, to: .file(file), ifExists: .replace))
+                    exit(3)
+                } catch let error as RequestError {
+                    guard error.code == .fileFailed, (error.underlying as? POSIXError)?.code == .EFBIG else { exit(4) }
+                }
+                guard try Data(contentsOf: file) == Data("old".utf8) else { exit(5) }
+                guard try FileManager.default.contentsOfDirectory(atPath: folder) == ["file.bin"] else { exit(6) }
+            }
+        }
+    #endif
 }
