@@ -18,9 +18,9 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: LoopbackServer.Response.Ending.allCases)
     func `A download that is cut at a random position is whole, and fetches only what is missing`(
-        byReset: Bool
+        ending: LoopbackServer.Response.Ending
     ) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await LoopbackServer.start()
@@ -28,16 +28,19 @@ import Testing
         configuration.hosts = HostRegistry()
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.zero))
         configuration.retryPolicy.budget = nil
-        for round in 0..<Stress.rounds(200, shortened: 10) {
+        // It ends those that stall. A busy machine may end others, too, which does no harm.
+        if ending == .stall { configuration.idleTimeLimit = .milliseconds(200) }
+        for round in 0..<Stress.rounds(200, shortened: ending == .stall ? 2 : 10) {
             let position = Int.random(in: 0..<Self.content.count)
-            server.route("/\(round)", .brokenOff(Self.file, after: position, byReset: byReset), Self.file)
+            server.route("/\(round)", .brokenOff(Self.file, after: position, by: ending), Self.file)
             let file = folder.appendingPathComponent("\(round)")
             let value = try await run(
                 DownloadOperation(server.url("/\(round)"), to: .file(file), configuration: configuration))
             #expect(try Data(contentsOf: file) == Self.content, "cut at \(position)")
-            let offset = server.requests.last?.field("Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+            let second = try #require(server.requests.filter { $0.path == "/\(round)" }.dropFirst().first)
+            let offset = second.field("Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
             #expect(offset >= position - Self.buffer && offset <= position, "cut at \(position)")
-            #expect(value.resumedBytes == offset)
+            #expect(value.resumedBytes >= offset)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasPrefix(".") })
     }
@@ -49,12 +52,11 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [url = server.url("/file.bin").absoluteString as String, folder = folder.path as String] in
             var configuration = RequestConfiguration()
-            // The wait before the next attempt never ends: the process is killed in it.
-            configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(3600)))
+            // The process is killed before the next attempt.
+            configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
             configuration.onEvent = { event in
                 if case .attemptFailed = event.step { kill(getpid(), SIGKILL) }
             }
-            // The literal of a URL.
             _ = try await run(
                 DownloadOperation(
                     URL(string: url)!, to: .folder(URL(fileURLWithPath: folder)), resume: .acrossProcesses,

@@ -26,10 +26,11 @@ import Testing
 
     @Test(
         "A download that is cut is whole in the end, and fetches only what is missing",
-        arguments: [0, 1, 4095, 65_536, 300_001, 599_999], [false, true])
-    func cut(_ position: Int, _ byReset: Bool) async throws {
+        arguments: [0, 1, 4095, 65_536, 300_001, 599_999],
+        [LoopbackServer.Response.Ending.close, .reset])
+    func cut(_ position: Int, _ ending: LoopbackServer.Response.Ending) async throws {
         let (server, url) = try await server(
-            .brokenOff(Self.file, after: position, byReset: byReset), Self.file)
+            .brokenOff(Self.file, after: position, by: ending), Self.file)
         _ = try await run(DownloadOperation(url, to: .file(folder.file()), configuration: .downloading()))
         #expect(try Data(contentsOf: folder.file()) == Self.content)
         #expect(server.offsets.count == 2)
@@ -39,7 +40,7 @@ import Testing
     @Test func `A download that is cut again and again is whole in the end`() async throws {
         let (server, url) = try await server(
             .brokenOff(Self.file, after: 100_000), .brokenOff(Self.file, after: 100_001),
-            .brokenOff(Self.file, after: 0), .brokenOff(Self.file, after: 7, byReset: true), Self.file)
+            .brokenOff(Self.file, after: 0), .brokenOff(Self.file, after: 7, by: .reset), Self.file)
         let operation = DownloadOperation(
             url, to: .file(folder.file()), configuration: .downloading(retries: 9))
         let file = try await run(operation)
