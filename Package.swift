@@ -31,7 +31,8 @@ let package = Package(
         .target(
             name: "RequestOperations",
             dependencies: [
-                .target(name: "CRequestOperationsCurl", condition: .when(platforms: [.linux]))
+                .target(name: "CRequestOperationsCrypto", condition: .when(platforms: [.linux])),
+                .target(name: "CRequestOperationsCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(
@@ -61,6 +62,10 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .target(name: "CRequestOperationsCurl", dependencies: ["CRequestOperationsLibcurl"]),
+        .systemLibrary(
+            name: "CRequestOperationsCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(
             name: "CRequestOperationsSQLite",
             pkgConfig: "sqlite3",

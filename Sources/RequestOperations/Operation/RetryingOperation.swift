@@ -242,7 +242,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         runner.wasAbandoned()
     }
 
-    final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+    override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         switch ending {
         case .succeeded: runner.ended(nil)
         case .failed(let error): runner.ended(error)

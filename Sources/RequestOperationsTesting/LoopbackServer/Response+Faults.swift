@@ -44,6 +44,51 @@ extension LoopbackServer.Response {
         head(200, [:], length: declared, [.bytes(body)])
     }
 
+    /// How a response ends before its last byte.
+    public enum Ending: Sendable, Hashable, CaseIterable {
+        /// The connection ends in order.
+        case close
+        /// The connection is reset (RST) as soon as the client's system has the bytes before.
+        case reset
+        /// Nothing more is sent. The connection stays open.
+        case stall
+    }
+
+    /// Another response that breaks off after `count` bytes of its body. Its head stays as it is.
+    ///
+    /// - Parameters:
+    ///   - response: The response, which may depend on the request.
+    ///   - count: How many bytes of its body are sent. If it has fewer, the connection ends after them.
+    ///   - ending: How the response ends after them. The connection ends in order by default.
+    public static func brokenOff(
+        _ response: LoopbackServer.Response, after count: Int, by ending: Ending = .close
+    ) -> LoopbackServer.Response {
+        LoopbackServer.Response([
+            .decide { request in
+                var left = count
+                let steps = response.steps(for: request).map { step -> Step in
+                    switch step {
+                    case .bytes(let bytes):
+                        let sent = bytes.prefix(left)
+                        left -= sent.count
+                        return .bytes(sent)
+                    case .pattern(let length):
+                        let sent = min(length, left)
+                        left -= sent
+                        return .pattern(sent)
+                    default:
+                        return step
+                    }
+                }
+                switch ending {
+                case .close: return LoopbackServer.Response(steps + [.close])
+                case .reset: return LoopbackServer.Response(steps + [.reset])
+                case .stall: return LoopbackServer.Response(steps + [.stall])
+                }
+            }
+        ])
+    }
+
     /// Reads the request, then resets the connection (RST) before any byte of an answer.
     public static var reset: LoopbackServer.Response {
         LoopbackServer.Response([.reset])

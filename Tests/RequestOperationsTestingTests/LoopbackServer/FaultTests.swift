@@ -45,6 +45,14 @@ import Testing
         #expect(try await server.connectionsClosed(atLeast: 1)[0].end == .closedByServer)
     }
 
+    @Test func `A response that breaks off keeps its head`() async throws {
+        let file = LoopbackServer.Response.file(Data("abcdefgh".utf8), etag: #""v1""#)
+        let server = try await LoopbackServer.start { _ in .brokenOff(file, after: 3) }
+        let curl = try await Curl.get(server.url, "--range", "2-", "--include")
+        #expect(curl.exitCode == .partialFile)
+        #expect(curl.text.contains("Content-Length: 6\r\n") && curl.text.hasSuffix("\r\n\r\ncde"))
+    }
+
     @Test func `A truncated chunk is a partial file`() async throws {
         let server = try await LoopbackServer.start { _ in .truncatedChunked }
         let curl = try await Curl.get(server.url)

@@ -34,6 +34,18 @@
             try FileManager.default.removeItem(at: path)
         }
 
+        /// Downloads by way of an operation whose transfers break after some bytes. Returns how many were not sent again.
+        func download(_ name: String, breakingAfter breaks: [Int]) async throws -> Int64 {
+            let path = file("download-\(UUID().uuidString)")
+            var configuration = RequestConfiguration.over(BreakingTransport(transport, breaksAfter: breaks))
+            configuration.retryPolicy = RetryPolicy(maximumRetries: 9, backoff: .constant(.zero))
+            let value = try await run(
+                DownloadOperation(url("/files/\(name)"), to: .file(path), configuration: configuration))
+            #expect(LoopbackServer.Checksum(try Data(contentsOf: path)) == Self.checksums[name])
+            try FileManager.default.removeItem(at: path)
+            return value.resumedBytes
+        }
+
         func part(_ name: String, _ range: Range<Int>) async throws -> Data {
             var request = URLRequest(url: url("/files/\(name)"))
             request.setValue("bytes=\(range.lowerBound)-\(range.upperBound - 1)", forHTTPHeaderField: "Range")

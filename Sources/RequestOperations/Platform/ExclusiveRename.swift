@@ -1,10 +1,8 @@
-import RequestOperations
-
 /// Renames a file within a directory, unless the new name is taken. It works like rename(2), but replaces nothing.
 ///
 /// - Returns: 0, or the error number. `EEXIST` means that the name is taken. `ENOSYS` or `EINVAL` means that the system
 ///   or the file system cannot do it.
-func renameExclusively(_ name: String, to newName: String, in directory: Int32) -> Int32 {
+package func renameExclusively(_ name: String, to newName: String, in directory: Int32) -> Int32 {
     #if canImport(Darwin)
         return renameatx_np(directory, name, directory, newName, UInt32(RENAME_EXCL)) == 0 ? 0 : errno
     #else

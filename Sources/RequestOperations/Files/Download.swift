@@ -1,0 +1,228 @@
+/// The files of a download, over all its attempts.
+///
+/// Everything that reads or writes a file runs on the queue of the download, because a disk may block. `end()` is the
+/// exception.
+final class Download: Sendable {
+    let plan: DownloadPlan
+    let queue = DispatchQueue(label: "RequestOperations.Download")
+    private let state = Locked(DownloadState())
+
+    init(_ plan: DownloadPlan) {
+        self.plan = plan
+    }
+
+    deinit {
+        end()
+    }
+
+    // MARK: An attempt
+
+    /// Begins an attempt, which ends the right of earlier ones to write.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the attempt, to which the fields of a range request are added.
+    ///   - subject: The URL or key of the file.
+    /// - Throws: A `RequestError` if the file certainly cannot get to its place.
+    func begin(_ request: inout URLRequest, subject: String) async throws -> DownloadAttempt {
+        let callerAsksForRange = request.value(forHTTPHeaderField: "Range") != nil
+        let mayResume =
+            plan.resumption != .never && !callerAsksForRange && (request.httpMethod ?? "GET").uppercased() == "GET"
+        let (number, asked) = try await queue.run { [self] in
+            guard let number = state.withLock({ $0.beginAttempt() }) else { throw CancellationError() }
+            try plan.check()
+            return (number, mayResume ? try rangeRequest(for: subject) : nil)
+        }
+        if mayResume, request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            // A range of a compressed form is of no use later.
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        asked?.ask(in: &request)
+        return DownloadAttempt(
+            of: self, number: number, asked: asked, callerAsksForRange: callerAsksForRange, mayResume: mayResume,
+            subject: subject)
+    }
+
+    private func rangeRequest(for subject: String) throws -> RangeRequest? {
+        let identity = PartialRecord.identity(of: subject)
+        if state.withLock({ $0.file })?.isGone == true { state.withLock { $0.dropFile() } }
+        if state.withLock({ $0.file }) == nil, let place = plan.sharedPlace(for: subject),
+            let file = try PartialFile.existing(at: place)
+        {
+            // The operation may end now. The file is then left as it was.
+            guard state.withLock({ $0.keep(file, PartialRecord(at: place)) }) else { throw CancellationError() }
+        }
+        let (file, record) = state.withLock { ($0.file, $0.record) }
+        guard let file else { return nil }
+        return record?.rangeRequest(from: file.size, of: identity)
+    }
+
+    /// Checks on the queue that an attempt may still write.
+    func check(_ attempt: DownloadAttempt) throws {
+        guard state.withLock({ $0.mayWrite(attempt.number) }) else { throw CancellationError() }
+    }
+
+    /// Whether the last response said by its status 416 that the file is complete.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
+
+    /// Notes that the response is one with status 416 that says so.
+    func noteComplete() {
+        state.withLock { $0.isComplete = true }
+    }
+
+    // MARK: A response
+
+    /// Prepares the partial file for the content of a response. Returns it. Called on the queue.
+    func open(for head: ResponseHead, _ verdict: RangeVerdict, of attempt: DownloadAttempt) throws -> PartialFile {
+        try check(attempt)
+        let digest = head.hasContentCoding ? nil : head.field("Repr-Digest").flatMap(FileDigest.strongest)
+        let file: PartialFile
+        if verdict == .whole {
+            file = try begin(head, digest, of: attempt)
+        } else {
+            file = try goOn(head, verdict, digest)
+        }
+        let digests = [plan.checksum].compactMap(\.self) + state.withLock { $0.serverDigests }
+        for digest in digests { try file.keepDigest(digest.algorithm) }
+        return file
+    }
+
+    private func begin(
+        _ head: ResponseHead, _ digest: FileDigest?, of attempt: DownloadAttempt
+    ) throws -> PartialFile {
+        let name = plan.name(in: head)
+        let placement = plan.placement(of: try plan.target(for: head, name: name))
+        let folder = placement.target.deletingLastPathComponent()
+        try FilePlacement.makeFolder(folder)
+        try placement.check()
+        let shared = plan.sharedPlace(for: attempt.subject)
+        let file = try emptyFile(in: folder, at: shared)
+        // The part of a file that the caller asks for has a length of its own.
+        let total = head.status == 206 ? nil : head.lengthOfWhole
+        let mayResume = attempt.mayResume && !head.hasContentCoding && head.field("Accept-Ranges") != "none"
+        let record = PartialRecord(
+            identity: PartialRecord.identity(of: attempt.subject), location: Redaction.location(of: head.url),
+            validator: mayResume ? StrongValidator(head) : nil, total: total, name: name)
+        state.withLock {
+            $0.begin(record, target: placement.target, digest: attempt.callerAsksForRange ? nil : digest)
+        }
+        if shared != nil, record.validator != nil { try record.write(to: file.place) }
+        return file
+    }
+
+    /// The partial file without bytes. It is made if there is none.
+    private func emptyFile(in folder: URL, at shared: PartialPlace?) throws -> PartialFile {
+        if let file = state.withLock({ $0.file }) {
+            if file.place.folder.path == folder.path, !file.isGone {
+                // The side file goes first, so that it never tells of bytes that are not there.
+                file.removeRecord()
+                try file.empty()
+                return file
+            }
+            file.remove()
+            state.withLock { $0.dropFile() }
+        }
+        let file = try PartialFile.made(at: shared ?? .unique(in: folder))
+        guard state.withLock({ $0.keep(file, nil) }) else {
+            file.remove()
+            throw CancellationError()
+        }
+        file.removeRecord()
+        try file.empty()
+        return file
+    }
+
+    private func goOn(_ head: ResponseHead, _ verdict: RangeVerdict, _ digest: FileDigest?) throws -> PartialFile {
+        let (known, record, target) = state.withLock { ($0.file, $0.record, $0.target) }
+        // The request was for the rest of this file.
+        guard let file = known, let record else { throw CancellationError() }
+        let place = try target ?? plan.placement(of: plan.target(for: head, name: record.name)).target
+        if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists).check() }
+        let total = if case .rest(let total) = verdict { total } else { file.size as Int64? }
+        state.withLock { $0.goOn(from: file.size, total: total, target: place, digest: digest) }
+        return file
+    }
+
+    /// Checks the length of the file after the last byte of a response. Called on the queue.
+    func checkLength(of file: PartialFile, _ head: ResponseHead) throws {
+        guard let total = state.withLock({ $0.record?.total }), file.size != total else { return }
+        if file.size < total {
+            throw RequestError(
+                .truncatedBody, stage: .transfer, head: head, reason: "\(file.size) of \(total) bytes arrived")
+        }
+        try spoil(file)
+        throw RequestError(
+            .malformedResponse, stage: .transfer, head: head, reason: "more than \(total) bytes arrived")
+    }
+
+    /// Drops bytes that are wrong, so that no later attempt goes on from them. Called on the queue.
+    func spoil(_ file: PartialFile) throws {
+        file.removeRecord()
+        state.withLock { $0.spoil() }
+        try file.empty()
+    }
+
+    // MARK: The end
+
+    /// Checks the digests of the whole file.
+    ///
+    /// - Throws: A `RequestError` with the code `digestMismatch`. The bytes are then dropped.
+    func verify(_ head: ResponseHead) async throws {
+        try await queue.run { [self] in
+            // Without a file, a subclass has made a task of its own. `publish` then says so.
+            guard let file = state.withLock({ $0.file }) else { return }
+            for digest in digests where try file.digest(digest.algorithm) != digest {
+                let whose = digest == plan.checksum ? "the caller" : "the server"
+                try spoil(file)
+                throw RequestError(
+                    .digestMismatch, stage: .validate, head: head,
+                    reason: "the file does not have the \(digest.algorithm.rawValue) that \(whose) named")
+            }
+        }
+    }
+
+    private var digests: [FileDigest] {
+        var digests = [plan.checksum].compactMap(\.self)
+        for digest in state.withLock({ $0.serverDigests }) where !digests.contains(digest) { digests.append(digest) }
+        return digests
+    }
+
+    /// Whether the operation may begin again at once, after wrong bytes in a file of several parts. It may do so once.
+    func mayBeginAgain(after failure: AttemptFailure) -> Bool {
+        failure.code == .digestMismatch && state.withLock { $0.beginAgain() }
+    }
+
+    /// Puts the complete file in its place.
+    func publish(_ head: ResponseHead) async throws -> DownloadedFile {
+        try await queue.run { [self] in
+            let (isOver, target, resumed) = state.withLock { ($0.isOver, $0.target, $0.resumedBytes) }
+            guard !isOver else { throw CancellationError() }
+            guard let target, let file = state.withLock({ $0.beginMove() }) else {
+                throw RequestError(
+                    .unsupported, stage: .decode, head: head,
+                    reason: "the task that makeTask(for:) returned does not write the file of the download")
+            }
+            do {
+                try file.sync()
+                let url = try FilePlacement(target: target, ifExists: plan.ifExists).move(file)
+                state.withLock { $0.moved() }
+                file.removeRecord()
+                return DownloadedFile(
+                    url: url, size: file.size, resumedBytes: resumed, verifiedDigests: digests, head: head)
+            } catch {
+                if state.withLock({ $0.moveFailed() }) { leave(file) }
+                throw error
+            }
+        }
+    }
+
+    /// Called when the operation has ended. Removes the partial file, unless another operation may go on from it.
+    func end() {
+        if let file = state.withLock({ $0.end() }) { leave(file) }
+    }
+
+    private func leave(_ file: PartialFile) {
+        let mayGoOn = state.withLock { $0.record?.validator != nil }
+        if plan.leavesPartials, mayGoOn, !file.isEmpty { return }
+        file.remove()
+    }
+}

@@ -1,0 +1,225 @@
+/// An operation that downloads a file, and goes on where it broke off.
+///
+/// ```swift
+/// let operation = DownloadOperation(url, to: .folder(downloads), ifExists: .uniqueName)
+/// queue.addOperation(operation)
+/// let file = try await operation.value  // file.url, file.size
+/// ```
+///
+/// The bytes go to a hidden file beside the destination, never through memory as a whole. The file gets its name when it is
+/// complete: when the response was accepted, its length is right, and all digests are. So under its name there is never a
+/// part of a file, nor an error page: the file is the content of a response with a status of 200 to 299, whatever the
+/// validation accepts. Before it gets its name it is written to the disk (`fsync`).
+///
+/// ## Resuming
+///
+/// A retry asks for the bytes that are missing (RFC 9110, section 14), if the first response had a strong validator. A
+/// server whose file has changed sends all of the new one. A response that does not fit what is there is dropped, and the
+/// whole is asked for in the same attempt. See ``DownloadResumption`` for downloads that outlive the process.
+///
+/// ## Digests
+///
+/// The file must have the `checksum` that the caller gives. It must also have the SHA-256 or SHA-512 that the server names
+/// in `Repr-Digest`, and each response that of its `Content-Digest` (RFC 9530). Otherwise the download fails with
+/// ``RequestError/Code/digestMismatch``. A file of several parts is first downloaded again as a whole, once, if the retry
+/// policy retries at all.
+///
+/// ## Subclassing
+///
+/// All stages of ``URLRequestOperation`` can be overridden. ``validate(_:)-(TransportResponse)`` gets a response whose
+/// ``TransportResponse/file`` is the complete file before it has its name. An override of ``makeTask(for:)`` must return
+/// the task of `super`, which it may change except for its destination and its execution.
+// Unchecked, as its superclass is. This class adds only constants.
+open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Sendable {
+    private enum Source: Sendable {
+        case request
+        case endpoint(Result<EndpointRequest, any Error>)
+        case provider(DownloadURLSource)
+    }
+
+    private let source: Source
+    private let download: Download
+
+    /// Makes an operation that downloads the response to a request.
+    ///
+    /// Only a GET without a `Range` of its own is resumed. With any other request, each attempt begins at the first byte.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Each attempt is processed from it.
+    ///   - destination: Where the file goes.
+    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - checksum: The digest that the file must have. `nil`, the default, means any.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public init(
+        _ request: URLRequest, to destination: DownloadDestination, ifExists: ExistingFilePolicy = .fail,
+        resume resumption: DownloadResumption = .betweenAttempts, checksum: FileDigest? = nil,
+        configuration: RequestConfiguration = .default
+    ) {
+        source = .request
+        download = Download(
+            DownloadPlan(destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum))
+        super.init(request, decoder: .ofDownload, configuration: configuration)
+    }
+
+    /// Makes an operation that downloads the response to an endpoint, with the endpoint's method and parameters.
+    ///
+    /// The type of the endpoint's response does not matter.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint. Its properties are read now.
+    ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
+    ///   - destination: Where the file goes.
+    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - checksum: The digest that the file must have. `nil`, the default, means any.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public init(
+        _ endpoint: some Endpoint, relativeTo baseURL: URL, to destination: DownloadDestination,
+        ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
+        checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
+    ) {
+        let prepared = Result { try EndpointRequest(endpoint, relativeTo: baseURL) }
+        source = .endpoint(prepared)
+        download = Download(
+            DownloadPlan(destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum))
+        super.init(
+            (try? prepared.get())?.request ?? URLRequest(url: baseURL), decoder: .ofDownload,
+            configuration: endpoint.adjusted(configuration))
+    }
+
+    /// Makes an operation that downloads from a URL that a closure provides, such as a signed URL that expires.
+    ///
+    /// - Parameters:
+    ///   - provider: Provides the URL. Called before the first attempt. Called again before a later attempt if the server
+    ///     has refused the URL with 401, 403 or 410 after it served an earlier attempt. That attempt follows at once. What
+    ///     the provider throws fails the attempt, in the stage `process`.
+    ///   - destination: Where the file goes.
+    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - checksum: The digest that the file must have. `nil`, the default, means any.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public init(
+        from provider: @escaping @Sendable () async throws -> URL, to destination: DownloadDestination,
+        ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
+        checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
+    ) {
+        source = .provider(DownloadURLSource(provider))
+        download = Download(
+            DownloadPlan(destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum))
+        // The request gets its URL from the provider. Until then it has one without a host. (The literal is a URL.)
+        super.init(URLRequest(url: URL(string: "download:")!), decoder: .ofDownload, configuration: configuration)
+    }
+
+    /// Makes an operation that gets a URL. See the other initialiser for the parameters.
+    public convenience init(
+        _ url: URL, to destination: DownloadDestination, ifExists: ExistingFilePolicy = .fail,
+        resume resumption: DownloadResumption = .betweenAttempts, checksum: FileDigest? = nil,
+        configuration: RequestConfiguration = .default
+    ) {
+        self.init(
+            URLRequest(url: url), to: destination, ifExists: ifExists, resume: resumption, checksum: checksum,
+            configuration: configuration)
+    }
+
+    /// Removes partial files that no download has taken over, and their side files.
+    ///
+    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the destinations.
+    ///   - age: How long ago the last byte was written, at least.
+    /// - Returns: How many partial files were removed.
+    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/fileFailed`` if the folder cannot be read.
+    @discardableResult
+    public static func removeStalePartials(in folder: URL, olderThan age: Duration) throws -> Int {
+        try StalePartials.remove(in: folder, olderThan: age)
+    }
+
+    // MARK: Stages
+
+    /// Gets the URL from the provider, if there is one, and runs the adapters.
+    open override func process(_ request: URLRequest) async throws -> URLRequest {
+        var request = request
+        switch source {
+        case .request: break
+        case .endpoint(let prepared): _ = try prepared.get()
+        case .provider(let source): request.url = try await source.url()
+        }
+        return try await super.process(request)
+    }
+
+    /// Makes the task that writes the file. It asks for what is missing.
+    open override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        var request = request
+        let attempt = try await download.begin(&request, subject: subject(of: request))
+        var task = TransportTask(request)
+        if case .endpoint(let prepared) = source, try prepared.get().isStreamed {
+            task.body = try prepared.get().makeBody()
+        }
+        // The destination is that of the task that is sent. It tells here that the body does not go to memory.
+        task.destination = .stream { _ in }
+        task.execution = .perform { task, transport, onHead in
+            try await attempt.perform(task, over: transport, onHead)
+        }
+        return task
+    }
+
+    /// Accepts a head with the configuration's validation, or one that says that nothing is left to send.
+    open override func validate(_ head: ResponseHead) throws {
+        // Status 416 is a success here if the file is complete.
+        if head.status == 416, download.isComplete { return }
+        try super.validate(head)
+    }
+
+    /// Checks the digests of the file.
+    open override func validate(_ response: TransportResponse) async throws {
+        try await download.verify(response.head)
+    }
+
+    /// Puts the file in its place.
+    open override func decode(_ response: TransportResponse) async throws -> DownloadedFile {
+        try await download.publish(response.head)
+    }
+
+    /// Asks the retry policy, unless a new URL or a new beginning is of use.
+    open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        if configuration.retryPolicy.maximumRetries > 0, canMend(failure) { return .retry(after: .zero) }
+        return await super.retryDecision(after: failure)
+    }
+
+    private func canMend(_ failure: AttemptFailure) -> Bool {
+        if case .provider(let source) = source, source.expire(after: failure) { return true }
+        return download.mayBeginAgain(after: failure)
+    }
+
+    /// What tells the file apart from others: the caller's key, or the URL before the adapters. The query of a provided URL
+    /// changes.
+    private func subject(of request: URLRequest) -> String {
+        if let key = download.plan.key { return "key\n\(key)" }
+        let isProvided = if case .provider = source { true } else { false }
+        let url = isProvided ? request.url : self.request.url
+        var components = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        components?.fragment = nil
+        if isProvided { components?.query = nil }
+        return components?.string ?? ""
+    }
+
+    // MARK: Calls from the superclass
+
+    final override var isProcessedByAdapters: Bool {
+        type(of: self) == DownloadOperation.self
+    }
+
+    final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        download.end()
+        super.willAnnounce(ending)
+    }
+}
+
+extension ResponseDecoder where Value == DownloadedFile {
+    /// The operation's own `decode(_:)` makes the value.
+    fileprivate static let ofDownload = ResponseDecoder { response in
+        throw RequestError(.unsupported, stage: .decode, head: response.head, reason: "the operation makes the value")
+    }
+}

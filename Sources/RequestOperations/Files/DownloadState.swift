@@ -1,0 +1,136 @@
+/// Where a download stands. A pure value.
+struct DownloadState {
+    private enum Phase {
+        /// There is no partial file.
+        case empty
+        case partial(PartialFile)
+        /// The partial file gets its name. After the end of the operation nobody else removes it.
+        case moving(PartialFile, isOver: Bool)
+        /// The operation has ended, or the file is in its place.
+        case over
+    }
+
+    private var phase = Phase.empty
+    /// The number of the attempt that may write. An attempt that was left behind may still run.
+    private var attempt = 0
+    /// How many responses the bytes of the partial file came from. 0 for a file of another process.
+    private var responses = 0
+    private var hasBegunAgain = false
+    /// What the partial file is a part of.
+    private(set) var record: PartialRecord?
+    /// Where the file goes.
+    private(set) var target: URL?
+    /// The digests that the server named for the whole file.
+    private(set) var serverDigests: [FileDigest] = []
+    /// How many bytes were there before the last response.
+    private(set) var resumedBytes: Int64 = 0
+    /// Whether a response with status 416 said that nothing is left to send.
+    var isComplete = false
+
+    /// The partial file, if the operation has one and has not ended.
+    var file: PartialFile? {
+        if case .partial(let file) = phase { file } else { nil }
+    }
+
+    var isOver: Bool {
+        switch phase {
+        case .over, .moving(_, isOver: true): true
+        default: false
+        }
+    }
+
+    /// Whether the file is put together of several responses, or of another process's bytes.
+    var isCombined: Bool { responses > 1 || responses == 1 && resumedBytes > 0 }
+
+    /// Begins an attempt. Returns its number, or `nil` if the operation has ended.
+    mutating func beginAttempt() -> Int? {
+        guard !isOver else { return nil }
+        attempt += 1
+        isComplete = false
+        return attempt
+    }
+
+    /// Whether an attempt may write.
+    func mayWrite(_ attempt: Int) -> Bool { attempt == self.attempt && !isOver }
+
+    /// Takes over a partial file. Returns `false` if the operation has ended.
+    mutating func keep(_ file: PartialFile, _ record: PartialRecord?) -> Bool {
+        guard case .empty = phase else { return false }
+        phase = .partial(file)
+        self.record = record
+        responses = 0
+        return true
+    }
+
+    /// Lets go of the partial file, because it is gone or is of no use.
+    mutating func dropFile() {
+        guard case .partial = phase else { return }
+        phase = .empty
+        record = nil
+        responses = 0
+    }
+
+    /// A response with the whole file begins.
+    mutating func begin(_ record: PartialRecord?, target: URL, digest: FileDigest?) {
+        self.record = record
+        self.target = target
+        serverDigests = digest.map { [$0] } ?? []
+        responses = 1
+        resumedBytes = 0
+    }
+
+    /// A response with the rest of the file begins, or one that says that nothing is left.
+    mutating func goOn(from size: Int64, total: Int64?, target: URL, digest: FileDigest?) {
+        record?.total = total
+        self.target = target
+        if let digest { serverDigests.append(digest) }
+        responses += 1
+        resumedBytes = size
+    }
+
+    /// The bytes that are there are wrong.
+    mutating func spoil() {
+        record = nil
+    }
+
+    /// Whether the download may begin again after wrong bytes, which it may do once.
+    mutating func beginAgain() -> Bool {
+        guard isCombined, !hasBegunAgain else { return false }
+        hasBegunAgain = true
+        return true
+    }
+
+    /// Begins to give the partial file its name. `nil` if there is none, or the operation has ended.
+    mutating func beginMove() -> PartialFile? {
+        guard case .partial(let file) = phase else { return nil }
+        phase = .moving(file, isOver: false)
+        return file
+    }
+
+    /// The partial file has its name.
+    mutating func moved() {
+        phase = .over
+    }
+
+    /// The partial file could not get its name. Returns whether the operation has ended meanwhile.
+    mutating func moveFailed() -> Bool {
+        guard case .moving(let file, let isOver) = phase else { return false }
+        phase = isOver ? .over : .partial(file)
+        return isOver
+    }
+
+    /// The operation has ended. Returns the partial file that it leaves.
+    mutating func end() -> PartialFile? {
+        switch phase {
+        case .empty, .over:
+            phase = .over
+            return nil
+        case .partial(let file):
+            phase = .over
+            return file
+        case .moving(let file, _):
+            phase = .moving(file, isOver: true)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,178 @@
+/// A file that grows until it is complete. A lock keeps other downloads off it, also those of other processes.
+///
+/// The lock belongs to the descriptor (`flock`). It ends with the last reference to this object, or with the process.
+// Unchecked: only the queue of its download uses what changes. `remove()` and `isEmpty` use constants.
+final class PartialFile: @unchecked Sendable {
+    let place: PartialPlace
+    private let descriptor: Int32
+    /// How many bytes are there.
+    private(set) var size: Int64
+    /// Running digests of all bytes that are there.
+    private var digests: [FileDigest.Algorithm: SHA2] = [:]
+
+    private static let pieceSize = 256 << 10
+
+    /// Opens the file of a place, and makes it if it is missing.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    static func made(at place: PartialPlace) throws -> PartialFile {
+        // The flag makes the file, so there is a descriptor.
+        PartialFile(place, try locked(place.file, O_CREAT)!)
+    }
+
+    /// Opens the file of a place; `nil` if it is missing.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`. So it does if another download has the file.
+    static func existing(at place: PartialPlace) throws -> PartialFile? {
+        try locked(place.file, 0).map { PartialFile(place, $0) }
+    }
+
+    private init(_ place: PartialPlace, _ descriptor: Int32) {
+        self.place = place
+        self.descriptor = descriptor
+        size = Self.status(of: descriptor).map { Int64($0.st_size) } ?? 0
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    private static func locked(_ path: String, _ flags: Int32) throws -> Int32? {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0o666)
+            guard descriptor >= 0 else {
+                if errno == ENOENT, flags == 0 { return nil }
+                throw RequestError.fileFailed("made")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let isTaken = errno == EWOULDBLOCK
+                let error = RequestError.fileFailed("locked")
+                close(descriptor)
+                guard isTaken else { throw error }
+                throw RequestError(
+                    .fileFailed, stage: .makeTask, underlying: error.underlying,
+                    reason: "another download is writing the partial file")
+            }
+            // Its former owner may have moved it to its place between the two calls.
+            var there = stat()
+            let mine = status(of: descriptor)
+            if let mine, stat(path, &there) == 0, mine.st_ino == there.st_ino, mine.st_dev == there.st_dev {
+                // In a folder that others write to, somebody may have put another file there.
+                if mine.st_uid == geteuid(), mine.st_nlink == 1, mine.st_mode & S_IFMT == S_IFREG { return descriptor }
+                close(descriptor)
+                throw RequestError(
+                    .fileFailed, stage: .makeTask, reason: "the partial file belongs to somebody else")
+            }
+            close(descriptor)
+        }
+    }
+
+    private static func status(of descriptor: Int32) -> stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
+    }
+
+    /// Whether there is no byte.
+    var isEmpty: Bool { Self.status(of: descriptor)?.st_size == 0 }
+
+    /// Whether somebody has removed the file.
+    var isGone: Bool { Self.status(of: descriptor)?.st_nlink == 0 }
+
+    /// When a byte was written last.
+    var modified: Date? {
+        guard FileManager.default.fileExists(atPath: place.file) else { return nil }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: place.file)
+        return attributes?[.modificationDate] as? Date
+    }
+
+    // MARK: Bytes
+
+    /// Appends bytes, all of them.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func append(_ data: Data) throws {
+        do {
+            try data.withUnsafeBytes { bytes in
+                var rest = bytes
+                while !rest.isEmpty {
+                    let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(size))
+                    if count < 0 {
+                        guard errno == EINTR else { throw RequestError.fileFailed("written") }
+                    } else {
+                        size += Int64(count)
+                        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                    }
+                }
+            }
+        } catch {
+            // A part of the bytes may be there. The digests are computed again from the file.
+            digests = [:]
+            throw error
+        }
+        for digest in digests.values { digest.update(data) }
+    }
+
+    /// Drops all bytes.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func empty() throws {
+        guard ftruncate(descriptor, 0) == 0 else { throw RequestError.fileFailed("emptied") }
+        size = 0
+        digests = [:]
+    }
+
+    /// Keeps a digest of all bytes from now on. Those that are there are read.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func keepDigest(_ algorithm: FileDigest.Algorithm) throws {
+        guard digests[algorithm] == nil else { return }
+        let digest = SHA2(algorithm.function)
+        var offset: Int64 = 0
+        var piece = Data(count: Self.pieceSize)
+        while offset < size {
+            let count = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+            guard count > 0 else {
+                if count < 0, errno == EINTR { continue }
+                throw RequestError.fileFailed("read")
+            }
+            digest.update(piece.prefix(count))
+            offset += Int64(count)
+        }
+        digests[algorithm] = digest
+    }
+
+    /// The digest of all bytes.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func digest(_ algorithm: FileDigest.Algorithm) throws -> FileDigest {
+        try keepDigest(algorithm)
+        return FileDigest(algorithm, digests[algorithm]?.digest ?? Data())
+    }
+
+    // MARK: The end
+
+    /// Waits until all bytes are on the disk, so that a file under its own name is complete after a loss of power.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func sync() throws {
+        guard fsync(descriptor) == 0 else { throw RequestError.fileFailed("written") }
+    }
+
+    /// Gives the file the owner and the permissions of a file that it replaces, but not its set-user-ID bits.
+    func takePermissions(of old: stat) {
+        // Only root can give a file away, and some file systems have no permissions. The file is complete without them.
+        _ = fchown(descriptor, old.st_uid, old.st_gid)
+        _ = fchmod(descriptor, old.st_mode & 0o777)
+    }
+
+    /// Removes the side file.
+    func removeRecord() {
+        unlink(place.record)
+    }
+
+    /// Removes the file and its side file.
+    func remove() {
+        unlink(place.file)
+        removeRecord()
+    }
+}

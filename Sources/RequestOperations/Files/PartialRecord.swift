@@ -1,0 +1,53 @@
+/// What a partial file is a part of. It is kept in memory, and in the side file if another process may go on.
+struct PartialRecord: Sendable, Hashable, Codable {
+    /// A digest of the URL or key, because a URL may hold secrets.
+    let identity: String
+    /// The scheme, host, port and path, for people who look at the file.
+    let location: String
+    /// The validator of the response; `nil` if its bytes cannot be used again.
+    let validator: StrongValidator?
+    /// The length of the whole file, if it is known.
+    var total: Int64?
+    /// The name that the response suggested. A later response to a range request need not suggest it again.
+    let name: String?
+
+    /// The identity of a URL or key.
+    static func identity(of subject: String) -> String { SHA2.digest(of: subject).hexadecimal }
+
+    /// Reads a side file; `nil` if there is none or it cannot be read. The download then begins again.
+    init?(at place: PartialPlace) {
+        guard let data = FileManager.default.contents(atPath: place.record),
+            let record = try? JSONDecoder().decode(PartialRecord.self, from: data)
+        else { return nil }
+        self = record
+    }
+
+    init(identity: String, location: String, validator: StrongValidator?, total: Int64?, name: String?) {
+        self.identity = identity
+        self.location = location
+        self.validator = validator
+        self.total = total
+        self.name = name
+    }
+
+    /// Writes the side file.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func write(to place: PartialPlace) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        do {
+            try encoder.encode(self).write(to: URL(fileURLWithPath: place.record))
+        } catch {
+            throw RequestError(
+                .fileFailed, stage: .transfer, underlying: error,
+                reason: "the side file of the download cannot be written")
+        }
+    }
+
+    /// The request for what a partial file of some size lacks; `nil` if it must begin again.
+    func rangeRequest(from size: Int64, of identity: String) -> RangeRequest? {
+        guard let validator, identity == self.identity, size > 0, size <= total ?? .max else { return nil }
+        return RangeRequest(offset: size, validator: validator, total: total)
+    }
+}

@@ -1,0 +1,103 @@
+/// The name of a file that a server or a URL suggests, made safe.
+///
+/// It names a visible file in its folder, on any system: no path, no control or invisible characters, no name that Windows
+/// reserves, and at most 240 bytes. So there is room for a number.
+struct SafeFileName: Sendable, Hashable {
+    private let stem: String
+    /// The extension with its dot, or an empty string. `.tar.gz` is one extension.
+    private let pathExtension: String
+
+    private static let maximumLength = 240
+    private static let maximumExtensionLength = 32
+
+    /// The name for a response: from its `Content-Disposition`, or from its URL, or `download`.
+    init(of head: ResponseHead) {
+        let field = head.fields.first { $0.name.lowercased() == "content-disposition" }
+        let suggested = field.flatMap { ContentDisposition($0.value).fileName }
+        let path = URLComponents(url: head.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        self = suggested.flatMap(Self.init) ?? Self(path.removingPercentEncoding ?? path) ?? Self(plain: "download")
+    }
+
+    /// Makes a suggested name safe; `nil` if nothing is left of it.
+    ///
+    /// Of a path, the last component counts, whichever system's separator it has.
+    init?(_ suggested: String) {
+        // A suggestion can be very long, and the steps below look at each character.
+        let end = String(suggested.suffix(4 * Self.maximumLength))
+        guard let last = end.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
+        let name = Self.trimmed(Self.allowed(String(last)))
+        guard !name.isEmpty else { return nil }
+        self.init(plain: Self.isReserved(name) ? "_" + name : name)
+    }
+
+    /// Makes a name of a text that is safe but for its length.
+    init(plain name: String) {
+        let pathExtension = Self.pathExtension(of: name)
+        var stem = name.dropLast(pathExtension.count)
+        while stem.utf8.count + pathExtension.utf8.count > Self.maximumLength { stem.removeLast() }
+        while let last = stem.last, last == "." || last == " ", stem.count > 1 { stem.removeLast() }
+        self.stem = String(stem)
+        self.pathExtension = pathExtension
+    }
+
+    /// The name, or a variant to use if the name is taken: number 2 is `name-2.txt`.
+    func variant(_ number: Int) -> String {
+        number == 1 ? stem + pathExtension : "\(stem)-\(number)\(pathExtension)"
+    }
+
+    private static func allowed(_ text: String) -> String {
+        var allowed = String.UnicodeScalarView()
+        for scalar in text.precomposedStringWithCanonicalMapping.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            // Among them are the marks that reverse the direction of text, and so hide an extension.
+            case .format: continue
+            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                allowed.append("_")
+            case .spaceSeparator: allowed.append(" ")
+            default: allowed.append(forbidden.contains(scalar) ? "_" : scalar)
+            }
+        }
+        return String(allowed)
+    }
+
+    /// What Windows does not allow in a name.
+    private static let forbidden = Set("<>:\"|?*".unicodeScalars)
+
+    /// A leading dot hides a file, and a leading hyphen looks like an option. Windows drops dots and spaces at the end.
+    private static func trimmed(_ name: String) -> String {
+        var name = Substring(name).drop { $0 == "." || $0 == " " || $0 == "-" }
+        while let last = name.last, last == "." || last == " " { name.removeLast() }
+        return String(name)
+    }
+
+    /// Whether Windows reads the name as that of a device, with any extension.
+    private static func isReserved(_ name: String) -> Bool {
+        let base = name.prefix { $0 != "." }.trimmingCharacters(in: .whitespaces).uppercased()
+        if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(base) { return true }
+        guard base.hasPrefix("COM") || base.hasPrefix("LPT"), base.count == 4, let last = base.last else {
+            return false
+        }
+        return "0123456789¹²³".contains(last)
+    }
+
+    /// The letters and digits after the last dot, with the dot. Of a compressed file, the extension before that belongs to
+    /// it.
+    private static func pathExtension(of name: String) -> String {
+        guard let last = lastExtension(of: name) else { return "" }
+        guard compressions.contains(last.dropFirst().lowercased()),
+            let inner = lastExtension(of: String(name.dropLast(last.count))), inner.dropFirst().first?.isLetter == true
+        else { return last }
+        return inner + last
+    }
+
+    private static let compressions: Set<String> = ["gz", "bz2", "xz", "zst", "z", "lz", "lz4", "lzma", "br"]
+
+    private static func lastExtension(of name: String) -> String? {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+        let text = name[dot...]
+        guard text.count > 1, text.utf8.count <= maximumExtensionLength / 2,
+            text.dropFirst().allSatisfy({ $0.isLetter || $0.isNumber })
+        else { return nil }
+        return String(text)
+    }
+}

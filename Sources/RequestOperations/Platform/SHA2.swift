@@ -1,0 +1,106 @@
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import CRequestOperationsCrypto
+#endif
+
+/// A running SHA-2 digest (FIPS 180-4), computed by the system's library.
+// Unchecked: only one thread uses it at a time. For a download that is the download's queue.
+final class SHA2: @unchecked Sendable {
+    /// The functions that are in use for files.
+    enum Function: Sendable, Hashable {
+        case sha256
+        case sha512
+
+        /// The length of the digest in bytes.
+        var length: Int {
+            switch self {
+            case .sha256: 32
+            case .sha512: 64
+            }
+        }
+    }
+
+    #if canImport(CryptoKit)
+        private enum State {
+            case sha256(SHA256)
+            case sha512(SHA512)
+        }
+
+        private var state: State
+
+        /// Begins a digest.
+        init(_ function: Function) {
+            state =
+                switch function {
+                case .sha256: .sha256(SHA256())
+                case .sha512: .sha512(SHA512())
+                }
+        }
+
+        /// Adds bytes.
+        func update(_ data: Data) {
+            switch state {
+            case .sha256(var hash):
+                hash.update(data: data)
+                state = .sha256(hash)
+            case .sha512(var hash):
+                hash.update(data: data)
+                state = .sha512(hash)
+            }
+        }
+
+        /// The digest of the bytes so far.
+        var digest: Data {
+            switch state {
+            case .sha256(let hash): Data(hash.finalize())
+            case .sha512(let hash): Data(hash.finalize())
+            }
+        }
+    #else
+        private let function: Function
+        private let context: OpaquePointer
+
+        /// Begins a digest.
+        init(_ function: Function) {
+            self.function = function
+            context = Self.newContext()
+            EVP_DigestInit_ex(context, function == .sha256 ? EVP_sha256() : EVP_sha512(), nil)
+        }
+
+        deinit {
+            EVP_MD_CTX_free(context)
+        }
+
+        private static func newContext() -> OpaquePointer {
+            // It fails only without memory, and then the process ends anyway.
+            guard let context = EVP_MD_CTX_new() else { preconditionFailure("There is no memory for a digest.") }
+            return context
+        }
+
+        /// Adds bytes.
+        func update(_ data: Data) {
+            _ = data.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        }
+
+        /// The digest of the bytes so far.
+        var digest: Data {
+            // The end of a digest changes its context, so it is that of a copy.
+            let copy = Self.newContext()
+            defer { EVP_MD_CTX_free(copy) }
+            EVP_MD_CTX_copy_ex(copy, context)
+            var digest = Data(count: function.length)
+            _ = digest.withUnsafeMutableBytes {
+                EVP_DigestFinal_ex(copy, $0.bindMemory(to: UInt8.self).baseAddress, nil)
+            }
+            return digest
+        }
+    #endif
+
+    /// The digest of a text.
+    static func digest(of text: String, _ function: Function = .sha256) -> Data {
+        let hash = SHA2(function)
+        hash.update(Data(text.utf8))
+        return hash.digest
+    }
+}

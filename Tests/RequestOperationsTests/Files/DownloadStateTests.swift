@@ -1,0 +1,82 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct DownloadStateTests {
+    private let folder: DownloadFolder
+    private let file: PartialFile
+
+    init() throws {
+        folder = try DownloadFolder()
+        file = try PartialFile.made(at: .unique(in: folder.url))
+    }
+
+    private var record: PartialRecord {
+        PartialRecord(identity: "", location: "", validator: .entityTag(#""a""#), total: 8, name: nil)
+    }
+
+    @Test func `Only the attempt that began last may write`() {
+        var state = DownloadState()
+        let attempts = [state.beginAttempt(), state.beginAttempt()]
+        #expect(attempts == [1, 2] && !state.mayWrite(1) && state.mayWrite(2))
+    }
+
+    @Test func `Nothing begins after the end`() {
+        var state = DownloadState()
+        let (first, left) = (state.beginAttempt(), state.end())
+        let (second, isKept, moved) = (state.beginAttempt(), state.keep(file, nil), state.beginMove())
+        #expect(first == 1 && left == nil && second == nil && !isKept && moved == nil && !state.mayWrite(1))
+    }
+
+    @Test func `The end leaves the partial file, once`() {
+        var state = holding()
+        let (first, second) = (state.end(), state.end())
+        #expect(first === file && second == nil)
+    }
+
+    @Test func `A file that gets its name when the operation ends keeps it`() {
+        var state = holding()
+        let (moved, left) = (state.beginMove(), state.end())
+        #expect(moved === file && left == nil && state.isOver)
+        state.moved()
+        let rest = state.end()
+        #expect(rest == nil)
+    }
+
+    @Test func `A file that does not get its name is left by the move if the operation has ended`() {
+        var state = holding()
+        let (moved, left) = (state.beginMove(), state.end())
+        let isLeft = state.moveFailed()
+        #expect(moved === file && left == nil && isLeft)
+    }
+
+    @Test func `A file that does not get its name is a partial file again`() {
+        var state = holding()
+        let moved = state.beginMove()
+        let isLeft = state.moveFailed()
+        #expect(moved === file && !isLeft && state.file === file)
+    }
+
+    @Test func `Only a file of several parts is begun again, and once`() {
+        var state = holding()
+        state.begin(record, target: folder.file(), digest: nil)
+        let whole = state.beginAgain()
+        state.goOn(from: 4, total: 8, target: folder.file(), digest: nil)
+        let (first, second) = (state.beginAgain(), state.beginAgain())
+        #expect(!whole && first && !second)
+    }
+
+    @Test func `Wrong bytes are not gone on from`() {
+        var state = holding()
+        #expect(state.record?.rangeRequest(from: 4, of: "") != nil)
+        state.spoil()
+        #expect(state.record == nil)
+    }
+
+    /// A state with a partial file.
+    private func holding() -> DownloadState {
+        var state = DownloadState()
+        _ = state.keep(file, record)
+        return state
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct FileDigestTests {
+    // The examples of FIPS 180-2, appendix B and C.
+    private let abc256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    private let abc512 = """
+        ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd\
+        454d4423643ce80e2a9ac94fa54ca49f
+        """
+
+    @Test func `SHA-256 is right`() {
+        #expect(SHA2.digest(of: "abc").hexadecimal == abc256)
+    }
+
+    @Test func `SHA-512 is right`() {
+        #expect(SHA2.digest(of: "abc", .sha512).hexadecimal == abc512)
+    }
+
+    @Test func `A digest can be asked for while bytes are added`() {
+        let hash = SHA2(.sha256)
+        hash.update(Data("a".utf8))
+        _ = hash.digest
+        hash.update(Data())
+        hash.update(Data("bc".utf8))
+        #expect(hash.digest.hexadecimal == abc256)
+    }
+
+    @Test func `The digits of a digest may have any case`() {
+        #expect(FileDigest.sha256(hex: abc256.uppercased()) == FileDigest.sha256(hex: abc256))
+    }
+
+    @Test("A text that is no digest is not valid", arguments: ["", "ba78", "+a", "zz", "é"])
+    func invalid(_ text: String) {
+        #expect(!FileDigest.sha256(hex: text).isValid && !FileDigest.sha512(hex: text).isValid)
+    }
+
+    @Test func `The strongest digest of a field counts`() {
+        let base256 = Data(hexadecimal: abc256)!.base64EncodedString()
+        let base512 = Data(hexadecimal: abc512)!.base64EncodedString()
+        #expect(
+            FileDigest.strongest(inField: "sha-512=:\(base512):, sha-256=:\(base256):") == .sha512(hex: abc512))
+        #expect(FileDigest.strongest(inField: "md5=:AA==:, sha-256=:\(base256):;q=1") == .sha256(hex: abc256))
+    }
+
+    @Test(
+        "A digest that cannot be read is skipped",
+        arguments: [
+            "", "sha-256", "sha-256=", "sha-256=:", "sha-256=:AAAA:", "sha-256=AAAA", "unixsum=:AAAA:", ":::,,=",
+        ])
+    func unreadable(_ field: String) {
+        #expect(FileDigest.strongest(inField: field) == nil)
+    }
+}
