@@ -48,6 +48,14 @@ import Testing
         #expect(operation.response?.head.status == 206 && server.requests.count == 5)
     }
 
+    @Test func `A download over a URLSession goes on as well`() async throws {
+        let (server, url) = try await server(.brokenOff(Self.file, after: 300_000), Self.file)
+        let configuration = RequestConfiguration.downloading(over: URLSessionTransport())
+        _ = try await run(DownloadOperation(url, to: .file(folder.file()), configuration: configuration))
+        #expect(try Data(contentsOf: folder.file()) == Self.content)
+        #expect(server.offsets.count == 2 && (1...300_000).contains(server.offsets[1]))
+    }
+
     @Test func `A file that changes between the parts is the new one`() async throws {
         let new = Data(Self.content.reversed())
         let (server, url) = try await server(
