@@ -43,7 +43,8 @@ extension ManualClock {
             // Each sleeper moves the clock at most once. It does not if it was woken or has left before its turn.
             for await id in arrivals {
                 let limits = request?.runningLimits ?? RunningLimits()
-                for sleeper in state.withLock({ $0.wakeNext(for: id, besides: limits) }) { sleeper.continuation.resume() }
+                let sleepers = state.withLock { $0.wakeNext(for: id, besides: limits) }
+                for sleeper in sleepers { sleeper.continuation.resume() }
             }
             return try await operation.value
         } onCancel: {

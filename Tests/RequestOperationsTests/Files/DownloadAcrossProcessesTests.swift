@@ -90,8 +90,8 @@ import Testing
         #expect(try folder.hiddenNames.count == 2)
     }
 
-    @Test("A side file that is damaged or gone makes the download begin again", arguments: ["{", "", nil])
-    func damaged(_ text: String?) async throws {
+    @Test(arguments: ["{", "", nil])
+    func `A side file that is damaged or gone makes the download begin again`(_ text: String?) async throws {
         await downloadHalf()
         let record = try #require(try folder.hiddenNames.first { $0.hasSuffix(".resume") })
         if let text {

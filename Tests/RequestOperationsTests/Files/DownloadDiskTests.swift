@@ -102,8 +102,8 @@ import Testing
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     }
 
-    @Test("A name that leads elsewhere does not", arguments: [("../../etc/passwd", "passwd"), ("con.txt", "_con.txt")])
-    func `Safe names`(_ suggested: String, _ name: String) async throws {
+    @Test(arguments: [("../../etc/passwd", "passwd"), ("con.txt", "_con.txt")])
+    func `A name that leads elsewhere does not`(_ suggested: String, _ name: String) async throws {
         let fields = [(name: "Content-Disposition", value: #"attachment; filename="\#(suggested)""#)]
         let transport = ScriptedTransport([.body(Data("content".utf8), fields: fields)])
         _ = try await run(

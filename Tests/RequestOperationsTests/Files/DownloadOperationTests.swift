@@ -277,8 +277,8 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("The server's digest is verified", arguments: ["Repr-Digest", "Content-Digest"])
-    func `Server digest`(_ name: String) async throws {
+    @Test(arguments: ["Repr-Digest", "Content-Digest"])
+    func `The server's digest is verified`(_ name: String) async throws {
         let good = configuration("content", [(name, field(contentDigest))])
         let bad = configuration("content", [(name, field(otherDigest))])
         _ = try await run(DownloadOperation(url, to: .file(folder.file("good")), configuration: good))

@@ -25,10 +25,11 @@ import Testing
     }
 
     @Test(
-        "A download that is cut is whole in the end, and fetches only what is missing",
         arguments: [0, 1, 4095, 65_536, 300_001, 599_999],
         [LoopbackServer.Response.Ending.close, .reset])
-    func cut(_ position: Int, _ ending: LoopbackServer.Response.Ending) async throws {
+    func `A download that is cut is whole in the end, and fetches only what is missing`(
+        _ position: Int, _ ending: LoopbackServer.Response.Ending
+    ) async throws {
         let (server, url) = try await server(
             .brokenOff(Self.file, after: position, by: ending), Self.file)
         _ = try await run(DownloadOperation(url, to: .file(folder.file()), configuration: .downloading()))

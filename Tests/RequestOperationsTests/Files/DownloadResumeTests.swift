@@ -84,8 +84,8 @@ import Testing
         #expect(file.size == 8 && file.resumedBytes == 8)
     }
 
-    @Test("Without a strong validator a retry begins again", arguments: [#"W/"v1""#, nil])
-    func weak(_ tag: String?) async throws {
+    @Test(arguments: [#"W/"v1""#, nil])
+    func `Without a strong validator a retry begins again`(_ tag: String?) async throws {
         let (_, ranges) = try await download([.beginning("0123", of: 8, tag: tag), .whole("01234567")])
         #expect(folder.text() == "01234567" && ranges == [nil, nil])
     }
@@ -169,8 +169,8 @@ import Testing
         #expect(transport.requests.map(\.url) == [signed(1), signed(1), signed(2)])
     }
 
-    @Test("A new signed URL that is refused fails the download", arguments: [401, 403, 410])
-    func refused(_ status: Int) async throws {
+    @Test(arguments: [401, 403, 410])
+    func `A new signed URL that is refused fails the download`(_ status: Int) async throws {
         let transport = PartTransport([.init(status: status)])
         let url = signed(1)
         let operation = DownloadOperation(

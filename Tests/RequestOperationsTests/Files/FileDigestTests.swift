@@ -31,8 +31,8 @@ import Testing
         #expect(FileDigest.sha256(hex: abc256.uppercased()) == FileDigest.sha256(hex: abc256))
     }
 
-    @Test("A text that is no digest is not valid", arguments: ["", "ba78", "+a", "zz", "é"])
-    func invalid(_ text: String) {
+    @Test(arguments: ["", "ba78", "+a", "zz", "é"])
+    func `A text that is no digest is not valid`(_ text: String) {
         #expect(!FileDigest.sha256(hex: text).isValid && !FileDigest.sha512(hex: text).isValid)
     }
 
@@ -44,12 +44,10 @@ import Testing
         #expect(FileDigest.strongest(inField: "md5=:AA==:, sha-256=:\(base256):;q=1") == .sha256(hex: abc256))
     }
 
-    @Test(
-        "A digest that cannot be read is skipped",
-        arguments: [
-            "", "sha-256", "sha-256=", "sha-256=:", "sha-256=:AAAA:", "sha-256=AAAA", "unixsum=:AAAA:", ":::,,=",
-        ])
-    func unreadable(_ field: String) {
+    @Test(arguments: [
+        "", "sha-256", "sha-256=", "sha-256=:", "sha-256=:AAAA:", "sha-256=AAAA", "unixsum=:AAAA:", ":::,,=",
+    ])
+    func `A digest that cannot be read is skipped`(_ field: String) {
         #expect(FileDigest.strongest(inField: field) == nil)
     }
 }

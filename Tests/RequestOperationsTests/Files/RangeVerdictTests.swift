@@ -29,40 +29,37 @@ import Testing
     private static let tag = ("ETag", #""v1""#)
     private static let range = ("Content-Range", "bytes 5-9/10")
 
-    @Test(
-        "The response to a range request means",
-        arguments: [
-            Case("206 with the rest", 206, [tag, range], .rest(total: 10)),
-            Case("206 with a beginning of the rest", 206, [tag, ("Content-Range", "bytes 5-7/10")], .rest(total: 10)),
-            Case("206 of an unknown total", 206, [tag, ("Content-Range", "bytes 5-9/*")], .rest(total: 10)),
-            Case("206 in the identity coding", 206, [tag, range, ("Content-Encoding", "identity")], .rest(total: 10)),
-            Case("206 from an earlier byte", 206, [tag, ("Content-Range", "bytes 4-9/10")], .askForWhole),
-            Case("206 from a later byte", 206, [tag, ("Content-Range", "bytes 6-9/10")], .askForWhole),
-            Case("206 of another length", 206, [tag, ("Content-Range", "bytes 5-10/11")], .askForWhole),
-            Case("206 of another state", 206, [("ETag", #""v2""#), range], .askForWhole),
-            Case("206 with the weak form of the tag", 206, [("ETag", #"W/"v1""#), range], .askForWhole),
-            Case("206 without a tag", 206, [range], .askForWhole),
-            Case("206 without a range", 206, [tag], .askForWhole),
-            Case("206 with an unreadable range", 206, [tag, ("Content-Range", "bytes 5")], .askForWhole),
-            Case(
-                "206 of several parts", 206, [tag, ("Content-Type", "multipart/byteranges; boundary=x")], .askForWhole),
-            Case("206 of a compressed form", 206, [tag, range, ("Content-Encoding", "gzip")], .askForWhole),
-            Case("200 with the same tag", 200, [tag], .whole),
-            Case("200 with another tag", 200, [("ETag", #""v2""#)], .whole),
-            Case("203", 203, [], .whole),
-            Case("416 of the length that is there", 416, [("Content-Range", "bytes */5")], .askForWhole),
-            Case("416 of another length", 416, [("Content-Range", "bytes */4")], .askForWhole),
-            Case("416 without a length", 416, [], .askForWhole),
-            Case("404", 404, [], .notTheFile), Case("503", 503, [], .notTheFile),
-            Case("302", 302, [], .notTheFile), Case("304", 304, [tag], .notTheFile),
-            Case("412", 412, [], .notTheFile),
-        ])
-    func partial(_ row: Case) {
+    @Test(arguments: [
+        Case("206 with the rest", 206, [tag, range], .rest(total: 10)),
+        Case("206 with a beginning of the rest", 206, [tag, ("Content-Range", "bytes 5-7/10")], .rest(total: 10)),
+        Case("206 of an unknown total", 206, [tag, ("Content-Range", "bytes 5-9/*")], .rest(total: 10)),
+        Case("206 in the identity coding", 206, [tag, range, ("Content-Encoding", "identity")], .rest(total: 10)),
+        Case("206 from an earlier byte", 206, [tag, ("Content-Range", "bytes 4-9/10")], .askForWhole),
+        Case("206 from a later byte", 206, [tag, ("Content-Range", "bytes 6-9/10")], .askForWhole),
+        Case("206 of another length", 206, [tag, ("Content-Range", "bytes 5-10/11")], .askForWhole),
+        Case("206 of another state", 206, [("ETag", #""v2""#), range], .askForWhole),
+        Case("206 with the weak form of the tag", 206, [("ETag", #"W/"v1""#), range], .askForWhole),
+        Case("206 without a tag", 206, [range], .askForWhole),
+        Case("206 without a range", 206, [tag], .askForWhole),
+        Case("206 with an unreadable range", 206, [tag, ("Content-Range", "bytes 5")], .askForWhole),
+        Case(
+            "206 of several parts", 206, [tag, ("Content-Type", "multipart/byteranges; boundary=x")], .askForWhole),
+        Case("206 of a compressed form", 206, [tag, range, ("Content-Encoding", "gzip")], .askForWhole),
+        Case("200 with the same tag", 200, [tag], .whole),
+        Case("200 with another tag", 200, [("ETag", #""v2""#)], .whole),
+        Case("203", 203, [], .whole),
+        Case("416 of the length that is there", 416, [("Content-Range", "bytes */5")], .askForWhole),
+        Case("416 of another length", 416, [("Content-Range", "bytes */4")], .askForWhole),
+        Case("416 without a length", 416, [], .askForWhole),
+        Case("404", 404, [], .notTheFile), Case("503", 503, [], .notTheFile),
+        Case("302", 302, [], .notTheFile), Case("304", 304, [tag], .notTheFile),
+        Case("412", 412, [], .notTheFile),
+    ])
+    func `The response to a range request means`(_ row: Case) {
         #expect(RangeVerdict(head(row.status, row.fields), to: byTag) == row.verdict)
     }
 
     @Test(
-        "If all bytes or an unknown number of them should be there",
         arguments: [Int64?.none, 5],
         [
             Case("416 of that length", 416, [("Content-Range", "bytes */5")], .complete),
@@ -72,34 +69,30 @@ import Testing
             Case("416 of a shorter length", 416, [("Content-Range", "bytes */4")], .askForWhole),
             Case("416 without a length", 416, [], .askForWhole),
         ])
-    func complete(_ total: Int64?, _ row: Case) {
+    func `If all bytes or an unknown number of them should be there`(_ total: Int64?, _ row: Case) {
         let asked = RangeRequest(offset: 5, validator: .entityTag(#""v1""#), total: total)
         #expect(RangeVerdict(head(row.status, row.fields), to: asked) == row.verdict)
     }
 
-    @Test(
-        "With a date as validator",
-        arguments: [
-            Case("206 without a date is the rest", 206, [range], .rest(total: 10)),
-            Case(
-                "206 with the date is the rest", 206, [("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"), range],
-                .rest(total: 10)),
-            Case(
-                "206 with another date is not", 206, [("Last-Modified", "Sun, 06 Nov 1994 08:49:38 GMT"), range],
-                .askForWhole),
-        ])
-    func dated(_ row: Case) {
+    @Test(arguments: [
+        Case("206 without a date is the rest", 206, [range], .rest(total: 10)),
+        Case(
+            "206 with the date is the rest", 206, [("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"), range],
+            .rest(total: 10)),
+        Case(
+            "206 with another date is not", 206, [("Last-Modified", "Sun, 06 Nov 1994 08:49:38 GMT"), range],
+            .askForWhole),
+    ])
+    func `With a date as validator`(_ row: Case) {
         #expect(RangeVerdict(head(row.status, row.fields), to: byDate) == row.verdict)
     }
 
-    @Test(
-        "The response to a request without a range means",
-        arguments: [
-            Case("200", 200, [tag], .whole), Case("204", 204, [], .whole), Case("no HTTP", 0, [], .whole),
-            Case("206", 206, [tag, range], .unaskedPart), Case("416", 416, [], .notTheFile),
-            Case("404", 404, [], .notTheFile),
-        ])
-    func whole(_ row: Case) {
+    @Test(arguments: [
+        Case("200", 200, [tag], .whole), Case("204", 204, [], .whole), Case("no HTTP", 0, [], .whole),
+        Case("206", 206, [tag, range], .unaskedPart), Case("416", 416, [], .notTheFile),
+        Case("404", 404, [], .notTheFile),
+    ])
+    func `The response to a request without a range means`(_ row: Case) {
         #expect(RangeVerdict(head(row.status, row.fields), to: nil) == row.verdict)
     }
 
