@@ -48,7 +48,7 @@ extension ManualClock {
             }
             return try await operation.value
         } onCancel: {
-            // Nobody else may want the result, but `whenFinished` above does.
+            // The closure of `whenFinished` wants the result, so the end of this wait alone would not cancel the operation.
             operation.cancel()
         }
     }

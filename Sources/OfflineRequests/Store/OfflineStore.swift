@@ -42,7 +42,7 @@ package protocol OfflineStore: Sendable {
     func wake(_ sleepers: Sleepers) async throws -> Int
     /// The origins that records wait for after a failure.
     func waitingOrigins(limit: Int) async throws -> [String]
-    /// Changes with each change of the store, whoever makes it. Cheap enough to be asked often.
+    /// Changes with each change of the store, also by another process. Cheap enough to be asked often.
     func version() async throws -> StoreVersion
 
     /// A page of records in the order of their ids, without bodies.

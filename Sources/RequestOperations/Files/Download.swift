@@ -38,7 +38,7 @@ final class Download: Sendable {
         }
         asked?.ask(in: &request)
         return DownloadAttempt(
-            of: self, number: number, asked: asked, callerAsksForRange: callerAsksForRange, mayResume: mayResume,
+            download: self, number: number, asked: asked, callerAsksForRange: callerAsksForRange, mayResume: mayResume,
             subject: subject)
     }
 

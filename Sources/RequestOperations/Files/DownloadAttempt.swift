@@ -1,28 +1,16 @@
 /// One attempt of a download: it sends the request and writes what comes.
 struct DownloadAttempt: Sendable {
-    private let download: Download
+    let download: Download
     /// The number among the attempts of the download.
     let number: Int
     /// What was asked for; `nil` if it was the whole.
-    private let asked: RangeRequest?
+    let asked: RangeRequest?
     /// Whether the caller's own request has a `Range`.
     let callerAsksForRange: Bool
     /// Whether a later attempt may go on from the bytes of this one.
     let mayResume: Bool
     /// The URL or key of the file.
     let subject: String
-
-    init(
-        of download: Download, number: Int, asked: RangeRequest?, callerAsksForRange: Bool, mayResume: Bool,
-        subject: String
-    ) {
-        self.download = download
-        self.number = number
-        self.asked = asked
-        self.callerAsksForRange = callerAsksForRange
-        self.mayResume = mayResume
-        self.subject = subject
-    }
 
     /// The head of a response that cannot be used is rejected with this error.
     private struct AskForWhole: Error {}

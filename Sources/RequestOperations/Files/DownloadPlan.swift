@@ -31,7 +31,7 @@ struct DownloadPlan: Sendable {
         var status = stat()
         let isLink: Bool
         if case .folder = destination {
-            // Whoever can make links in the folder must not say where the file goes.
+            // Others may make links in the folder. They must not decide where the file goes.
             isLink = false
         } else {
             isLink = lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

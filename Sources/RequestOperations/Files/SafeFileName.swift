@@ -20,7 +20,7 @@ struct SafeFileName: Sendable, Hashable {
 
     /// Makes a suggested name safe; `nil` if nothing is left of it.
     ///
-    /// Of a path, the last component counts, whichever system's separator it has.
+    /// Of a path, the last component counts. Both `/` and `\` separate components.
     init?(_ suggested: String) {
         // A suggestion can be very long, and the steps below look at each character.
         let end = String(suggested.suffix(4 * Self.maximumLength))

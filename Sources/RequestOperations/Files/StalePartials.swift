@@ -9,7 +9,7 @@ enum StalePartials {
             throw RequestError(
                 .fileFailed, stage: .process, underlying: error, reason: "the folder cannot be read")
         }
-        let limit = Date(timeIntervalSinceNow: -age.seconds)
+        let limit = Date(timeIntervalSinceNow: -Double(age.nanoseconds) / 1e9)
         return names.compactMap { PartialPlace($0, in: folder) }.count { removes($0, before: limit) }
     }
 
@@ -20,12 +20,5 @@ enum StalePartials {
         }
         file.remove()
         return true
-    }
-}
-
-extension Duration {
-    /// The duration in seconds.
-    fileprivate var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
     }
 }

@@ -273,7 +273,7 @@ import Testing
             let (begun, beginner) = AsyncStream<Never>.makeStream()
             let first = ClosureOperation {
                 beginner.finish()
-                try await Task.sleep(for: .seconds(600))
+                await blockedUntilCancelled()
             }
             let dependent = BlockOperation {}
             dependent.addDependency(first)

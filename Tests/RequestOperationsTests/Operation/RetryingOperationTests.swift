@@ -166,7 +166,7 @@ import Testing
         configuration.attemptTimeLimit = .seconds(3)
         configuration.retryPolicy.maximumRetries = 0
         let operation = RetryingOperation(resource: resource, configuration: configuration) { _ -> Int in
-            try await Task.sleep(for: .seconds(600))
+            await blockedUntilCancelled()
             return 0
         }
         OperationQueue().addOperation(operation)
