@@ -68,12 +68,36 @@ struct URITemplate {
     }
 
     private static func variable(_ text: Substring) throws -> Variable {
-        guard let match = text.wholeMatch(of: /((?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})+)(\*|:[1-9][0-9]{0,3})?/),
-            !match.output.1.hasPrefix("."), !match.output.1.hasSuffix("."), !match.output.1.contains("..")
-        else { throw Problem(description: "'{\(text)}' in the path is no expression of RFC 6570.") }
-        let modifier = match.output.2 ?? ""
+        let nameEnd = text.firstIndex { $0 == "*" || $0 == ":" } ?? text.endIndex
+        let (name, modifier) = (text[..<nameEnd], text[nameEnd...])
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.allSatisfy(isNamePart), modifier == "" || modifier == "*" || isPrefix(modifier) else {
+            throw Problem(description: "'{\(text)}' in the path is no expression of RFC 6570.")
+        }
         return Variable(
-            name: String(match.output.1), maximumLength: Int(modifier.dropFirst()), isExploded: modifier == "*")
+            name: String(name), maximumLength: Int(modifier.dropFirst()), isExploded: modifier == "*")
+    }
+
+    /// Whether the text is a part of a name: letters, digits, underscores and escapes (RFC 6570, section 2.3).
+    private static func isNamePart(_ text: Substring) -> Bool {
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard rest.popFirst()?.hexadecimalDigit != nil, rest.popFirst()?.hexadecimalDigit != nil else {
+                    return false
+                }
+            } else if !byte.isLetter, !byte.isDigit, byte != UInt8(ascii: "_") {
+                return false
+            }
+        }
+        return !text.isEmpty
+    }
+
+    /// Whether the modifier is a prefix: a colon and a number from 1 to 9999 (RFC 6570, section 2.4.1).
+    private static func isPrefix(_ modifier: Substring) -> Bool {
+        let digits = modifier.dropFirst().utf8
+        return modifier.first == ":" && (1...4).contains(digits.count) && digits.allSatisfy(\.isDigit)
+            && digits.first != UInt8(ascii: "0")
     }
 
     /// The text, with the values of the variables in place of each expression.

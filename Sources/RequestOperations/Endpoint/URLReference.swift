@@ -82,9 +82,12 @@ extension UInt8 {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
 
+    /// Whether the byte is an ASCII digit.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
     /// Whether the byte may follow the first letter of a scheme (RFC 3986, section 3.1).
     var isOfScheme: Bool {
-        isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || "+.-".utf8.contains(self)
+        isLetter || isDigit || "+.-".utf8.contains(self)
     }
 }
 

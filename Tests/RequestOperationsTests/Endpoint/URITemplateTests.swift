@@ -92,6 +92,19 @@ import Testing
         #expect(throws: URITemplate.Problem.self) { try template.expanded(with: Self.values) { _, _ in "" } }
     }
 
+    @Test(arguments: [
+        "{}", "{a b}", "{a-b}", "{ü}", "{a..b}", "{.a.}", "{%4}", "{%zz}", "{a:0}", "{a:}", "{a:10000}", "{a:+1}",
+        "{a**}",
+        "{a:1*}", "{a,}", "{!a}",
+    ])
+    func `An expression that the RFC does not know is an error`(_ template: String) {
+        #expect(throws: URITemplate.Problem.self) { try URITemplate(template) }
+    }
+
+    @Test func `Names may have dots and escapes and prefixes up to four digits`() throws {
+        #expect(try URITemplate("{a.b_1,%4aX,c:9999}").variables == ["a.b_1", "%4aX", "c"])
+    }
+
     @Test func `A literal is escaped where it must be`() throws {
         #expect(try URITemplate("a b/ü%20%z").expanded(with: [:]) { _, _ in "" } == "a%20b/%C3%BC%20%25z")
     }
