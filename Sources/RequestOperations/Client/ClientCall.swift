@@ -1,23 +1,13 @@
 /// What one request of a client has from its client. This is the part that does not depend on the type of its value.
 final class ClientCall: Sendable {
-    private enum Standing {
-        case made
-        /// The request hooks have run.
-        case begun(isMember: Bool)
-    }
-
-    private struct State {
-        var standing = Standing.made
-        var isErrorMapped = false
-    }
-
     let reporter: SubmissionReporter
     let log: ConsoleLog
     private let hooks: [RequestHook]
     /// The request, if it is started alone, and if a batch, a chain or a group starts it.
     private let alone: Result<PreparedRequest, any Error>
     private let member: Result<PreparedRequest, any Error>
-    private let state = Locked(State())
+    /// Whether the request hooks have run.
+    private let hasBegun = Locked(false)
 
     init(
         _ reporter: SubmissionReporter, _ hooks: [RequestHook], _ log: ConsoleLog,
@@ -30,8 +20,9 @@ final class ClientCall: Sendable {
         self.member = member
     }
 
-    /// The request before hooks, as far as it could be made.
+    /// The request before hooks. Without it the operation has a placeholder, and fails when it begins.
     var initial: URLRequest? { (try? alone.get())?.request }
+    var initialOrPlaceholder: URLRequest { initial ?? URLRequest(url: URL(fileURLWithPath: "/")) }
 
     var submission: Submission? { reporter.submission }
 
@@ -39,31 +30,33 @@ final class ClientCall: Sendable {
 
     /// Begins the request with its first attempt. Returns `nil` if it has begun.
     ///
-    /// - Parameter isMember: Whether a batch, a chain or a group started it.
-    /// - Throws: Why it cannot be made, or what a hook throws.
-    func begin(isMember: Bool) async throws -> URLRequest? {
-        guard case .made = state.withLock({ $0.standing }) else { return nil }
+    /// - Parameters:
+    ///   - request: The request of the operation. A retry decision may have replaced the one that was made.
+    ///   - isMember: Whether a batch, a chain or a group started it.
+    /// - Throws: Why it cannot be made, or what a hook throws. The next attempt then begins it again.
+    func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest? {
+        if hasBegun.withLock({ $0 }) { return nil }
         if let submission {
-            guard reporter.client.table.withLock({ $0.activate(submission.id) }) else {
+            guard reporter.client.table.withLock({ $0.activate(submission.id, isMember: isMember) }) else {
                 throw RequestError(.clientShutDown, stage: .process)
             }
         }
-        var request = try (isMember ? member : alone).get().request
+        var begun = request == initialOrPlaceholder ? try prepared(isMember).get().request : request
         for hook in hooks where hook.applies(toMember: isMember) {
-            if case .request(let change) = hook.work, let submission { try await change(&request, submission) }
+            if case .request(let change) = hook.work, let submission { try await change(&begun, submission) }
         }
-        state.withLock { $0.standing = .begun(isMember: isMember) }
-        noteRequest(request)
-        return request
+        // A stage that was left behind must not begin the request beside the next attempt.
+        try Task.checkCancellation()
+        hasBegun.withLock { $0 = true }
+        noteRequest(begun)
+        return begun
     }
 
-    private var isMember: Bool {
-        if case .begun(isMember: true) = state.withLock({ $0.standing }) { true } else { false }
-    }
+    private func prepared(_ isMember: Bool) -> Result<PreparedRequest, any Error> { isMember ? member : alone }
 
     /// Makes the body of an attempt. `nil` if the request has its body itself.
-    func body() throws -> RequestBody? {
-        try (isMember ? member : alone).get().makeBody?()
+    func body(isMember: Bool) throws -> RequestBody? {
+        try prepared(isMember).get().makeBody?()
     }
 
     private func noteRequest(_ request: URLRequest) {
@@ -86,48 +79,43 @@ final class ClientCall: Sendable {
     // MARK: Hooks
 
     /// The hooks that apply, with what they are told.
-    private func hooks(_ body: (RequestHook.Work, Submission) async throws -> Bool) async rethrows {
+    private func hooks(
+        _ isMember: Bool, _ body: (RequestHook.Work, Submission) async throws -> Bool
+    ) async rethrows {
         guard !hooks.isEmpty, let submission else { return }
-        let isMember = isMember
         for hook in hooks where hook.applies(toMember: isMember) {
             if try await body(hook.work, submission) { return }
         }
     }
 
-    func hooked(_ response: TransportResponse) async throws -> TransportResponse {
+    func hooked(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse {
         var hooked = response
-        try await hooks { work, submission in
+        try await hooks(isMember) { work, submission in
             if case .response(let change) = work { hooked = try await change(hooked, submission) }
             return false
         }
         return hooked
     }
 
-    func note(_ failure: AttemptFailure) async {
-        await hooks { work, submission in
+    func note(_ failure: AttemptFailure, isMember: Bool) async {
+        await hooks(isMember) { work, submission in
             if case .attempt(let note) = work { await note(failure, submission) }
             return false
         }
     }
 
-    func decision(afterSuccess value: any Sendable) async -> RetryDecision? {
+    func decision(afterSuccess value: any Sendable, isMember: Bool) async -> RetryDecision? {
         var decision: RetryDecision?
-        await hooks { work, submission in
+        await hooks(isMember) { work, submission in
             if case .success(let decide) = work { decision = await decide(value, submission) }
             return decision != nil
         }
         return decision
     }
 
-    /// The final error. Only the first error is mapped: a request may fail and pass its deadline at the same moment, and
-    /// then only one of the two errors is its outcome.
-    func mapped(_ error: any Error) -> any Error {
-        let isFirst = state.withLock { state in
-            defer { state.isErrorMapped = true }
-            return !state.isErrorMapped
-        }
-        guard isFirst, let submission else { return error }
-        let isMember = isMember
+    /// The final error.
+    func mapped(_ error: any Error, isMember: Bool) -> any Error {
+        guard !hooks.isEmpty, let submission else { return error }
         return hooks.reduce(error) { error, hook in
             guard hook.applies(toMember: isMember), case .error(let map) = hook.work else { return error }
             return map(error, submission)

@@ -6,8 +6,7 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
     init(_ call: ClientCall, decoder: ResponseDecoder<Value>, _ configuration: RequestConfiguration) {
         self.call = call
         // A request that cannot be made fails when it is processed.
-        super.init(
-            call.initial ?? URLRequest(url: URL(fileURLWithPath: "/")), decoder: decoder, configuration: configuration)
+        super.init(call.initialOrPlaceholder, decoder: decoder, configuration: configuration)
     }
 
     deinit {
@@ -21,10 +20,13 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
     /// Whether the operation is one of a client's.
     func belongs(to client: RequestClient) -> Bool { call.reporter.client === client }
 
+    /// Whether a batch, a chain or a group started the operation.
+    private var isMember: Bool { state.withLock { $0.isStartedAsMember } }
+
     override var isProcessedByAdapters: Bool { true }
 
     override func process(_ request: URLRequest) async throws -> URLRequest {
-        guard let begun = try await call.begin(isMember: state.withLock({ $0.isStartedByChain })) else {
+        guard let begun = try await call.begin(request, isMember: isMember) else {
             return try await super.process(request)
         }
         runner.requestState.withLock { $0.original.replace(with: begun) }
@@ -32,7 +34,7 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
     }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        let body = try call.body()
+        let body = try call.body(isMember: isMember)
         let task = body.map { TransportTask.upload(request, from: $0) } ?? .data(request)
         call.noteTask(task, attempts.last?.number ?? 1)
         return task
@@ -40,20 +42,20 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
 
     override func decode(_ response: TransportResponse) async throws -> Value {
         call.noteResponse(response)
-        return try await super.decode(try await call.hooked(response))
+        return try await super.decode(try await call.hooked(response, isMember: isMember))
     }
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
-        await call.note(failure)
+        await call.note(failure, isMember: isMember)
         return await super.retryDecision(after: failure)
     }
 
     override func retryDecision(afterSuccess value: Value, attempt: Int) async -> RetryDecision? {
-        await call.decision(afterSuccess: value)
+        await call.decision(afterSuccess: value, isMember: isMember)
     }
 
     override func finalError(_ error: any Error) -> any Error {
-        call.mapped(error)
+        call.mapped(error, isMember: isMember)
     }
 
     override func callBack(_ call: @escaping @Sendable () -> Void) {

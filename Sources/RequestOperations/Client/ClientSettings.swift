@@ -4,9 +4,12 @@ struct ClientSettings: Sendable {
     var configuration: RequestConfiguration
     var callbackQueue = DispatchQueue(label: "RequestOperations.RequestClient")
     var log = ConsoleLog()
+    var makeJSONDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
     var hooks: [RequestHook] = []
     var plugins: [ClientPlugin] = []
     var sharesIdenticalRequests = false
+    /// Grows with each change. Requests of different settings are not the same.
+    var generation = 0
 
     /// All hooks, in the order in which they apply.
     var allHooks: [RequestHook] { hooks + plugins.flatMap(\.hooks) }

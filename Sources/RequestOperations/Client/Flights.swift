@@ -4,7 +4,7 @@ final class Flights: Sendable {
     struct Key: Hashable, Sendable {
         private enum Name: Hashable, Sendable {
             case given(String)
-            case request(method: String, url: URL?, fields: [String: String], body: Data?)
+            case request(method: String, url: URL?, fields: [String: String], body: Data?, settings: Int)
         }
 
         private let name: Name
@@ -12,16 +12,26 @@ final class Flights: Sendable {
         private let endpoint: ObjectIdentifier?
 
         /// Makes a key. `nil` for a request that must not be shared.
-        init?(_ sharing: RequestSharing, _ request: URLRequest?, _ value: Any.Type, _ endpoint: Any.Type?) {
-            guard sharing != .never, let request, let method = request.httpMethod?.uppercased(),
-                ["GET", "HEAD", "OPTIONS", "QUERY"].contains(method), request.httpBodyStream == nil
+        ///
+        /// - Parameters:
+        ///   - prepared: The request. One whose body is made for each attempt is never the same as another.
+        ///   - generation: That of the client's settings.
+        ///   - isConfigured: Whether the call has changed its configuration. It may then have adapters of its own.
+        init?(
+            _ sharing: RequestSharing, _ prepared: PreparedRequest?, ofSettings generation: Int, isConfigured: Bool,
+            _ value: Any.Type, _ endpoint: Any.Type?
+        ) {
+            guard sharing != .never, let prepared, let method = prepared.request.httpMethod?.uppercased(),
+                ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method), prepared.makeBody == nil
             else { return nil }
             if case .key(let key) = sharing {
                 name = .given(key)
+            } else if isConfigured {
+                return nil
             } else {
                 name = .request(
-                    method: method, url: request.url, fields: request.allHTTPHeaderFields ?? [:], body: request.httpBody
-                )
+                    method: method, url: prepared.request.url, fields: prepared.request.allHTTPHeaderFields ?? [:],
+                    body: prepared.request.httpBody, settings: generation)
             }
             self.value = ObjectIdentifier(value)
             self.endpoint = endpoint.map { ObjectIdentifier($0) }
@@ -47,7 +57,8 @@ final class Flights: Sendable {
     ///   - operation: The operation of a new flight.
     private func join<Value: Sendable>(_ key: Key, _ operation: ClientOperation<Value>) -> ClientOperation<Value> {
         flights.withLock { flights in
-            guard let known = flights[key]?.operation as? ClientOperation<Value> else {
+            // A cancelled one is still there until it has ended.
+            guard let known = flights[key]?.operation as? ClientOperation<Value>, !known.isCancelled else {
                 flights[key] = Flight(operation: operation)
                 return operation
             }

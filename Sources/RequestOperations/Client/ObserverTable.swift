@@ -48,6 +48,10 @@ struct ObserverTable: Sendable {
         entries.removeAll { $0.id == id }
     }
 
+    mutating func remove(_ id: ObjectIdentifier, of subject: Subject) {
+        entries.removeAll { $0.id == id && $0.subject == subject }
+    }
+
     mutating func remove(_ subject: Subject) {
         entries.removeAll { $0.subject == subject }
     }

@@ -16,7 +16,9 @@ struct PreparedRequest: Sendable {
             defaults: applied.parameters, own: options.parameters, placement: options.body == nil ? nil : .query)
         let made = try EndpointRequest(endpoint, relativeTo: base, and: others)
         var request = made.request
+        let isElsewhere = defaults.baseURL.map { Origin($0) != Origin(request.url) } ?? false
         for (name, value) in applied.headers where request.value(forHTTPHeaderField: name) == nil {
+            if isElsewhere, Self.isCredential(name, options.configuration.redirects) { continue }
             request.setField(name, to: value)
         }
         for (name, value) in options.headers { request.setField(name, to: value) }
@@ -33,5 +35,11 @@ struct PreparedRequest: Sendable {
         }
         self.request = request
         userInfo = applied.userInfo
+    }
+
+    /// Whether a field belongs to the server that it was meant for, as a redirect judges it.
+    private static func isCredential(_ name: String, _ redirects: RedirectPolicy) -> Bool {
+        Redaction.default.hides(field: name)
+            || redirects.credentialFields.contains { $0.utf8.isSameFieldName(as: name.utf8) }
     }
 }

@@ -5,10 +5,10 @@
 extension RequestClient {
     /// Gets a value. See ``operation(_:_:object:parameters:as:_:)`` for the parameters.
     public func get<Value: Decodable & Sendable>(
-        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.get, path, object: nil, parameters, .standard(), isStandard: true, edit))
+        try await value(of: call(.get, path, object: nil, parameters, standardDecoder(), isStandard: true, edit))
     }
 
     /// Gets a value that a decoder makes.
@@ -22,13 +22,13 @@ extension RequestClient {
     /// Posts parameters and gets a value.
     public func post<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type,
+        as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.post, path, object: object, parameters, .standard(), isStandard: true, edit))
+        try await value(of: call(.post, path, object: object, parameters, standardDecoder(), isStandard: true, edit))
     }
 
-    /// Posts parameters and gets a value that a decoder makes. `.void` needs none.
+    /// Posts parameters and gets a value that a decoder makes.
     public func post<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value>,
@@ -37,16 +37,24 @@ extension RequestClient {
         try await value(of: call(.post, path, object: object, parameters, decoder, edit))
     }
 
+    /// Posts parameters, and ignores the body of the response.
+    public func post(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws {
+        try await value(of: call(.post, path, object: object, parameters, .void, edit))
+    }
+
     /// Puts parameters and gets a value.
     public func put<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type,
+        as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.put, path, object: object, parameters, .standard(), isStandard: true, edit))
+        try await value(of: call(.put, path, object: object, parameters, standardDecoder(), isStandard: true, edit))
     }
 
-    /// Puts parameters and gets a value that a decoder makes. `.void` needs none.
+    /// Puts parameters and gets a value that a decoder makes.
     public func put<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value>,
@@ -55,16 +63,24 @@ extension RequestClient {
         try await value(of: call(.put, path, object: object, parameters, decoder, edit))
     }
 
+    /// Puts parameters, and ignores the body of the response.
+    public func put(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws {
+        try await value(of: call(.put, path, object: object, parameters, .void, edit))
+    }
+
     /// Sends a PATCH and gets a value.
     public func patch<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type,
+        as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.patch, path, object: object, parameters, .standard(), isStandard: true, edit))
+        try await value(of: call(.patch, path, object: object, parameters, standardDecoder(), isStandard: true, edit))
     }
 
-    /// Sends a PATCH and gets a value that a decoder makes. `.void` needs none.
+    /// Sends a PATCH and gets a value that a decoder makes.
     public func patch<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value>,
@@ -73,20 +89,36 @@ extension RequestClient {
         try await value(of: call(.patch, path, object: object, parameters, decoder, edit))
     }
 
-    /// Sends a DELETE and gets a value.
-    public func delete<Value: Decodable & Sendable>(
-        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type,
+    /// Sends a PATCH, and ignores the body of the response.
+    public func patch(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: call(.delete, path, object: nil, parameters, .standard(), isStandard: true, edit))
+    ) async throws {
+        try await value(of: call(.patch, path, object: object, parameters, .void, edit))
     }
 
-    /// Sends a DELETE and gets a value that a decoder makes. `.void` needs none.
+    /// Sends a DELETE and gets a value.
+    public func delete<Value: Decodable & Sendable>(
+        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: call(.delete, path, object: nil, parameters, standardDecoder(), isStandard: true, edit))
+    }
+
+    /// Sends a DELETE and gets a value that a decoder makes.
     public func delete<Value: Sendable>(
         _ path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
         try await value(of: call(.delete, path, object: nil, parameters, decoder, edit))
+    }
+
+    /// Sends a DELETE, and ignores the body of the response.
+    public func delete(
+        _ path: String, parameters: [String: ParameterValue] = [:],
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws {
+        try await value(of: call(.delete, path, object: nil, parameters, .void, edit))
     }
 
     /// Gets the head of a response without its body.
@@ -117,9 +149,9 @@ extension RequestClient {
     /// Uploads a body and decodes the response as ``operation(_:_:object:parameters:as:_:)`` does.
     public func upload<Value: Decodable & Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await upload(body, to: path, method: method, parameters: parameters, decoder: .standard(), edit)
+        try await upload(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
     }
 
     /// Uploads files in a form. See ``uploadOperation(files:to:method:parameters:decoder:_:)``.

@@ -2,16 +2,18 @@
 extension RequestClient {
     /// Adds an observer of everything that is submitted. The client does not keep the observer, except one of a plugin.
     ///
-    /// To add an object twice has no effect. One that is added in several ways is called once for each step.
+    /// One that is added in several ways is called once for each step. One that is added again for the same subject
+    /// moves to the end of their order.
     public func addObserver(_ observer: any RequestObserver) {
         observers.add(observer, for: .all)
     }
 
-    /// Adds an observer of one request, batch, chain or group, until that has ended.
+    /// Adds an observer of one request, batch, chain or group, until that has ended. One that comes after the end is not
+    /// told.
     public func addObserver(_ observer: any RequestObserver, for id: RequestID) {
         observers.add(observer, for: .submission(id))
         // One that has ended meanwhile does not remove its observers any more.
-        if submission(id) == nil { removeObservers(for: id) }
+        if submission(id) == nil { observers.change { $0.remove(ObjectIdentifier(observer), of: .submission(id)) } }
     }
 
     /// Adds an observer of the requests with a path, as their calls or their endpoints gave it.

@@ -2,7 +2,8 @@
 extension RequestClient {
     /// Makes the operation of a request. It begins when a queue starts it.
     ///
-    /// The value comes from JSON. `Data` is the body itself, and `String` its text.
+    /// The value comes from JSON; see ``makeJSONDecoder``. `Data` is the body itself, and `String` its text. Parameters in a
+    /// body are a form, unless ``RequestDefaults/parameterEncoder`` or the options name another encoder.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -15,10 +16,10 @@ extension RequestClient {
     /// - Returns: The operation. If the request cannot be made, it fails with the reason.
     public func operation<Value: Decodable & Sendable>(
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
-        parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> URLRequestOperation<Value> {
-        call(method, path, object: object, parameters, .standard(), edit).operation
+        call(method, path, object: object, parameters, standardDecoder(), edit).operation
     }
 
     /// Makes the operation of a request whose value a decoder makes. See
@@ -85,6 +86,8 @@ extension RequestClient {
 
     // MARK: Making
 
+    func standardDecoder<Value: Decodable & Sendable>() -> ResponseDecoder<Value> { .standard(makeJSONDecoder) }
+
     /// An operation, and the way in which it may be shared. `nil` if it is not.
     struct Made<Value: Sendable> {
         let operation: ClientOperation<Value>
@@ -145,16 +148,19 @@ extension RequestClient {
         reporter.attach(submission)
         table.withLock { $0.add(submission) }
         let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
-        return Made(operation: operation, key: Flights.Key(sharing, call.initial, Value.self, endpointType))
+        let key = Flights.Key(
+            sharing, try? alone.get(), ofSettings: settings.generation, isConfigured: options.isConfigured, Value.self,
+            endpointType)
+        return Made(operation: operation, key: key)
     }
 }
 
 extension ResponseDecoder where Value: Decodable {
     /// The decoder for a type: JSON, except for the types that are a body themselves.
-    static func standard() -> ResponseDecoder {
+    static func standard(_ makeJSONDecoder: @escaping @Sendable () -> JSONDecoder) -> ResponseDecoder {
         if let data = ResponseDecoder<Data>.data as? ResponseDecoder { return data }
         if let text = ResponseDecoder<String>.string as? ResponseDecoder { return text }
-        return .json()
+        return .json(decoder: makeJSONDecoder)
     }
 }
 

@@ -1,6 +1,6 @@
 /// Submitting, looking up and cancelling.
 extension RequestClient {
-    /// Adds an operation of any kind to the ``queue``: a request of this client, a batch, a chain, a group.
+    /// Adds an operation to the ``queue``: a request of this client, a batch, a chain, a group.
     ///
     /// ```swift
     /// let id = client.submit(client.operation(.get, "users", as: [User].self)) { result in show(result) }
@@ -20,7 +20,10 @@ extension RequestClient {
     ) -> RequestID {
         if let own = operation as? ClientOperation<Value>, own.belongs(to: self) {
             if let completion { own.whenFinished(completion) }
-            _ = table.withLock { $0.activate(own.id) }
+            guard table.withLock({ $0.activate(own.id) }) else {
+                own.end(refusedWith: RequestError(.clientShutDown, stage: .process))
+                return own.id
+            }
             queue.addOperation(own)
             return own.id
         }
@@ -39,11 +42,38 @@ extension RequestClient {
         if let source = operation as? any EventSource {
             source.listen { reporter.report($0) }
         } else {
-            operation.subscribeToFinish { [unowned operation] in reporter.end(operation.failure) }
+            // The client itself does not want the result: a Task that awaits it may leave and cancel the operation.
+            operation.subscribeToFinish(wantsResult: completion != nil) { [unowned operation] in
+                reporter.end(operation.failure)
+            }
         }
-        if !isAccepted { operation.cancel() }
-        queue.addOperation(operation)
+        if isAccepted { queue.addOperation(operation) } else { operation.discard() }
         return id
+    }
+
+    // Disfavoured, because an operation of ours has a better function, with its result.
+
+    /// Adds an operation of another class to the ``queue``, such as a `BlockOperation`.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation, which is in no queue. After ``shutdown(draining:)`` it is cancelled.
+    ///   - tag: A name by which it can be cancelled with others.
+    /// - Returns: The identifier. It is valid until the operation has ended.
+    @discardableResult
+    @_disfavoredOverload
+    public func submit(_ operation: Operation, tag: String? = nil) -> RequestID {
+        if let ours = operation as? any Submittable { return ours.submit(to: self, tag: tag) }
+        let settings = settings.withLock { $0 }
+        let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
+        let submission = Submission(operation, id: RequestID(), kind: .other, tag: tag)
+        reporter.attach(submission)
+        let isAccepted = table.withLock { table in
+            table.add(submission)
+            return table.activate(submission.id)
+        }
+        operation.announceFinish { [weak operation] in reporter.end(operation?.failureOfFinished) }
+        if isAccepted { queue.addOperation(operation) } else { operation.discard() }
+        return submission.id
     }
 
     /// Runs many operations as one; see ``RequestBatch``.
@@ -78,6 +108,21 @@ extension RequestClient {
     public func chain<Value: Sendable>(
         _ chain: RequestChain<Value>, tag: String? = nil,
         whenFinished completion: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
+    ) -> RequestID {
+        submit(chain, tag: tag, whenFinished: completion)
+    }
+
+    /// Runs a chain of steps.
+    ///
+    /// - Parameters:
+    ///   - chain: The chain.
+    ///   - tag: A name by which it can be cancelled with others.
+    ///   - completion: Called with the result on the ``callbackQueue``.
+    /// - Returns: The identifier. To cancel it cancels the step that runs. Between two steps, the next one is not made.
+    @discardableResult
+    public func chain<Value: Sendable>(
+        _ chain: StepChain<Value>, tag: String? = nil,
+        whenFinished completion: @escaping @Sendable (Result<ChainOutcome<Value>, any Error>) -> Void = { _ in }
     ) -> RequestID {
         submit(chain, tag: tag, whenFinished: completion)
     }
@@ -124,15 +169,14 @@ extension RequestClient {
         cancelAll(of: submissions.filter { $0.url?.host?.lowercased() == host.lowercased() })
     }
 
+    /// Cancels the newest first. A batch is newer than its members, so it ends as cancelled and not by its policy.
     private func cancelAll(of submissions: [Submission]) -> [Submission] {
-        submissions.filter { submission in
-            guard let operation = submission.operation, !operation.isCancelled, !operation.isFinished else {
-                return false
-            }
-            operation.cancel()
-            // It may have ended before.
-            return operation.isCancelled
+        let alive = submissions.filter { submission in
+            submission.operation.map { !$0.isCancelled && !$0.isFinished } ?? false
         }
+        for submission in alive.reversed() { submission.operation?.cancel() }
+        // Some may have ended before.
+        return alive.filter { $0.operation?.isCancelled ?? true }
     }
 
     // MARK: The end
@@ -148,7 +192,8 @@ extension RequestClient {
     /// Ends the work of the client. It accepts nothing more, waits for what runs, and cancels the rest.
     ///
     /// A request that has not begun by now, and that nobody has submitted, fails as ``RequestError/Code/clientShutDown`` when
-    /// it is started.
+    /// it is started. Members of a batch, a chain or a group that was submitted begin as long as the client waits. What is
+    /// in the ``queue`` and not of this client goes on.
     ///
     /// - Parameter limit: How long it waits, on the clock of the ``configuration``. Zero by default. A cancel of the Task ends
     ///   the wait.
@@ -157,7 +202,7 @@ extension RequestClient {
     public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
         let drained = Answer<Void>()
         let before = table.withLock { $0.endedCount }
-        if !table.withLock({ $0.shutDown(drained) }) {
+        if !table.withLock({ $0.drain(drained) }) {
             let alarm = configuration.requestClock.alarm(after: limit) { drained.resume(with: .success(())) }
             await withTaskCancellationHandler {
                 // The answer is never an error.
@@ -168,15 +213,15 @@ extension RequestClient {
             alarm.cancel()
         }
         let finished = table.withLock { $0.endedCount } - before
+        let ended = Answer<Void>()
+        let isIdle = table.withLock { $0.close(ended) }
         let cancelled = cancelAll().count
-        await waitForCancelled()
+        if !isIdle { await wait(for: ended) }
         return ShutdownCounts(finished: finished, cancelled: cancelled)
     }
 
     /// Waits until what was cancelled has ended. In a suspended queue it may never end, so the wait has a limit.
-    private func waitForCancelled() async {
-        let ended = Answer<Void>()
-        guard !table.withLock({ $0.shutDown(ended) }) else { return }
+    private func wait(for ended: Answer<Void>) async {
         let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { ended.resume(with: .success(())) }
         // The answer is never an error.
         _ = try? await ended.value
@@ -189,7 +234,7 @@ extension Operation {
     fileprivate var kindOfSubmission: Submission.Kind {
         switch self {
         case is any Batch: .batch
-        case is any Chain: .chain
+        case is any Chain, is any ChainOfSteps: .chain
         case is RequestGroup: .group
         case is any EventSource: .request
         default: .other
@@ -197,7 +242,21 @@ extension Operation {
     }
 }
 
+/// An operation of ours with any type of value.
+private protocol Submittable {
+    func submit(to client: RequestClient, tag: String?) -> RequestID
+}
+
+extension AsynchronousOperation: Submittable {
+    fileprivate func submit(to client: RequestClient, tag: String?) -> RequestID { client.submit(self, tag: tag) }
+}
+
 /// A batch with any type of value.
 private protocol Batch {}
 
 extension RequestBatch: Batch {}
+
+/// A chain of steps with any type of value.
+private protocol ChainOfSteps {}
+
+extension StepChain: ChainOfSteps {}

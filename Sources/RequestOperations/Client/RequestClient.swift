@@ -90,7 +90,16 @@ public final class RequestClient: Sendable {
         set { edit { $0.callbackQueue = newValue } }
     }
 
+    /// Makes the decoder of values from JSON, such as one for dates in ISO 8601. A new `JSONDecoder` by default. Called once
+    /// for each response. A call with a decoder of its own and an ``Endpoint`` do not use it.
+    public var makeJSONDecoder: @Sendable () -> JSONDecoder {
+        get { settings.withLock { $0.makeJSONDecoder } }
+        set { edit { $0.makeJSONDecoder = newValue } }
+    }
+
     /// Code that runs for each request; see ``RequestHook``. None by default.
+    ///
+    /// To append to it reads and sets it. If several threads do so at once, one change is lost.
     public var hooks: [RequestHook] {
         get { settings.withLock { $0.hooks } }
         set { edit { $0.hooks = newValue } }
@@ -138,6 +147,7 @@ public final class RequestClient: Sendable {
         let old = settings.withLock { settings in
             let old = settings
             change(&settings)
+            settings.generation += 1
             return old
         }
         withExtendedLifetime(old) {}

@@ -4,6 +4,10 @@ public struct RequestDefaults: Sendable {
     public var baseURL: URL?
 
     /// Header fields. A request that has a field of the same name, in any case, keeps its own. None by default.
+    ///
+    /// Credentials, such as `Authorization`, are not sent to another scheme, host or port than those of ``baseURL``. They
+    /// are the fields that a redirect drops; see ``RedirectPolicy/credentialFields``. Without a base URL, all requests have
+    /// them.
     public var headers: [String: String] = [:]
 
     /// Parameters. They go where the request's own parameters go, unless it has one of the same name. None by default.

@@ -12,14 +12,15 @@
 /// | hook | when | how often |
 /// |---|---|---|
 /// | ``defaults(_:_:)`` | before the options of the call | when a request is made: once, or twice if some are for those alone |
-/// | ``request(_:_:)`` | after them, before the adapters | once a request, when its first attempt begins |
+/// | ``request(_:_:)`` | after them, before the adapters | when the first attempt begins; again for the next one if a hook threw |
 /// | ``response(_:_:)`` | before the response is decoded | once an accepted response |
 /// | ``success(_:_:)`` | when an attempt has a value | once an attempt with a value |
 /// | ``attempt(_:_:)`` | before the retry decision | once a failed attempt that is decided upon |
 /// | ``error(_:_:)`` | before the result is there | once a request that fails for good |
 ///
-/// A hook runs where the request runs: `defaults` on the thread that makes it, all others on the Task of the operation. The
-/// one exception is an error of the deadline, which comes from a global queue. After a cancel no hook runs.
+/// A hook runs where the request runs: `defaults` on the thread that makes it, all others on the Task of the operation. An
+/// `error` hook runs on the thread that ends the request, which is another one after the deadline, and for a request that
+/// fails before its start. After a cancel no hook begins.
 ///
 /// A request made before a hook was set does not have it.
 public struct RequestHook: Sendable {
@@ -65,7 +66,8 @@ public struct RequestHook: Sendable {
     ///
     /// - Parameters:
     ///   - scope: ``Scope/alone`` by default.
-    ///   - change: An error that it throws fails the attempt, as one of an adapter does.
+    ///   - change: An error that it throws fails the attempt, as one of an adapter does. The next attempt then calls all
+    ///     request hooks again.
     public static func request(
         _ scope: Scope = .alone, _ change: @escaping @Sendable (inout URLRequest, Submission) async throws -> Void
     ) -> RequestHook {

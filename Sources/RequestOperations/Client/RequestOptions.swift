@@ -46,8 +46,26 @@ public struct RequestOptions: Sendable {
     /// Whether the user info of the client is added. `true` by default.
     public var usesDefaultUserInfo = true
 
+    private var omittedHeaders: Set<String> = []
+    private var omittedParameters: Set<String> = []
+
+    /// Leaves out one header field of the client, such as `Authorization`. Case does not count. One in ``headers`` is sent.
+    public mutating func omitDefaultHeader(_ name: String) {
+        omittedHeaders.insert(name)
+    }
+
+    /// Leaves out one parameter of the client. One in ``parameters`` is sent.
+    public mutating func omitDefaultParameter(_ name: String) {
+        omittedParameters.insert(name)
+    }
+
     /// How the request is made: that of the client, with the changes of an ``Endpoint``. Change what differs.
-    public var configuration: RequestConfiguration
+    public var configuration: RequestConfiguration {
+        didSet { isConfigured = true }
+    }
+
+    /// Whether the configuration was changed for this request.
+    private(set) var isConfigured = false
 
     /// Whether the request is shared with identical ones in flight. `nil`, the default, means as
     /// ``RequestClient/sharesIdenticalRequests`` says.
@@ -63,6 +81,8 @@ public struct RequestOptions: Sendable {
         applied.baseURL = baseURL ?? (usesDefaultBaseURL ? defaults.baseURL : nil)
         if !usesDefaultHeaders { applied.headers = [:] }
         if !usesDefaultParameters { applied.parameters = [:] }
+        for name in omittedHeaders { applied.setHeader(nil, for: name) }
+        for name in omittedParameters { applied.parameters[name] = nil }
         applied.userInfo = (usesDefaultUserInfo ? defaults.userInfo : [:]).merging(userInfo) { $1 }
         return applied
     }

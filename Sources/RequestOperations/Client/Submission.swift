@@ -23,6 +23,9 @@ public struct Submission: Sendable, Identifiable {
     /// The path of a request as its call or its endpoint gave it, before its variables had values. `nil` for anything else.
     public let path: String?
     /// The URL of a request, before hooks and adapters changed it. `nil` if it could not be made, and for anything else.
+    ///
+    /// It is that of a request that is started alone. So are the user info and the host by which requests are cancelled: a
+    /// ``RequestHook/defaults(_:_:)`` hook may give others to a member of a batch, a chain or a group.
     public let url: URL?
     /// The type of the endpoint. `nil` for a request without one.
     public let endpointType: Any.Type?

@@ -2,8 +2,26 @@
 struct SubmissionTable: Sendable {
     private enum Phase: Sendable {
         case open
-        /// Nothing new is accepted. The answers are given when nothing is active.
-        case shutDown([Answer<Void>])
+        /// Nothing new is accepted, except members of what was. The answers are given when nothing is active.
+        case draining([Answer<Void>])
+        /// Nothing is accepted.
+        case closed([Answer<Void>])
+
+        var answers: [Answer<Void>] {
+            get {
+                switch self {
+                case .open: []
+                case .draining(let answers), .closed(let answers): answers
+                }
+            }
+            set {
+                switch self {
+                case .open: break
+                case .draining: self = .draining(newValue)
+                case .closed: self = .closed(newValue)
+                }
+            }
+        }
     }
 
     private struct Entry: Sendable {
@@ -18,8 +36,14 @@ struct SubmissionTable: Sendable {
     private(set) var activeCount = 0
     private(set) var endedCount = 0
 
-    var isOpen: Bool {
-        if case .open = phase { true } else { false }
+    var isOpen: Bool { accepts(members: false) }
+
+    private func accepts(members: Bool) -> Bool {
+        switch phase {
+        case .open: true
+        case .draining: members
+        case .closed: false
+        }
     }
 
     /// All submissions, oldest first.
@@ -34,10 +58,14 @@ struct SubmissionTable: Sendable {
     }
 
     /// Records that a submission is to be carried out. Returns `false` if it comes too late.
-    mutating func activate(_ id: RequestID) -> Bool {
-        guard let entry = entries[id] else { return isOpen }
+    ///
+    /// - Parameters:
+    ///   - id: The submission.
+    ///   - isMember: Whether a batch, a chain or a group starts it.
+    mutating func activate(_ id: RequestID, isMember: Bool = false) -> Bool {
+        guard let entry = entries[id] else { return accepts(members: isMember) }
         guard !entry.isActive else { return true }
-        guard isOpen else { return false }
+        guard accepts(members: isMember) else { return false }
         entries[id]?.isActive = true
         activeCount += 1
         return true
@@ -58,18 +86,27 @@ struct SubmissionTable: Sendable {
         guard entry.isActive else { return end }
         activeCount -= 1
         endedCount += 1
-        guard activeCount == 0, case .shutDown(let answers) = phase else { return end }
-        phase = .shutDown([])
-        end.idle = answers
+        guard activeCount == 0 else { return end }
+        end.idle = phase.answers
+        phase.answers = []
         return end
     }
 
+    /// Accepts nothing more but members. Returns `false` if something is active, so that the caller must wait for the
+    /// answer.
+    mutating func drain(_ answer: Answer<Void>) -> Bool {
+        if case .open = phase { phase = .draining([]) }
+        return wait(answer)
+    }
+
     /// Accepts nothing more. Returns `false` if something is active, so that the caller must wait for the answer.
-    mutating func shutDown(_ answer: Answer<Void>) -> Bool {
-        var answers: [Answer<Void>] = []
-        if case .shutDown(let others) = phase { answers = others }
-        let isIdle = activeCount == 0
-        phase = .shutDown(isIdle ? answers : answers + [answer])
-        return isIdle
+    mutating func close(_ answer: Answer<Void>) -> Bool {
+        phase = .closed(phase.answers)
+        return wait(answer)
+    }
+
+    private mutating func wait(_ answer: Answer<Void>) -> Bool {
+        if activeCount > 0 { phase.answers.append(answer) }
+        return activeCount == 0
     }
 }

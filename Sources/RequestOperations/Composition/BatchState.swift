@@ -35,6 +35,8 @@ struct BatchState<Value: Sendable>: Sendable {
             successCount += 1
             if successCount >= needed { isDecided = true }
         case (.success, _): successCount += 1
+        // One that was left out did not fail.
+        case (.failure(let error), _) where RequestError.Code.skipped ~= error: break
         case (.failure(let error), _):
             firstError = firstError ?? error
             if policy == .failFast { isDecided = true }

@@ -29,6 +29,7 @@ private final class JoinedOperation<Value: Sendable>: AsynchronousOperation<Valu
         self.members = members
         self.join = join
         super.init()
+        members.claimAll()
     }
 
     override func run() async throws -> Value {

@@ -5,15 +5,15 @@ extension OperationQueue {
     /// let user = try await queue.value(of: URLRequestOperation(url, decoder: .json(User.self)))
     /// ```
     ///
-    /// An operation that another queue, a chain, a group or a batch has is only awaited, and so is one that runs or has
-    /// finished. So is one whose `isReady` has been read, because that is the only sign that one of Foundation's queues
+    /// An operation that another queue, a group or a batch has is only awaited, and so is one that runs or has finished. A
+    /// first link of a chain that has not begun is added. So is one whose `isReady` has been read, because that is the only sign that one of Foundation's queues
     /// gives. To cancel the Task does what it does for ``AsynchronousOperation/value``.
     ///
     /// - Parameter operation: The operation.
     /// - Returns: Its value.
     /// - Throws: Its error.
     public func value<Value: Sendable>(of operation: AsynchronousOperation<Value>) async throws -> Value {
-        if operation.state.withLock({ $0.claim() }) { addOperation(operation) }
+        if operation.claim() { addOperation(operation) }
         return try await operation.value
     }
 

@@ -59,6 +59,7 @@ public struct OperationResults<Value: Sendable>: AsyncSequence {
         /// - Throws: `CancellationError`, or the error of an asynchronous sequence of operations.
         public mutating func next() async throws -> Element? {
             let line = owner.line
+            if Task.isCancelled { line.cancel() }
             if case .pulled(let nextOperation) = owner.source {
                 while line.hasRoom {
                     if let operation = nextOperation() { line.begin(operation) } else { line.endSource(nil) }

@@ -12,7 +12,8 @@
 /// - In a ``RequestQueue`` the batch holds no place. Each attempt of its members takes one, like that of any request in the
 ///   queue.
 /// - To cancel the batch cancels all members. No further member begins.
-/// - A member that you cancel counts as failed.
+/// - A member that you cancel counts as failed. One that is left out because of a dependency does not.
+/// - A member that depends on a later one needs a place beside it. With a `maximumConcurrency` of 1 it waits forever.
 /// - The completion handlers of the members are called as usual.
 // Unchecked like its superclass. All state of this class is in `batch` and `source`.
 open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, any Error>]>, @unchecked Sendable {
@@ -35,6 +36,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     public final let maximumConcurrency: Int
 
     /// Counts the members that have ended. The total is that of the members, or negative for a sequence of unknown length.
+    /// To cancel it cancels the batch.
     public final var progress: Progress { counter }
 
     private let counter: CountingProgress
@@ -55,6 +57,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         source = Locked(.operations(operations[...]))
         counter = CountingProgress(total: Int64(operations.count))
         super.init()
+        operations.claimAll()
+        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// Makes a batch of operations that a sequence makes one by one, so that a million of them need not exist at once.
@@ -75,6 +79,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         source = Locked(.sequence(AnyIterator { iterator.next() }))
         counter = CountingProgress(total: count == 0 ? -1 : Int64(count))
         super.init()
+        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
@@ -89,15 +94,15 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         }
     }
 
-    /// The values of the members in input order, awaited. For a quorum, those of the members that succeeded.
+    /// The values of the members in input order, awaited. A member that was left out (``FailedDependencyRule/skip``) has
+    /// none. For a quorum, those of the members that succeeded.
     ///
     /// - Throws: The error that came first.
     public final var values: [Value] {
         get async throws {
             let results = try await value
-            if case .quorum = policy { return results.compactMap { try? $0.get() } }
-            if let error = batch.withLock({ $0.firstError }) { throw error }
-            return try results.map { try $0.get() }
+            if case .quorum = policy {} else if let error = batch.withLock({ $0.firstError }) { throw error }
+            return results.compactMap { try? $0.get() }
         }
     }
 
@@ -106,7 +111,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// The work of the batch. The superclass calls this; do not call or override it.
     public final override func run() async throws -> [Result<Value, any Error>] {
-        let starter = LinkStarter.ofCurrentOperation
+        let starter = MemberStarter.ofCurrentOperation
         await withTaskGroup(of: Bool.self) { group in
             var running = 0
             while !Task.isCancelled {
@@ -135,7 +140,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// Runs a member to its end. Returns whether its result decides the batch.
     private func run(
-        _ member: AsynchronousOperation<Value>, at place: Int, by starter: LinkStarter
+        _ member: AsynchronousOperation<Value>, at place: Int, by starter: MemberStarter
     ) async -> Bool {
         await member.runAsLink(by: starter)
         counter.countOne()

@@ -35,7 +35,7 @@ extension AsynchronousOperation {
 /// - A link that fails makes the chain fail with its error, and the next link is not made. An error thrown by the
 ///   closure does the same.
 /// - Cancelling the chain cancels the link that runs, or that was made and was about to run. Nothing is made or run
-///   afterwards. A link that was cancelled cancels the chain.
+///   afterwards. A first link that has not begun is cancelled too, unless a queue has it. A link that was cancelled cancels the chain.
 /// - The closure, and the operation made in it, see the task-local values of the place where the chain was made.
 // Unchecked like its superclass. All state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
@@ -67,14 +67,14 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// The work of the chain. The superclass calls this; do not call or override it.
     public final override func run() async throws -> Value {
-        let starter = LinkStarter.ofCurrentOperation
+        let starter = MemberStarter.ofCurrentOperation
         let next = try await next(by: starter)
         await next.runAsLink(by: starter)
         return try await next.value
     }
 
     /// Runs the first link and makes the next one. When this returns, the first link is no longer held.
-    private func next(by starter: LinkStarter) async throws -> AsynchronousOperation<Value> {
+    private func next(by starter: MemberStarter) async throws -> AsynchronousOperation<Value> {
         let links = links.withLock { links in
             defer { links = .runs }
             return links
@@ -90,7 +90,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     /// Runs the first link of a chain. If that is a chain too, its own first link runs before it, and so on, from the
     /// innermost outwards. So each chain finds its first link finished. If each chain ran the one inside it, ten
     /// thousand could run at once.
-    private static func runWithInnerLinks(_ first: any ChainLink, by starter: LinkStarter) async {
+    private static func runWithInnerLinks(_ first: any ChainLink, by starter: MemberStarter) async {
         var links = [first]
         while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
         while let link = links.popLast() { await link.runAsLink(by: starter) }
@@ -105,6 +105,12 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// None, because the links of the chain take the places.
     final override var placeDemand: PlaceDemand { .none }
+
+    override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        // A chain that did not begin ends its first link, unless something else may run that.
+        guard case .waits(let first, _) = links.withLock({ $0 }) else { return }
+        first.discardUnlessTaken()
+    }
 
     override func takeDependencies() -> [Operation] {
         super.takeDependencies() + takeLinks()

@@ -11,6 +11,7 @@
 ///
 /// - The first error of a member is the error of the group. By default, members that have not begun do not begin then, and
 ///   those that run are cancelled.
+/// - In a serial group, a member that depends on a later one waits forever.
 /// - To cancel the group cancels its members. A member that you cancel counts as failed with a `CancellationError`.
 /// - An ``AsynchronousOperation`` starts when its dependencies have finished. An operation of another kind runs in a private
 ///   queue, and fails only by a cancel.
@@ -75,7 +76,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     public final let policy: Policy
 
     private let group: Locked<State>
-    private let counter = CountingProgress()
+    private let counter: CountingProgress
 
     /// Makes a group.
     ///
@@ -87,25 +88,32 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         self.order = order
         self.policy = policy
         group = Locked(State(members: operations[...]))
+        counter = CountingProgress(total: Int64(operations.count))
         super.init()
-        counter.totalUnitCount = Int64(operations.count)
+        operations.claimAll()
+        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
-    /// Counts the members that have ended.
+    /// Counts the members that have ended. To cancel it cancels the group.
     public final var progress: Progress { counter }
 
     /// Adds a member at the end.
     ///
     /// - Throws: ``HasStarted`` once the group runs.
     public final func add(_ operation: Operation) throws {
-        guard group.withLock({ $0.add(operation) }) else { throw HasStarted() }
-        counter.totalUnitCount += 1
+        // It counts before it can end.
+        counter.expect(1)
+        guard group.withLock({ $0.add(operation) }) else {
+            counter.expect(-1)
+            throw HasStarted()
+        }
+        [operation].claimAll()
     }
 
     /// The work of the group. The superclass calls this; do not call or override it.
     public final override func run() async throws {
         group.withLock { $0.begin() }
-        let starter = LinkStarter.ofCurrentOperation
+        let starter = MemberStarter.ofCurrentOperation
         switch order {
         case .serial: await runSerially(by: starter)
         case .concurrent: await runConcurrently(by: starter)
@@ -114,13 +122,13 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         if let error = group.withLock({ $0.firstError }) { throw error }
     }
 
-    private func runSerially(by starter: LinkStarter) async {
+    private func runSerially(by starter: MemberStarter) async {
         while !Task.isCancelled, let member = takeMember() {
             if await run(member, by: starter) { return }
         }
     }
 
-    private func runConcurrently(by starter: LinkStarter) async {
+    private func runConcurrently(by starter: MemberStarter) async {
         await withTaskGroup(of: Bool.self) { tasks in
             while let member = takeMember() {
                 tasks.addTask { await self.run(member, by: starter) }
@@ -132,7 +140,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     }
 
     /// Runs a member to its end. Returns whether it stops the others.
-    private func run(_ member: Operation, by starter: LinkStarter) async -> Bool {
+    private func run(_ member: Operation, by starter: MemberStarter) async -> Bool {
         await member.runAsMember(by: starter)
         counter.countOne()
         guard let error = member.failureOfMember else { return false }

@@ -67,9 +67,9 @@ final class ResultLine<Value: Sendable>: Sendable {
     /// Whether another operation may begin.
     var hasRoom: Bool { state.withLock { $0.hasRoom } }
 
-    /// Adds the next operation to the queue. After a cancel, cancels it instead.
+    /// Adds the next operation to the queue. After a cancel, it ends without running.
     func begin(_ operation: AsynchronousOperation<Value>) {
-        guard let number = state.withLock({ $0.begin(operation) }) else { return operation.cancel() }
+        guard let number = state.withLock({ $0.begin(operation) }) else { return operation.discard() }
         queue.addOperation(operation)
         operation.subscribeToFinish { [unowned operation] in
             // The operation itself calls its subscribers, after it has ended.

@@ -20,7 +20,9 @@ extension RetryingOperation {
 }
 
 extension RetryingOperation where Value == Void {
-    /// Makes an operation that runs an operation of any class for each attempt.
+    // Disfavoured, because a closure that makes one of ours could mean either function.
+
+    /// Makes an operation that runs an operation of any class for each attempt, such as a `BlockOperation`.
     ///
     /// - Parameters:
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. None by default.
@@ -28,9 +30,10 @@ extension RetryingOperation where Value == Void {
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
     ///   - makeOperation: Makes a fresh operation, which is in no queue. Called once for each attempt.
     ///   - error: Why a finished operation failed. By default only a cancelled one has failed, and cancels this operation.
+    @_disfavoredOverload
     public convenience init<Work: Operation>(
         resource: URL? = nil, isIdempotent: Bool = true, configuration: RequestConfiguration = .default,
-        anyOperation makeOperation: @escaping @Sendable () throws -> Work,
+        operation makeOperation: @escaping @Sendable () throws -> Work,
         error: @escaping @Sendable (Work) -> (any Error)? = { $0.isCancelled ? CancellationError() : nil }
     ) {
         self.init(resource: resource, isIdempotent: isIdempotent, configuration: configuration) { _ in

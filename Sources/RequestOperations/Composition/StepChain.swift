@@ -75,6 +75,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         chain = Locked(State(steps: steps[...]))
         counter = CountingProgress(total: Int64(steps.count))
         super.init()
+        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// Makes a chain.
@@ -84,7 +85,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         self.init(steps)
     }
 
-    /// Counts the steps that have ended. A chain that was stopped has done all of its work.
+    /// Counts the steps that have ended. A chain that was stopped has done all of its work. To cancel it cancels the chain.
     public final var progress: Progress { counter }
 
     /// The results of the steps so far, in order. Of a chain that has ended, those of all steps that were asked.
@@ -92,7 +93,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
 
     /// The work of the chain. The superclass calls this; do not call or override it.
     public final override func run() async throws -> ChainOutcome<Value> {
-        let starter = LinkStarter.ofCurrentOperation
+        let starter = MemberStarter.ofCurrentOperation
         var last: Value?
         while let step = chain.withLock({ $0.steps.popFirst() }) {
             try Task.checkCancellation()
@@ -108,7 +109,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         return outcome(with: last)
     }
 
-    private func run(_ step: Step, after last: Value?, by starter: LinkStarter) async -> ChainStepResult<Value> {
+    private func run(_ step: Step, after last: Value?, by starter: MemberStarter) async -> ChainStepResult<Value> {
         do {
             switch try await step(last) {
             case .skip: return .skipped

@@ -33,6 +33,12 @@ extension AsynchronousOperation {
         }?.open()
     }
 
+    /// Ends an operation that no queue has with an error, without running it.
+    func end(refusedWith error: any Error) {
+        refuse(with: error)
+        startWhenReady(by: MemberStarter(for: nil))
+    }
+
     /// Ends the operation with an error before its start, as `cancel()` ends it with a `CancellationError`.
     private func refuse(with error: any Error) {
         if error is CancellationError { return cancel() }

@@ -47,19 +47,6 @@ extension AsynchronousOperation {
         }
     }
 
-    /// Runs a step with the task-local values of the operation's queue. The values of the place where the operation was
-    /// made may name another queue.
-    private func bound<Output: Sendable>(
-        to queue: OperationQueue?, _ body: () async throws -> Output
-    ) async throws -> Output {
-        if OperationQueue.ofCurrentOperation === queue, !(queue is RequestQueue) { return try await body() }
-        return try await OperationQueue.$ofCurrentOperation.withValue(queue) {
-            try await RequestQueue.$placeHolder.withValue(queue is RequestQueue ? lender : nil) {
-                try await body()
-            }
-        }
-    }
-
     /// The work threw a `CancellationError`, so the operation counts as cancelled.
     private func noteOwnCancellation() {
         let (isNew, wasAsked) = state.withLock { ($0.lifecycle.noteOwnCancellation(), $0.wasAskedForReadiness) }

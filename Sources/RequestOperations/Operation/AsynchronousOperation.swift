@@ -23,9 +23,9 @@
 /// ## Order
 ///
 /// First the result is stored. Then `isFinished` is announced, on Apple platforms with `isExecuting`. Then Tasks that
-/// await the value resume, and `whenFinished` closures run on the ``completionQueue``. All of that happens once. If a
-/// ``RequestChain`` starts an operation that a queue on Linux also has, that queue announces the finish when it comes
-/// to it.
+/// await the value resume, and `whenFinished` closures run on the ``completionQueue``. All of that happens once. If
+/// another operation starts this one as its member, and a queue on Linux also has it, that queue announces the finish
+/// when it comes to it.
 // Unchecked, as Foundation's Operation is. The lock of `state` guards everything. `success` is written once, under it.
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
     final let state = Locked(OperationState())
@@ -102,7 +102,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         start(by: nil)
     }
 
-    private func start(by starter: LinkStarter?) {
+    private func start(by starter: MemberStarter?) {
         if Announcement.precedesChange, isExecuting || isFinished { return }
         willChange(.isExecuting)
         let action = state.withLock { $0.start(by: starter) }
@@ -110,7 +110,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         didChange(.isExecuting, if: action == .run && starter == nil)
         switch action {
         case .run:
-            if let starter { joinQueue(of: starter) }
+            if let starter { takePlace(of: starter) }
             let queue = OperationQueue.current ?? starter?.operationQueue
             startStep(after: nil, on: queue, in: context, or: Task.startHere)
         // The settled error takes the place of this one.
@@ -120,7 +120,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 
     /// Starts the operation as soon as it is ready, unless something else starts it first.
-    final func startWhenReady(by starter: LinkStarter) {
+    final func startWhenReady(by starter: MemberStarter) {
         state.withLock { $0.startWhenReady(self, by: starter) }
         checkPreconditions()
         startIfReady()
@@ -136,16 +136,6 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Called before a queue starts the operation, in the order of starting.
     func willRun(by turn: QueueTurn) {}
-
-    /// An operation that a chain starts takes its places from the queue of the chain.
-    private func joinQueue(of starter: LinkStarter) {
-        guard let limiter = (starter.operationQueue as? RequestQueue)?.limiter else { return }
-        if let holder = starter.placeHolder, holder.holdsPlace(of: limiter) {
-            runs(onPlaceOf: holder)
-        } else {
-            willRun(by: QueueTurn(limiter: limiter, place: limiter.newPlace()))
-        }
-    }
 
     /// Whether the operation holds a place of the queue with this limiter.
     func holdsPlace(of limiter: RequestLimiter) -> Bool {
@@ -224,21 +214,21 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// Called when the operation finished without waiting for ``run()``, before the result is announced.
     func runWasAbandoned() {}
 
+    /// The error that the operation fails with, made from the one that decided its outcome. Called once for an operation
+    /// that fails, before anyone is told. Not called after a cancel.
+    func finalError(_ error: any Error) -> any Error { error }
+
     /// Called once, when the result is stored and before it is announced.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
     final func finish(_ outcome: Result<Success, any Error>, abandoningRun: Bool = false) {
-        if Announcement.precedesChange, isFinished { return }
+        guard let outcome = decide(outcome) else { return }
         willChange(.isExecuting)
         willChange(.isFinished)
-        guard var finish = state.withLock({ end(&$0, with: outcome) }) else {
-            didChange(.isExecuting, if: false)
-            didChange(.isFinished, if: false)
-            return
-        }
+        var finish = state.withLock { end(&$0, with: outcome) }
         if abandoningRun { runWasAbandoned() }
+        onEnd(outcome)
         willAnnounce(finish.published.ending)
-        onEnd(self.outcome(of: finish.published.ending))
         finish.departure?.giveBack(counting: finish.published.wasExecuting)
         // Foundation on Linux derives one announcement from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.published.wasExecuting) }
@@ -257,18 +247,22 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         finish.published.subscribers.callAll()
     }
 
+    /// Decides how the operation ends. An operation that was told to stop drops its value. Returns `nil` if the outcome
+    /// was decided before.
+    private func decide(_ outcome: Result<Success, any Error>) -> Result<Success, any Error>? {
+        switch state.withLock({ $0.lifecycle.decide(OperationLifecycle.Ending(outcome)) }) {
+        case .succeeded: outcome
+        case .failed(let error): .failure(error is CancellationError ? error : finalError(error))
+        case nil: nil
+        }
+    }
+
     /// Ends the lifecycle and stores the value. Called under the lock of the state.
     private func end(
         _ state: inout OperationState, with outcome: Result<Success, any Error>
-    ) -> OperationState.Finish? {
-        switch outcome {
-        case .failure(let error): return state.finish(.failed(error))
-        case .success(let value):
-            let finish = state.finish(.succeeded)
-            // An operation that was told to stop drops its value.
-            if case .succeeded? = finish?.published.ending { success = value }
-            return finish
-        }
+    ) -> OperationState.Finish {
+        if case .success(let value) = outcome { success = value }
+        return state.finish(OperationLifecycle.Ending(outcome))
     }
 
     /// Called once, on a global queue, when the operation has finished, and then freed. A block that is set later is

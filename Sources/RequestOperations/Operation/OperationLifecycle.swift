@@ -9,6 +9,9 @@
 ///    └── start ─────────────────────────────────────┘
 /// ```
 ///
+/// An end has two steps. First the outcome is decided. Its error may then be replaced, by code that must not run under the
+/// lock. Then the operation has finished.
+///
 /// The caller performs the returned actions after it has released the lock. The machine knows how an operation ended,
 /// but not with which value. So it is compiled once, and not for every type of value.
 struct OperationLifecycle: Sendable {
@@ -34,6 +37,13 @@ struct OperationLifecycle: Sendable {
     enum Ending: Sendable {
         case succeeded
         case failed(any Error)
+
+        init<Success>(_ outcome: Result<Success, any Error>) {
+            switch outcome {
+            case .success: self = .succeeded
+            case .failure(let error): self = .failed(error)
+            }
+        }
     }
 
     private enum State {
@@ -46,6 +56,8 @@ struct OperationLifecycle: Sendable {
         /// The Task was told to stop, or will be when it begins. Whatever it returns, the operation finishes with this
         /// error.
         case ending(RunningTask?, with: any Error)
+        /// Nothing changes the outcome any more. Nobody has been told of it yet.
+        case decided(Ending, wasExecuting: Bool)
         case finished(Ending)
     }
 
@@ -69,13 +81,14 @@ struct OperationLifecycle: Sendable {
     var awaitsStart: Bool {
         switch state {
         case .pending, .settled: true
-        case .executing, .ending, .finished: false
+        case .executing, .ending, .decided, .finished: false
         }
     }
 
     var isExecuting: Bool {
         switch state {
         case .executing, .ending: true
+        case .decided(_, let wasExecuting): wasExecuting
         case .pending, .settled, .finished: false
         }
     }
@@ -96,8 +109,9 @@ struct OperationLifecycle: Sendable {
     /// Whether the operation's result is or will be a `CancellationError`.
     var isCancelled: Bool {
         switch state {
-        case .settled(let error), .ending(_, let error), .finished(.failed(let error)): error is CancellationError
-        case .pending, .executing, .finished(.succeeded): false
+        case .settled(let error), .ending(_, let error), .decided(.failed(let error), _), .finished(.failed(let error)):
+            error is CancellationError
+        case .pending, .executing, .decided(.succeeded, _), .finished(.succeeded): false
         }
     }
 
@@ -120,7 +134,7 @@ struct OperationLifecycle: Sendable {
             return .run
         case .settled:
             return .finish
-        case .executing, .ending, .finished:
+        case .executing, .ending, .decided, .finished:
             return .ignore
         }
     }
@@ -134,7 +148,7 @@ struct OperationLifecycle: Sendable {
         case .ending(_, let error):
             state = .ending(task, with: error)
             return true
-        case .finished:
+        case .decided, .finished:
             // The operation was cancelled before its Task began, and has already finished without it.
             return true
         case .pending, .settled:
@@ -147,7 +161,7 @@ struct OperationLifecycle: Sendable {
         switch state {
         case .executing: state = .executing(nil)
         case .ending(_, let error): state = .ending(nil, with: error)
-        case .pending, .settled, .finished: break
+        case .pending, .settled, .decided, .finished: break
         }
     }
 
@@ -187,7 +201,7 @@ struct OperationLifecycle: Sendable {
         case .ending(let task, let error) where !(error is CancellationError):
             state = .ending(task, with: CancellationError())
             return .settle(waitsForStart: false)
-        case .settled, .ending, .finished:
+        case .settled, .ending, .decided, .finished:
             return .ignore
         }
     }
@@ -230,16 +244,24 @@ struct OperationLifecycle: Sendable {
         let awaiters: [Subscriber]
     }
 
-    /// Records that the Task returned, or that the operation waits for it no longer. Returns `nil` if the operation had
-    /// finished.
-    mutating func finish(_ outcome: Ending) -> Finish? {
-        let wasExecuting = isExecuting
+    /// Records that the Task returned, or that the operation waits for it no longer. Returns how the operation ends, or
+    /// `nil` if that was decided before.
+    mutating func decide(_ outcome: Ending) -> Ending? {
         let ending: Ending
         switch state {
         case .pending, .executing: ending = outcome
         case .settled(let error), .ending(_, let error): ending = .failed(error)
-        case .finished: return nil
+        case .decided, .finished: return nil
         }
+        state = .decided(ending, wasExecuting: isExecuting)
+        return ending
+    }
+
+    /// Records the end, after ``decide(_:)``.
+    ///
+    /// - Parameter ending: What was decided. Its error may have been replaced.
+    mutating func finish(_ ending: Ending) -> Finish {
+        let wasExecuting = isExecuting
         state = .finished(ending)
         defer { (subscribers, awaiters) = (Subscribers(), []) }
         return Finish(

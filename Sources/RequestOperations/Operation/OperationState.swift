@@ -11,13 +11,19 @@ struct OperationState {
     /// The operation itself, if no queue of ours holds it. It is told when its dependencies have finished.
     private var outsider: Outsider?
     /// Starts the operation once it is ready.
-    private var starter: LinkStarter?
+    private var starter: MemberStarter?
     var membership = QueueMembership()
     var readiness = Readiness.unknown
     /// What is checked before the operation is ready. `nil` if nothing is.
     var preconditions: Preconditions?
-    /// Whether a chain, a group or a batch has started the operation, rather than a queue.
-    private(set) var isStartedByChain = false
+    /// Who has started the operation.
+    private enum Starter {
+        case nobodyOrQueue
+        /// Another operation, as its member. A queue may have it as well, and come to it later.
+        case owner(queueCame: Bool)
+    }
+
+    private var startedBy = Starter.nobodyOrQueue
     /// Whether a caller is about to add the operation to a queue.
     private var isClaimed = false
     private(set) var completionBlock: (@Sendable () -> Void)?
@@ -28,17 +34,17 @@ struct OperationState {
             isSatisfied: dependencies.isSatisfied)
     }
 
-    /// Starts the operation. While a queue takes the operation in, a chain has to wait.
-    mutating func start(by starter: LinkStarter?) -> OperationLifecycle.StartAction {
+    /// Starts the operation. While a queue takes the operation in, a starter has to wait.
+    mutating func start(by starter: MemberStarter?) -> OperationLifecycle.StartAction {
         guard let starter else {
-            isStartedByChain = false
+            if case .owner = startedBy { startedBy = .owner(queueCame: true) }
             return lifecycle.start()
         }
         guard !membership.isEntering else {
             self.starter = starter
             return .ignore
         }
-        if lifecycle.awaitsStart { isStartedByChain = true }
+        if lifecycle.awaitsStart { startedBy = .owner(queueCame: false) }
         return lifecycle.start()
     }
 
@@ -48,19 +54,28 @@ struct OperationState {
     }
 
     /// Whether a queue may still start the operation. If so, it must learn that the operation is ready.
-    var mayBeStartedByQueue: Bool { lifecycle.isPending || isStartedByChain }
+    var mayBeStartedByQueue: Bool { lifecycle.isPending || isAheadOfQueue }
+
+    /// Whether another operation has started this one as its member, rather than a queue.
+    var isStartedAsMember: Bool {
+        if case .owner = startedBy { true } else { false }
+    }
+
+    private var isAheadOfQueue: Bool {
+        if case .owner(queueCame: false) = startedBy { true } else { false }
+    }
 
     /// Whether a queue that has not started the operation may have it. On Linux Foundation's queue would keep a pointer
     /// to the operation if it heard of the finish. It notices the finish itself when it starts the operation.
-    private var awaitsQueue: Bool { isStartedByChain && wasAskedForReadiness && !membership.isHeld }
+    private var awaitsQueue: Bool { isAheadOfQueue && wasAskedForReadiness && !membership.isHeld }
 
-    mutating func startWhenReady(_ operation: any QueueMember, by starter: LinkStarter) {
+    mutating func startWhenReady(_ operation: any QueueMember, by starter: MemberStarter) {
         self.starter = starter
         noteOutsider(operation)
     }
 
     /// Takes the starter out if it must start the operation now.
-    mutating func takeStarter() -> LinkStarter? {
+    mutating func takeStarter() -> MemberStarter? {
         guard lifecycle.isSettled || dependencies.isSatisfied, !membership.isEntering else { return nil }
         defer { starter = nil }
         return starter
@@ -92,8 +107,8 @@ struct OperationState {
     }
 
     /// Begins the check of the preconditions if all dependencies have finished and something is about to start the
-    /// operation: a chain, a ``RequestQueue`` in which no barrier is before it, or a queue of Foundation's, which has asked
-    /// whether it is ready.
+    /// operation: a starter, a queue of ours in which no barrier is before it, or a queue of Foundation's, which has
+    /// asked whether it is ready.
     mutating func beginCheck() -> Preconditions.Check? {
         guard lifecycle.isPending, dependencies.isOnlyHeld else { return nil }
         let isTaken = wasAskedForReadiness && !membership.isHeld
@@ -235,10 +250,9 @@ struct OperationState {
         }
     }
 
-    /// Records that the work ended, or that the operation waits for it no longer. Returns `nil` if the operation had
-    /// finished.
-    mutating func finish(_ outcome: OperationLifecycle.Ending) -> Finish? {
-        guard let published = lifecycle.finish(outcome) else { return nil }
+    /// Records the end, whose outcome was decided.
+    mutating func finish(_ ending: OperationLifecycle.Ending) -> Finish {
+        let published = lifecycle.finish(ending)
         defer { completionBlock = nil }
         // We read these before the operation leaves the queue that holds it back.
         let (isAnnounced, gate) = (!awaitsQueue, gate)

@@ -128,21 +128,10 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     ///   - attempt: The number of the attempt, from 1.
     open func retryDecision(afterSuccess value: Value, attempt: Int) async -> RetryDecision? { nil }
 
-    /// The error that the operation fails with, made from the one that it would fail with. Not called after a cancel.
-    func finalError(_ error: any Error) -> any Error { error }
-
     // MARK: The loop
 
     /// One attempt and what follows it, or the final error.
     final override func step(after wake: Wake?) async throws -> Step<Value> {
-        do {
-            return try await nextStep(after: wake)
-        } catch {
-            throw error is CancellationError ? error : finalError(error)
-        }
-    }
-
-    private func nextStep(after wake: Wake?) async throws -> Step<Value> {
         var wake = wake
         if let ended = wake {
             switch try runner.goOn(after: ended) {
@@ -178,10 +167,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     private func begin() throws {
         runner.begin()
         guard let deadline = configuration.deadline else { return }
-        try runner.setAlarm(at: deadline) { [weak self] error in
-            guard let self else { return }
-            fail(with: finalError(error))
-        }
+        try runner.setAlarm(at: deadline) { [weak self] error in self?.fail(with: error) }
     }
 
     private func nextAttempt(after wake: Wake?) async throws -> Value {
@@ -189,6 +175,8 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         try await runner.awaitConnectivity(in: number)
         try await runner.takePlaceInQueue(in: number)
         let value = try await performAttempt(number)
+        // A stage may have ignored a cancel.
+        try Task.checkCancellation()
         if let decision = await retryDecision(afterSuccess: value, attempt: number) {
             throw RejectedValue(decision: decision)
         }

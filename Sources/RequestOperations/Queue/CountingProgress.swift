@@ -9,6 +9,11 @@ final class CountingProgress: LockedProgress, @unchecked Sendable {
         totalUnitCount = total
     }
 
+    /// Changes the number of operations.
+    func expect(_ count: Int64) {
+        lock.withLock { totalUnitCount += count }
+    }
+
     /// Counts a finished operation, unless the total is zero.
     func countOne() {
         lock.withLock {
@@ -21,10 +26,10 @@ final class CountingProgress: LockedProgress, @unchecked Sendable {
         lock.withLock { completedUnitCount = totalUnitCount }
     }
 
-    /// Nothing more is counted. An unknown total becomes known.
+    /// Nothing more is counted. A total that was unknown or too low becomes right.
     func end() {
         lock.withLock {
-            if totalUnitCount < 0 { totalUnitCount = completedUnitCount }
+            if totalUnitCount < completedUnitCount { totalUnitCount = completedUnitCount }
         }
     }
 }

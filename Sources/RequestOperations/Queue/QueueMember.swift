@@ -48,7 +48,7 @@ extension AsynchronousOperation: QueueMember {
 
     func standInLine() -> Bool {
         let stands = change { $0.standInLine($1) }
-        // A chain may have tried to start the operation meanwhile, and that start was put off.
+        // Another operation may have tried to start this one meanwhile, and that start was put off.
         if stands { startIfReady() }
         return stands
     }
@@ -60,8 +60,31 @@ extension AsynchronousOperation: QueueMember {
     func enter(_ add: () -> Void) {
         add()
         state.withLock { $0.membership.enter() }
-        // A chain may have tried to start the operation meanwhile, and that start was put off.
+        // Another operation may have tried to start this one meanwhile, and that start was put off.
         startIfReady()
+    }
+
+    /// A member of a running operation takes its places from the queue of that operation.
+    func takePlace(of starter: MemberStarter) {
+        guard let limiter = (starter.operationQueue as? RequestQueue)?.limiter else { return }
+        if let holder = starter.placeHolder, holder.holdsPlace(of: limiter) {
+            runs(onPlaceOf: holder)
+        } else {
+            willRun(by: QueueTurn(limiter: limiter, place: limiter.newPlace()))
+        }
+    }
+
+    /// Runs a step with the task-local values of the operation's queue. The values of the place where the operation was
+    /// made may name another queue.
+    func bound<Output: Sendable>(
+        to queue: OperationQueue?, _ body: () async throws -> Output
+    ) async throws -> Output {
+        if OperationQueue.ofCurrentOperation === queue, !(queue is RequestQueue) { return try await body() }
+        return try await OperationQueue.$ofCurrentOperation.withValue(queue) {
+            try await RequestQueue.$placeHolder.withValue(queue is RequestQueue ? lender : nil) {
+                try await body()
+            }
+        }
     }
 
     private func change<Output>(_ change: (inout QueueMembership, QueueMembership.Standing) -> Output) -> Output {

@@ -23,7 +23,9 @@ import Testing
             queue.addOperation(failing)
             let error = await requestError(of: dependent)
             #expect(error?.code == .dependencyFailed && error?.underlying is Problem && error?.stage == .start)
-            #expect(!dependent.isCancelled && dependent.isFinished)
+            // On a busy machine the error may be there before the queue has come to the dependent.
+            await eventually { dependent.isFinished }
+            #expect(!dependent.isCancelled)
         }
         #expect(!hasRun.withLock { $0 })
     }

@@ -27,6 +27,22 @@ import Testing
         #expect(operation.ends.elements == [true] && told.elements == [1])
     }
 
+    private final class NotingRequest: URLRequestOperation<Data>, @unchecked Sendable {
+        let ends = Collector<Void>()
+
+        override func onEnd(_ result: Result<Data, any Error>) { ends.append(()) }
+    }
+
+    @Test func `The end of a request is noted before its listeners are told`() async throws {
+        let told = Collector<Int>()
+        let request = NotingRequest(
+            anyRequest, decoder: .data, configuration: .over(ScriptedTransport([.body(Data())])))
+        request.listen { if case .ended = $0.step { told.append(request.ends.elements.count) } }
+        _ = try await run(request)
+        await told.count(1)
+        #expect(told.elements == [1])
+    }
+
     @Test func `The end of a failed and of a cancelled operation is noted`() async throws {
         let failed = Noting { throw Problem() }
         _ = await failure(of: failed)

@@ -34,13 +34,13 @@ import Testing
             _ = lifecycle.cancel()
         case .succeeded:
             lifecycle = Self.lifecycle(.executing)
-            _ = lifecycle.finish(.succeeded)
+            _ = lifecycle.end(.succeeded)
         case .failed:
             lifecycle = Self.lifecycle(.failing)
-            _ = lifecycle.finish(.succeeded)
+            _ = lifecycle.end(.succeeded)
         case .finishedAsCancelled:
             lifecycle = Self.lifecycle(.cancelling)
-            _ = lifecycle.finish(.succeeded)
+            _ = lifecycle.end(.succeeded)
         }
         return lifecycle
     }
@@ -179,11 +179,21 @@ import Testing
     private func `The first finish counts and a cancel beats a success`(state: State, ending: String?) {
         var lifecycle = Self.lifecycle(state)
         let before = View(lifecycle)
-        let published = lifecycle.finish(.succeeded)
+        let published = lifecycle.end(.succeeded)
         #expect(published.map { Self.name($0.ending) } == ending)
         #expect(lifecycle.ending.map(Self.name) == ending ?? before.ending)
         #expect(!lifecycle.isExecuting && !lifecycle.isPending)
         #expect(lifecycle.isCancelled == (lifecycle.ending.map(Self.name) == "cancelled"))
+    }
+
+    @Test func `Nothing changes an outcome that is decided and the error of it can be replaced`() {
+        var lifecycle = Self.lifecycle(.executing)
+        #expect(lifecycle.decide(.failed(Mine())).map(Self.name) == "mine")
+        #expect(lifecycle.isExecuting && !lifecycle.isCancelled && lifecycle.ending == nil)
+        #expect(Self.name(lifecycle.cancel()) == "ignore" && Self.name(lifecycle.fail(with: Mine())) == "ignore")
+        #expect(lifecycle.start() == .ignore && lifecycle.decide(.succeeded) == nil)
+        #expect(lifecycle.finish(.failed(CancellationError())).wasExecuting)
+        #expect(lifecycle.ending.map(Self.name) == "cancelled")
     }
 
     @Test(arguments: [State.cancelling, .failing, .failed, .finishedAsCancelled])
@@ -216,7 +226,7 @@ import Testing
 
     @Test func `A cancellation error as the outcome is a cancel`() {
         var lifecycle = Self.lifecycle(.executing)
-        _ = lifecycle.finish(.failed(CancellationError()))
+        _ = lifecycle.end(.failed(CancellationError()))
         #expect(lifecycle.isCancelled)
     }
 
@@ -224,11 +234,11 @@ import Testing
         var lifecycle = Self.lifecycle(.executing)
         let order = Collector<Int>()
         for number in 1...3 { #expect(lifecycle.subscribe { order.append(number) } == false) }
-        let finish = lifecycle.finish(.succeeded)
+        let finish = lifecycle.end(.succeeded)
         #expect(order.elements.isEmpty)
         finish?.subscribers.callAll()
         #expect(order.elements == [1, 2, 3])
-        #expect(lifecycle.finish(.succeeded) == nil)
+        #expect(lifecycle.end(.succeeded) == nil)
     }
 
     @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
@@ -260,7 +270,7 @@ import Testing
         #expect(lifecycle.addAwaiter(Self.awaiter) {} == .waitForStart)
         #expect(lifecycle.giveUpStart().count == 2)
         #expect(lifecycle.giveUpStart().isEmpty)
-        let finish = lifecycle.finish(.succeeded)
+        let finish = lifecycle.end(.succeeded)
         finish?.subscribers.callAll()
         #expect(finish?.awaiters.isEmpty == true && calls.elements.count == 1)
     }
@@ -269,7 +279,7 @@ import Testing
     private func `Who awaits is told with the finish`(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.addAwaiter(Self.awaiter) {} != .goOn)
-        #expect(lifecycle.finish(.succeeded)?.awaiters.count == 1)
+        #expect(lifecycle.end(.succeeded)?.awaiters.count == 1)
     }
 
     @Test(arguments: [State.starting, .executing, .cancelling, .failing])
@@ -289,6 +299,14 @@ import Testing
     @Test(arguments: [(State.cancelled, false), (.starting, true), (.executing, true), (.failing, true)])
     private func `A finish tells whether the operation was executing`(state: State, wasExecuting: Bool) {
         var lifecycle = Self.lifecycle(state)
-        #expect(lifecycle.finish(.succeeded)?.wasExecuting == wasExecuting)
+        #expect(lifecycle.end(.succeeded)?.wasExecuting == wasExecuting)
+    }
+}
+
+extension OperationLifecycle {
+    /// Both steps of an end. `nil` if the outcome was decided before.
+    fileprivate mutating func end(_ outcome: Ending) -> Finish? {
+        guard let ending = decide(outcome) else { return nil }
+        return finish(ending)
     }
 }

@@ -260,7 +260,7 @@ import Testing
     @Test func `It runs an operation of any class`() async throws {
         let runs = Collector<Void>()
         let operation = RetryingOperation(
-            configuration: configuration(), anyOperation: { BlockOperation { runs.append(()) } },
+            configuration: configuration(), operation: { BlockOperation { runs.append(()) } },
             error: { _ in runs.count < 3 ? Problem() : nil })
         try await run(operation)
         #expect(runs.count == 3)

@@ -4,8 +4,8 @@ import Testing
 @testable import RequestOperations
 
 /// A chain that starts a link which a queue has as well.
-@Suite(.timeLimit(.minutes(15))) struct LinkStarterTests {
-    private let starter = LinkStarter(for: nil)
+@Suite(.timeLimit(.minutes(15))) struct MemberStarterTests {
+    private let starter = MemberStarter(for: nil)
 
     #if canImport(FoundationNetworking)
         // Without an announcement that it is ready, the queue would keep it for ever.
