@@ -42,9 +42,9 @@ extension RequestRunner {
     func replaceWait(by delay: Duration, or observers: [any EarlyRetryObserver]) {
         guard case .waiting(let wait, let failure) = requestState.withLock({ $0.phase }), case .attempt = wait.purpose
         else { return }
-        emit(.waits(delay), because: .backoff)
-        wait.begin(
+        let isReplaced = wait.replace(
             delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)
+        if isReplaced { emit(.waits(delay), because: .backoff) }
     }
 
     /// What follows a wait.

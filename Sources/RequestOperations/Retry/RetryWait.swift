@@ -24,8 +24,18 @@ final class RetryWait: Sendable {
     private let clock: RequestClock
     private let began: Duration
     private let knownEnd: Duration
-    /// What may end the wait. `nil` once it is over.
-    private let participants: Locked<[Participant]?>
+    private enum Race {
+        case notBegun
+        /// What may end the wait.
+        case begun([Participant])
+        case over
+
+        var isNotBegun: Bool {
+            if case .notBegun = self { true } else { false }
+        }
+    }
+
+    private let race = Locked(Race.notBegun)
     private let answer = Answer<Ending>()
 
     /// Makes a wait that begins now. The race begins with ``begin(_:or:after:in:random:)``.
@@ -44,10 +54,9 @@ final class RetryWait: Sendable {
         tabledObservers = observers.filter { $0 is any TabledObserver }
         self.clock = clock
         began = clock.now
-        participants = Locked([])
     }
 
-    /// Begins the race. A second call replaces everything that takes part, unless the wait is over.
+    /// Begins the race, unless ``replace(_:or:after:in:random:)`` came first.
     ///
     /// - Parameter failure: What the observers are told. Before a first attempt it is `nil`, and then only the
     ///   observers of this package take part.
@@ -55,15 +64,46 @@ final class RetryWait: Sendable {
         _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,
         in hosts: HostRegistry, random: RandomSource = .system
     ) {
+        // A delay of zero must not end a wait that was replaced.
+        guard race.withLock({ $0.isNotBegun }) else { return }
+        let all = participants(delay, observers, after: failure, in: hosts, random)
+        let unneeded = race.withLock { race in
+            guard race.isNotBegun else { return all }
+            race = .begun(all)
+            return []
+        }
+        for participant in unneeded { participant.stop() }
+    }
+
+    /// Replaces everything that takes part in the race, unless the wait is over. Returns `false` if it is.
+    func replace(
+        _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,
+        in hosts: HostRegistry, random: RandomSource = .system
+    ) -> Bool {
+        let all = participants(delay, observers, after: failure, in: hosts, random)
+        let (unneeded, isOver) = race.withLock { race in
+            var former: [Participant] = []
+            switch race {
+            case .notBegun: break
+            case .begun(let participants): former = participants
+            case .over: return (all, true)
+            }
+            race = .begun(all)
+            return (former, false)
+        }
+        for participant in unneeded { participant.stop() }
+        return !isOver
+    }
+
+    private func participants(
+        _ delay: Duration, _ observers: [any EarlyRetryObserver], after failure: AttemptFailure?,
+        in hosts: HostRegistry,
+        _ random: RandomSource
+    ) -> [Participant] {
         // The observers come first. A test that sees this wait on the clock can then rely on their watching.
         var all = observers.compactMap { watch($0, after: failure, in: hosts, random: random) }
         all.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.end(with: .backoff) }))
-        let unneeded = participants.withLock { participants in
-            guard let former = participants else { return all }
-            participants = all
-            return former
-        }
-        for participant in unneeded { participant.stop() }
+        return all
     }
 
     /// Ends the wait, unless it is already over. Returns whether this call ended it.
@@ -100,11 +140,12 @@ final class RetryWait: Sendable {
     }
 
     private func stopParticipants() {
-        let all = participants.withLock { participants in
-            defer { participants = nil }
-            return participants
+        let last = race.withLock { race in
+            defer { race = .over }
+            return race
         }
-        for participant in all ?? [] { participant.stop() }
+        guard case .begun(let participants) = last else { return }
+        for participant in participants { participant.stop() }
     }
 
     /// What may end the wait.

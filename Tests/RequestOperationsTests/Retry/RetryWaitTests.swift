@@ -25,6 +25,16 @@ import Testing
         return task
     }
 
+    @Test func `A replacement that comes before the beginning counts`() async throws {
+        let wait = newWait
+        #expect(wait.replace(.seconds(60), after: failure, in: clock.hosts))
+        wait.begin(.zero, after: failure, in: clock.hosts)
+        async let wake = wait.wake
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(60))
+        #expect(try await wake.waited == .seconds(60))
+    }
+
     @Test func `The backoff ends it`() async throws {
         let waiting = await begun()
         clock.advance(by: .seconds(5))
