@@ -91,6 +91,14 @@ import Testing
         #expect(try await results.next() == nil)
     }
 
+    @Test func `An operation that comes after a cancel ends without running`() async throws {
+        let line = ResultLine<Int>(on: OperationQueue(), atMost: 2, in: .ofEnds)
+        line.cancel()
+        let late = Work { 1 }
+        line.begin(late)
+        await eventually { late.isFinished && late.isCancelled }
+    }
+
     @Test func `The failure of an operation is a result`() async throws {
         let operations = operations(3) { number in
             if number == 1 { throw Problem() }

@@ -150,6 +150,31 @@ import Testing
         #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
     }
 
+    @Test func `A member that is left out does not fail the batch and has no value`() async throws {
+        let failing = ClosureOperation<Void> { throw Problem() }
+        let members = (1...3).map { number in ClosureOperation { number } }
+        members[1].addDependency(failing, ifFails: .skip)
+        let batch = RequestBatch(members)
+        batch.addDependency(failing)
+        let queue = OperationQueue()
+        queue.addOperation(failing)
+        queue.addOperation(batch)
+        #expect(try await batch.values == [1, 3])
+        #expect(await batch.results.count == 3)
+    }
+
+    @Test func `Cancelling its progress cancels it`() async throws {
+        let blocked = ClosureOperation<Int> {
+            await blockedUntilCancelled()
+            return 0
+        }
+        let batch = RequestBatch([blocked])
+        OperationQueue().addOperation(batch)
+        await eventually { batch.isExecuting }
+        batch.progress.cancel()
+        await eventually { batch.isFinished && batch.isCancelled }
+    }
+
     @Test func `In a queue of width one its requests take the only place in turn`() async throws {
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1

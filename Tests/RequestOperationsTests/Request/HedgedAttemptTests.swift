@@ -334,16 +334,6 @@ import Testing
     }
 }
 
-/// The failure of an operation that runs.
-func failure<Value>(ofStarted operation: AsynchronousOperation<Value>) async -> (any Error)? {
-    do {
-        _ = try await operation.value
-        return nil
-    } catch {
-        return error
-    }
-}
-
 /// Answers the second request, and the first one too late, without heeding that it was cancelled.
 private final class LateTransport: Transport {
     let door = Door()

@@ -27,6 +27,16 @@ func run<Value>(_ operation: AsynchronousOperation<Value>) async throws -> Value
     return try await operation.value
 }
 
+/// The failure of an operation that runs.
+func failure<Value>(ofStarted operation: AsynchronousOperation<Value>) async -> (any Error)? {
+    do {
+        _ = try await operation.value
+        return nil
+    } catch {
+        return error
+    }
+}
+
 /// Runs an operation and gives the error that it fails with.
 func failure<Value>(of operation: AsynchronousOperation<Value>) async -> (any Error)? {
     do {
