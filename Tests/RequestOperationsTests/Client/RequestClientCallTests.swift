@@ -143,6 +143,19 @@ import Testing
         #expect(client.submissions.isEmpty)
     }
 
+    @Test func `The type of a value can be inferred, and a call can be without one`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        let user: User = try await client.get("a")
+        let other: User = try await client.post("a", object: user)
+        try await client.post("b", object: user)
+        try await client.put("b", parameters: ["a": 1])
+        try await client.patch("b")
+        try await client.delete("b")
+        #expect(user == other)
+        #expect(transport.requests.map(\.httpMethod) == ["GET", "POST", "POST", "PUT", "PATCH", "DELETE"])
+    }
+
     @Test func `Options change the configuration of one request`() async throws {
         let transport = ScriptedTransport([.status(503)])
         let client = RequestClient(over: transport)

@@ -105,6 +105,49 @@ import Testing
         #expect(transport.requests[1].value(forHTTPHeaderField: "Content-Type") == "a/b")
     }
 
+    @Test func `Credentials of the client stay at the host of its base`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        client.setHeader("secret", for: "Authorization")
+        client.setHeader("de", for: "Accept-Language")
+        _ = try await client.get("a", as: User.self)
+        _ = try await client.get("http://other.invalid/a", as: User.self)
+        _ = try await client.get("https://example.invalid/a", as: User.self)
+        _ = try await client.get("http://other.invalid/a", as: User.self) { $0.headers["Authorization"] = "own" }
+        let fields = transport.requests.map { $0.value(forHTTPHeaderField: "Authorization") }
+        #expect(fields == ["secret", nil, nil, "own"])
+        #expect(transport.requests.allSatisfy { $0.value(forHTTPHeaderField: "Accept-Language") == "de" })
+    }
+
+    @Test func `One default can be left out of one request`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        client.setHeader("secret", for: "Authorization")
+        client.setHeader("de", for: "Accept-Language")
+        client.setParameter(2, for: "version")
+        client.setParameter(3, for: "page")
+        _ = try await client.get("a", as: User.self) {
+            $0.omitDefaultHeader("authorization")
+            $0.omitDefaultParameter("page")
+        }
+        let request = transport.requests[0]
+        #expect(request.value(forHTTPHeaderField: "Authorization") == nil)
+        #expect(request.value(forHTTPHeaderField: "Accept-Language") == "de" && request.url?.query == "version=2")
+    }
+
+    @Test func `The JSON decoder of the client makes values`() async throws {
+        struct Event: Decodable, Sendable { var createdAt: Date }
+        let client = RequestClient(
+            over: ScriptedTransport([.body(Data(#"{"created_at":"1970-01-01T00:00:10Z"}"#.utf8))]))
+        client.makeJSONDecoder = {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            decoder.dateDecodingStrategy = .iso8601
+            return decoder
+        }
+        #expect(try await client.get("a", as: Event.self).createdAt.timeIntervalSince1970 == 10)
+    }
+
     @Test func `Settings change while requests are made`() async throws {
         let client = RequestClient(over: transport)
         await withTaskGroup(of: Void.self) { group in

@@ -208,6 +208,47 @@ import Testing
         await #expect(throws: Problem.self) { try await client.get("a", as: User.self) }
     }
 
+    @Test func `The error of a request that is refused before its start is mapped`() async throws {
+        struct Mapped: Error {}
+        let calls = Collector<Void>()
+        client.hooks = [
+            .error { _, _ in
+                calls.append(())
+                return Mapped()
+            }
+        ]
+        let failing = ClosureOperation<Void> { throw RequestError(.timedOut, stage: .transfer) }
+        let request = client.operation(.get, "a", as: User.self)
+        request.addDependency(failing, ifFails: .cancel)
+        client.submit(request)
+        client.submit(failing)
+        await #expect(throws: Mapped.self) { try await request.value }
+        #expect(calls.elements.count == 1 && transport.requests.isEmpty)
+    }
+
+    @Test func `Hooks for those alone leave out a member that cannot be made`() async throws {
+        let calls = Collector<Void>()
+        client.hooks = [
+            .attempt(.alone) { _, _ in calls.append(()) },
+            .error(.alone) { error, _ in
+                calls.append(())
+                return error
+            },
+        ]
+        let member = client.operation(.get, "a", as: User.self) { $0.usesDefaultBaseURL = false }
+        let batch = RequestBatch([member], policy: .collectAll)
+        client.submit(batch)
+        #expect(await batch.results.count == 1 && calls.elements.isEmpty)
+    }
+
+    @Test func `A decision may replace a request that could not be made`() async throws {
+        client.configuration.retryDeciders = [
+            RetryDecider { _, _ in .retry(after: .zero, with: URLRequest(url: URL(string: "http://b.invalid/b")!)) }
+        ]
+        let user = try await client.get("a", as: User.self) { $0.usesDefaultBaseURL = false }
+        #expect(user.name == "Ada" && transport.urls == ["http://b.invalid/b"])
+    }
+
     @Test func `A cancelled request is not mapped`() async throws {
         let transport = ScriptedTransport([.stall])
         let client = RequestClient(over: transport)

@@ -64,6 +64,21 @@ import Testing
         #expect(observer.ends.elements == ["a true"])
     }
 
+    @Test func `An observer that comes after the end removes no other`() async {
+        let callbacks = DispatchQueue(label: "callbacks")
+        client.callbackQueue = callbacks
+        let operation = client.operation(.get, "a", as: User.self)
+        client.addObserver(observer, for: operation.id)
+        callbacks.suspend()
+        client.submit(operation)
+        await eventually { client.submission(operation.id) == nil }
+        let late = Observer()
+        client.addObserver(late, for: operation.id)
+        callbacks.resume()
+        await observer.ends.count(1)
+        #expect(late.ends.elements.isEmpty && client.observers.count == 0 || late.steps.elements.isEmpty)
+    }
+
     @Test func `An observer of an endpoint is told of its subclasses`() async {
         let (base, sub) = (Observer(), Observer())
         client.addObserver(base, endpoint: BaseEndpoint.self)

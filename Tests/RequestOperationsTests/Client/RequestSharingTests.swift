@@ -66,6 +66,42 @@ import Testing
         #expect(transport.requests.count == 12)
     }
 
+    @Test func `Calls of other settings, or with a configuration or a file of their own, do not share`() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("body-\(UUID().uuidString)")
+        try Data("{}".utf8).write(to: file)
+        let calls: [@Sendable (RequestClient) async throws -> User] = [
+            { try await $0.get("a", as: User.self) },
+            { try await $0.get("a", as: User.self) { $0.configuration.deadline = .seconds(60) } },
+            { try await $0.get("a", as: User.self) { $0.body = .file(file) } },
+            {
+                $0.configuration.adapters = []
+                return try await $0.get("a", as: User.self)
+            },
+        ]
+        let client = client
+        var tasks: [Task<User, any Error>] = []
+        for (number, call) in calls.enumerated() {
+            tasks.append(Task { try await call(client) })
+            await transport.requests(atLeast: number + 1)
+        }
+        door.open()
+        for task in tasks { _ = try await task.value }
+        #expect(transport.requests.count == 4)
+        try FileManager.default.removeItem(at: file)
+    }
+
+    @Test func `A request that is being cancelled is not joined`() async throws {
+        let client = client
+        let first = Task { try await client.get("a", as: User.self) }
+        await transport.requests(atLeast: 1)
+        client.cancelAll()
+        let second = Task { try await client.get("a", as: User.self) }
+        await transport.requests(atLeast: 2)
+        door.open()
+        #expect(try await second.value.name == "Ada")
+        await #expect(throws: CancellationError.self) { try await first.value }
+    }
+
     @Test func `Requests are not shared by default`() {
         #expect(!RequestClient().sharesIdenticalRequests)
     }

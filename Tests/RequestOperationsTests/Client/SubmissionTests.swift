@@ -126,6 +126,55 @@ import Testing
         await eventually { client.submission(id) == nil }
     }
 
+    @Test func `An operation of any class can be submitted`() async throws {
+        let ran = Collector<Void>()
+        let block = BlockOperation { ran.append(()) }
+        let kept: Operation = client.operation(.get, "a", as: User.self)
+        let id = client.submit(block, tag: "t")
+        let ours = client.submit(kept)
+        await ran.count(1)
+        await eventually { client.submission(id) == nil }
+        #expect(client.submission(ours)?.kind == .request)
+        client.cancel(ours)
+    }
+
+    @Test func `A Task that awaits a submitted batch and is cancelled cancels the batch`() async throws {
+        let batch = RequestBatch([client.operation(.get, "a", as: User.self)])
+        client.submit(batch)
+        let task = Task { await batch.results }
+        await transport.requests(atLeast: 1)
+        await eventually { batch.state.withLock { $0.lifecycle.isAwaited } }
+        task.cancel()
+        _ = await task.value
+        await eventually { batch.isFinished && batch.isCancelled }
+    }
+
+    @Test func `Everything that is cancelled with a batch is returned`() async throws {
+        let requests = (1...3).map { client.operation(.get, "\($0)", as: User.self) }
+        let batch = RequestBatch(requests)
+        let id = client.submit(batch)
+        await transport.requests(atLeast: 3)
+        #expect(client.cancelAll().map(\.id) == requests.map(\.id) + [id])
+        await eventually { batch.isFinished }
+        #expect(batch.isCancelled)
+    }
+
+    @Test func `A chain that is cancelled before its start ends its first link`() async throws {
+        let first = client.operation(.get, "a", as: User.self)
+        let chain = first.then { _ in ClosureOperation { 1 } }
+        chain.addDependency(ClosureOperation {})
+        let id = client.chain(chain)
+        client.cancel(id)
+        await eventually { first.isFinished && client.submissions.isEmpty }
+    }
+
+    @Test func `A chain of steps is a chain`() async throws {
+        let chain = StepChain<User>({ _ in .run(client.operation(.get, "a", as: User.self)) })
+        let id = client.chain(chain)
+        #expect(client.submission(id)?.kind == .chain)
+        client.cancel(id)
+    }
+
     // MARK: Shutdown
 
     @Test func `A client that is shut down lets its requests end`() async throws {
@@ -174,6 +223,42 @@ import Testing
         #expect(transport.requests.isEmpty)
         // It has not ended, because nothing has started it.
         await eventually { client.submissions.map(\.id) == [before.id] }
+    }
+
+    @Test func `Members of a batch and links of a chain begin while the client drains`() async throws {
+        let door = Door()
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                await door.pass()
+                return .user
+            }
+        ])
+        let client = RequestClient(over: transport)
+        let requests = (1...5).map { client.operation(.get, "\($0)", as: User.self) }
+        let batch = RequestBatch(requests, maximumConcurrency: 1)
+        let chain = client.operation(.get, "a", as: User.self).then { _ in client.operation(.get, "b", as: User.self) }
+        client.submit(batch)
+        client.chain(chain)
+        await transport.requests(atLeast: 2)
+        let shutdown = Task { await client.shutdown(draining: .seconds(600)) }
+        await eventually { !client.table.withLock { $0.isOpen } }
+        door.open()
+        #expect(await shutdown.value.cancelled == 0)
+        #expect(try await batch.values.count == 5)
+        #expect(try await chain.value.name == "Ada")
+        #expect(transport.requests.count == 7)
+    }
+
+    @Test func `A submission after the end of a suspended client ends at once`() async throws {
+        client.queue.isSuspended = true
+        await client.shutdown()
+        let late = client.operation(.get, "a", as: User.self)
+        client.submit(late)
+        await eventually { late.isFinished }
+        #expect(RequestError.Code.clientShutDown ~= late.failure!)
+        let work = ClosureOperation { 7 }
+        client.submit(work)
+        await eventually { work.isFinished && work.isCancelled }
     }
 
     @Test func `A client can be shut down twice`() async throws {
