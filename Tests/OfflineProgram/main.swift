@@ -3,6 +3,7 @@ import RequestOperations
 
 // The arguments are a directory, a command, and the URL of a server. `add` and `both` take the first number, how many,
 // the number of lanes, and a prefix of names. Each acknowledged request is printed at once.
+// The environment variable OFFLINE_PROGRAM_LEASE sets the lease, in seconds; 4 by default.
 
 /// Prints a line that is there even if the process is killed right after.
 @Sendable func report(_ line: String) {
@@ -30,7 +31,8 @@ if arguments[2].hasPrefix("measure-") {
 }
 var configuration = OfflineConfiguration()
 configuration.backoff = .constant(.milliseconds(50))
-configuration.leaseDuration = .seconds(4)
+let lease = ProcessInfo.processInfo.environment["OFFLINE_PROGRAM_LEASE"].flatMap { Int($0) }
+configuration.leaseDuration = .seconds(lease ?? 4)
 let queue = try await OfflineRequestQueue.open(
     name: "program", directory: URL(fileURLWithPath: arguments[1]), configuration: configuration)
 

@@ -13,9 +13,10 @@ final class OfflineProcess: Sendable {
     /// - Parameters:
     ///   - arguments: The arguments after the directory.
     ///   - prefix: A command before that of the program, such as one that limits it. None by default.
+    ///   - lease: How long its lease lasts, in seconds; 4 by default.
     ///   - onLine: Called with each line of the output, as it comes.
     init(
-        _ directory: URL, _ arguments: [String], prefix: [String] = [],
+        _ directory: URL, _ arguments: [String], prefix: [String] = [], lease: Int = 4,
         onLine: @escaping @Sendable (String, ChildProcess) -> Void = { _, _ in }
     ) throws {
         let program = try #require(Bundle.main.executableURL).deletingLastPathComponent()
@@ -23,7 +24,8 @@ final class OfflineProcess: Sendable {
         let command = prefix + [program, directory.path] + arguments
         let pipe = Pipe()
         let child = try ChildProcess(
-            command[0], Array(command.dropFirst()), output: pipe.fileHandleForWriting,
+            command[0], Array(command.dropFirst()), environment: ["OFFLINE_PROGRAM_LEASE": "\(lease)"],
+            output: pipe.fileHandleForWriting,
             errors: FileHandle.standardError)
         try pipe.fileHandleForWriting.close()
         self.child = child

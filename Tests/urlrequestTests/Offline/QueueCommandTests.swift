@@ -73,7 +73,8 @@
                 #expect(output.hasSuffix("\(number) delivered 204\n"))
             }
             tool.send(SIGTERM)
-            #expect(try await tool.end(endingInput: false).status == 143)
+            let ended = try await tool.end(endingInput: false)
+            #expect(ended.status == 143, "\(ended.errors)")
             try FileManager.default.removeItem(atPath: directory)
         }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 extension Catalogue {
     /// The tool beside curl.
     var tool: Benchmark {
