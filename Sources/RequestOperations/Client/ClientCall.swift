@@ -33,6 +33,9 @@ final class ClientCall: Sendable {
     /// The request before hooks, as far as it could be made.
     var initial: URLRequest? { (try? alone.get())?.request }
 
+    /// The same request for an operation, which needs one. A request that cannot be made fails when it is processed.
+    var initialOrNone: URLRequest { initial ?? URLRequest(url: URL(fileURLWithPath: "/")) }
+
     var submission: Submission? { reporter.submission }
 
     // MARK: The request
