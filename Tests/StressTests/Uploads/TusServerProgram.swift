@@ -54,10 +54,14 @@ final class TusServerProgram: Sendable {
     }
 
     /// Kills the server, and starts it again at once.
+    ///
+    /// This server writes the offset only after the bytes, and appends whatever the offset is. So after a kill its files may
+    /// have bytes that it does not know of, which would spoil the upload. They are cut off.
     func killAndRestart() throws {
         try running.withLock { running in
             kill(running.process.identifier, SIGKILL)
             _ = running.process.waitUntilExit()
+            try dropUnknownBytes()
             running = try Self.start(over: folder, port: running.port)
         }
     }
@@ -69,6 +73,20 @@ final class TusServerProgram: Sendable {
             return try names.filter { !$0.contains(".") }.map {
                 try Data(contentsOf: folder.appendingPathComponent($0))
             }
+        }
+    }
+
+    private struct Info: Decodable {
+        let offset: UInt64
+    }
+
+    private func dropUnknownBytes() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".info") {
+            let place = folder.appendingPathComponent(name)
+            let info = try JSONDecoder().decode(Info.self, from: Data(contentsOf: place))
+            let handle = try FileHandle(forWritingTo: place.deletingPathExtension())
+            try handle.truncate(atOffset: info.offset)
+            try handle.close()
         }
     }
 

@@ -59,7 +59,10 @@ struct TusServerTests {
             let operation = UploadOperation(
                 .file(file), to: server.url, by: .tus(chunkSize: 500_000), configuration: configuration)
             _ = try await run(operation)
-            #expect(try server.contents == [Self.content] && operation.attempts.count > 1)
+            // A server that was killed after it created an upload, and before it said so, keeps that one as well.
+            let contents = try server.contents
+            #expect(contents.contains(Self.content), "\(contents.map(\.count))")
+            #expect(operation.attempts.count > 1)
         }
     }
 
