@@ -76,7 +76,11 @@ struct TusRequests: Sendable {
             throw RequestError(
                 .insecureRedirect, stage: .transfer, reason: "the server put the upload from https to http")
         }
-        var request = redirects.request(base, at: upload)
+        // The user and the password of the caller's URL go with it as well, and none that the server chose.
+        guard let base = base.url, let place = URL(location: upload.absoluteString, relativeTo: base) else {
+            throw RequestError(.badURL, stage: .transfer, reason: "the URL of the upload cannot be requested")
+        }
+        var request = redirects.request(self.base, at: place)
         request.httpMethod = method
         request.setValue(TusServer.version, forHTTPHeaderField: "Tus-Resumable")
         return request

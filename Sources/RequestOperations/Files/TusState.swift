@@ -146,7 +146,7 @@ struct TusState: Sendable {
         default: return .refused
         }
         guard let text = head.field("Location"),
-            let url = URL(reference: text.trimmingCharacters(in: .whitespaces), relativeTo: head.url)?.absoluteURL
+            let url = URL(reference: text.trimmingCharacters(in: .whitespaces), relativeTo: head.url)?.withoutUser
         else { throw Self.malformed(head, "the response to the creation has no Location") }
         creations += 1
         let location = TusLocation(url: url, expires: head.expiry(now))
@@ -228,5 +228,15 @@ extension ResponseHead {
     /// When the server removes the unfinished upload (`Upload-Expires`).
     fileprivate func expiry(_ now: Date) -> Date? {
         field("Upload-Expires").flatMap { HTTPDate.parse($0, now: now) }
+    }
+}
+
+extension URL {
+    /// The absolute URL without a user and a password, which must not get into a side file.
+    fileprivate var withoutUser: URL? {
+        var components = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true)
+        components?.percentEncodedUser = nil
+        components?.percentEncodedPassword = nil
+        return components?.url
     }
 }

@@ -5,6 +5,8 @@ final class TusUpload: Sendable {
         var protocolState: TusState?
         /// What the side file has.
         var kept: TusLocation?
+        /// Whether the side file must stay away: the upload is complete, or was removed.
+        var isOver = false
 
         /// How many bytes the server has, and how many there are.
         var sent: (offset: Int64, size: Int64)? {
@@ -57,7 +59,7 @@ final class TusUpload: Sendable {
             let response = try await transport.perform(
                 try await self.task(for: step, of: bytes, from: task, requests)
             ) { [self] head in
-                let verdict = try change { try $0.receive(head, to: step) }
+                let verdict = try change(in: number) { try $0.receive(head, to: step) }
                 judged.withLock { $0 = verdict }
                 guard verdict != .goesOn else { return }
                 try onHead(head)
@@ -95,13 +97,18 @@ final class TusUpload: Sendable {
         }
     }
 
+    /// Changes the state, unless the attempt was left behind.
+    private func change<Result>(in attempt: Int, _ body: (inout TusState) throws -> Result) throws -> Result {
+        try change { state in
+            guard state.isRunning(attempt) else { throw CancellationError() }
+            return try body(&state)
+        }
+    }
+
     private func nextStep(of attempt: Int) async throws -> TusState.Step {
         try await queue.run { [self] in
             try check()
-            return try change { state in
-                guard state.isRunning(attempt) else { throw CancellationError() }
-                return state.step
-            }
+            return try change(in: attempt) { $0.step }
         }
     }
 
@@ -194,8 +201,8 @@ final class TusUpload: Sendable {
     private func keepLocation() async throws {
         guard let place else { return }
         try await queue.run { [self] in
-            let (location, kept) = state.withLock { ($0.protocolState?.location, $0.kept) }
-            guard location != kept else { return }
+            let (location, kept, isOver) = state.withLock { ($0.protocolState?.location, $0.kept, $0.isOver) }
+            guard location != kept, !isOver else { return }
             if let location, let source = try source {
                 try TusRecord(server: server, source: source, location: location).write(to: place)
             } else {
@@ -210,7 +217,10 @@ final class TusUpload: Sendable {
         guard let place else { return }
         try await queue.run { [self] in
             unlink(place.path)
-            state.withLock { $0.kept = nil }
+            state.withLock { state in
+                state.kept = nil
+                state.isOver = true
+            }
         }
     }
 

@@ -54,6 +54,15 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "X-Trace") == "a")
     }
 
+    @Test func `The user of the caller's URL goes with all requests, and one that the server chose with none`() throws {
+        let request = URLRequest(url: URL(string: "https://ada:pw@a.example/files/?q=1#part")!)
+        let requests = TusRequests(from: request, redirects: RedirectPolicy())
+        let own = try requests.question(about: URL(string: "https://eve:x@a.example/files/1?k=2")!)
+        #expect(own.url?.absoluteString == "https://ada:pw@a.example/files/1?k=2#part")
+        let other = try requests.question(about: URL(string: "https://eve:x@b.example/1")!)
+        #expect(other.url?.user == nil && other.url?.password == nil)
+    }
+
     @Test func `An upload does not go from https to http`() throws {
         let insecure = URL(string: "http://a.example/files/1")!
         #expect {

@@ -216,6 +216,12 @@ import Testing
         }
     }
 
+    @Test func `The place of an upload has no user and no password`() throws {
+        var state = try discovered()
+        _ = try state.receive(head(201, ["Location": "http://ada:pw@b.example/1"]), to: .create(0..<0))
+        #expect(state.location?.url.absoluteString == "http://b.example/1")
+    }
+
     @Test func `An empty upload is complete once it is created`() throws {
         var state = try discovered(0)
         #expect(state.step == .create(0..<0))
