@@ -29,10 +29,11 @@
 ///    earlier operation.
 /// 4. PATCH sends bytes, until the server has them all.
 ///
-/// If the server no longer has the upload (404, 410, or 403 for one that has expired), it is created anew. All
-/// requests have the fields of the processed request; those that are credentials go to the server's origin only. The value
-/// comes from the last response, which mostly has no body. All that a retry does is safe to repeat, so the policy may do
-/// so whatever the method of the request is: for adapters, events and errors it is PUT. The policy also retries the
+/// If the server no longer has the upload (404, 410, or 403 for one that has expired), it is created anew. All requests have
+/// the fields of the processed request. Those that are credentials go to the server's origin only. The value comes from the
+/// last response, which mostly has no body.
+///
+/// A retry is always safe. So adapters, events, errors and the retry policy see the method PUT. The policy also retries the
 /// statuses 409, 423 (another request still holds the upload) and 460. The limits of an attempt are for all its requests
 /// together, except for the idle limit.
 ///
