@@ -20,8 +20,11 @@ final class ClientCall: Sendable {
         self.member = member
     }
 
+    /// The request of one that is started alone, as far as it could be made.
+    var initiallyPrepared: PreparedRequest? { try? alone.get() }
+
     /// The request before hooks. Without it the operation has a placeholder, and fails when it begins.
-    var initial: URLRequest? { (try? alone.get())?.request }
+    var initial: URLRequest? { initiallyPrepared?.request }
     var initialOrPlaceholder: URLRequest { initial ?? URLRequest(url: URL(fileURLWithPath: "/")) }
 
     var submission: Submission? { reporter.submission }

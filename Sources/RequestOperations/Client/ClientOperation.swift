@@ -1,11 +1,10 @@
 /// A request of a ``RequestClient``.
 // Unchecked for the same reason as the superclass: the state of this class never changes.
-final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
-    private let call: ClientCall
+final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, ClientRequest, @unchecked Sendable {
+    let call: ClientCall
 
     init(_ call: ClientCall, decoder: ResponseDecoder<Value>, _ configuration: RequestConfiguration) {
         self.call = call
-        // A request that cannot be made fails when it is processed.
         super.init(call.initialOrPlaceholder, decoder: decoder, configuration: configuration)
     }
 
@@ -17,20 +16,10 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
     /// The call got the value of another operation, so this one is never started.
     func drop() { call.reporter.forget() }
 
-    /// Whether the operation is one of a client's.
-    func belongs(to client: RequestClient) -> Bool { call.reporter.client === client }
-
-    /// Whether a batch, a chain or a group started the operation.
-    private var isMember: Bool { state.withLock { $0.isStartedAsMember } }
-
     override var isProcessedByAdapters: Bool { true }
 
     override func process(_ request: URLRequest) async throws -> URLRequest {
-        guard let begun = try await call.begin(request, isMember: isMember) else {
-            return try await super.process(request)
-        }
-        runner.requestState.withLock { $0.original.replace(with: begun) }
-        return try await super.process(begun)
+        try await super.process(try await call.request(from: request, for: self))
     }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
@@ -41,8 +30,7 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, @unche
     }
 
     override func decode(_ response: TransportResponse) async throws -> Value {
-        call.noteResponse(response)
-        return try await super.decode(try await call.hooked(response, isMember: isMember))
+        try await super.decode(try await call.response(response, isMember: isMember))
     }
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {

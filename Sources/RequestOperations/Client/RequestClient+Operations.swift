@@ -127,6 +127,24 @@ extension RequestClient {
         _ decoder: ResponseDecoder<Value>, _ options: RequestOptions, _ settings: ClientSettings, method: HTTPMethod,
         path: String, endpointType: Any.Type?, isStandard: Bool, _ prepare: (RequestDefaults) throws -> PreparedRequest
     ) -> Made<Value> {
+        let operation = make(options, settings, method: method, path: path, endpointType: endpointType, prepare) {
+            ClientOperation($0, decoder: decoder, $1)
+        }
+        let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
+        let key = Flights.Key(
+            sharing, operation.call.initiallyPrepared, ofSettings: settings.generation, isConfigured: options.isConfigured,
+            Value.self, endpointType)
+        return Made(operation: operation, key: key)
+    }
+
+    /// Makes an operation of any kind, and notes it as a submission.
+    ///
+    /// - Parameter makeOperation: Gets the call and the configuration of the operation.
+    func make<Value: Sendable, Kind: URLRequestOperation<Value> & ClientRequest>(
+        _ options: RequestOptions, _ settings: ClientSettings, method: HTTPMethod, path: String,
+        endpointType: Any.Type?, _ prepare: (RequestDefaults) throws -> PreparedRequest,
+        _ makeOperation: (ClientCall, RequestConfiguration) -> Kind
+    ) -> Kind {
         let alone = Result { try prepare(settings.defaults(for: options, isMember: false)) }
         let member =
             settings.haveDefaultsOfThoseAlone
@@ -141,17 +159,13 @@ extension RequestClient {
             listener?(event)
             reporter.report(event)
         }
-        let operation = ClientOperation(call, decoder: decoder, configuration)
+        let operation = makeOperation(call, configuration)
         let submission = Submission(
             operation, id: operation.id, method: method, path: path, url: call.initial?.url, endpointType: endpointType,
             tag: options.tag, userInfo: (try? alone.get())?.userInfo ?? options.userInfo)
         reporter.attach(submission)
         table.withLock { $0.add(submission) }
-        let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
-        let key = Flights.Key(
-            sharing, try? alone.get(), ofSettings: settings.generation, isConfigured: options.isConfigured, Value.self,
-            endpointType)
-        return Made(operation: operation, key: key)
+        return operation
     }
 }
 

@@ -18,14 +18,14 @@ extension RequestClient {
         _ operation: AsynchronousOperation<Value>, tag: String? = nil,
         whenFinished completion: (@Sendable (Result<Value, any Error>) -> Void)? = nil
     ) -> RequestID {
-        if let own = operation as? ClientOperation<Value>, own.belongs(to: self) {
-            if let completion { own.whenFinished(completion) }
-            guard table.withLock({ $0.activate(own.id) }) else {
-                own.end(refusedWith: RequestError(.clientShutDown, stage: .process))
-                return own.id
+        if let own = operation as? any ClientRequest, own.belongs(to: self), let id = own.call.submission?.id {
+            if let completion { operation.whenFinished(completion) }
+            if table.withLock({ $0.activate(id) }) {
+                queue.addOperation(operation)
+            } else {
+                operation.end(refusedWith: RequestError(.clientShutDown, stage: .process))
             }
-            queue.addOperation(own)
-            return own.id
+            return id
         }
         let settings = settings.withLock { $0 }
         let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)

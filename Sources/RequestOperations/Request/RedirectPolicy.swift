@@ -132,7 +132,7 @@ extension URL {
     ///
     /// A target without a fragment takes over that of the request (RFC 9110, section 10.2.2). Within the request's
     /// origin, the target gets the user and password of the request. Elsewhere it gets none.
-    fileprivate init?(location: String, relativeTo base: URL) {
+    init?(location: String, relativeTo base: URL) {
         guard let resolved = URL(reference: location, relativeTo: base)?.absoluteURL, resolved.host != nil,
             var target = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
         else { return nil }

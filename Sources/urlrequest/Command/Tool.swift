@@ -10,7 +10,9 @@
             // What --version prints: the section of CHANGELOG.md that this tool belongs to. At a release, the section
             // gets its number. Put the same number here.
             version: "Unreleased",
-            subcommands: [RunCommand.self, QueueCommand.self, DemoCommand.self])
+            subcommands: [
+                RunCommand.self, DownloadCommand.self, UploadCommand.self, QueueCommand.self, DemoCommand.self,
+            ])
 
         /// Runs the command that the arguments name. Returns the exit status.
         static func runCommand() async -> Int32 {

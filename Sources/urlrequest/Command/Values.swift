@@ -48,6 +48,21 @@ enum OptionValue {
         return text
     }
 
+    /// A checksum: `sha256:` or `sha512:`, and hexadecimal digits.
+    static func checksum(_ text: String) throws -> FileDigest {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        let digest: FileDigest? =
+            switch parts.first?.lowercased() {
+            case "sha256" where parts.count == 2: .sha256(hex: parts[1])
+            case "sha512" where parts.count == 2: .sha512(hex: parts[1])
+            default: nil
+            }
+        guard let digest, !digest.bytes.isEmpty else {
+            throw UnusableInput("a checksum is sha256: and 64 hexadecimal digits, or sha512: and 128")
+        }
+        return digest
+    }
+
     /// A body: a text, or `@` and the path of a file. The file is read while it is sent.
     static func body(_ text: String) throws -> RequestBody {
         guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }

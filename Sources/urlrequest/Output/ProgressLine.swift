@@ -17,11 +17,10 @@ struct ProgressLine {
     /// The line for a terminal, at most `width` characters wide.
     func bar(width: Int) -> String {
         let text = figures.joined(separator: "  ")
-        // The last column stays empty, since some terminals would begin another line.
-        let room = min(width - 1 - text.count - 3, 40)
-        guard let total, total > 0, room >= 10 else { return String(text.prefix(max(width - 1, 0))) }
-        let filled = min(done * room / total, room)
-        return "[\(String(repeating: "█", count: filled))\(String(repeating: "·", count: room - filled))] \(text)"
+        guard let total, let bar = progressBar(done, of: total, beside: text, width) else {
+            return String(text.prefix(max(width - 1, 0)))
+        }
+        return "\(bar) \(text)"
     }
 
     /// The line for a log.
@@ -37,17 +36,32 @@ struct ProgressLine {
     }
 
     private var timeLeft: Int? {
-        guard let total, rate > 0, total > done else { return nil }
-        let seconds = Double(total - done) / rate
-        return seconds < 1e8 ? Int(seconds.rounded(.up)) : nil
+        guard let total, total > done else { return nil }
+        return secondsLeft(for: Double(total - done), at: rate)
     }
+}
 
-    private func clock(_ seconds: Int) -> String {
-        let twoDigits = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
-        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
-        return hours > 0
-            ? "\(hours):\(twoDigits(minutes)):\(twoDigits(seconds % 60))" : "\(minutes):\(twoDigits(seconds % 60))"
-    }
+/// A bar that is filled in part. `nil` if a text leaves no room for it on a line of `width` characters, or `total` is 0.
+func progressBar(_ done: Int, of total: Int, beside text: String, _ width: Int) -> String? {
+    // The last column stays empty, since some terminals would begin another line.
+    let room = min(width - 1 - text.count - 3, 40)
+    guard total > 0, room >= 10 else { return nil }
+    let filled = min(Int(Double(done) / Double(total) * Double(room)), room)
+    return "[\(String(repeating: "█", count: filled))\(String(repeating: "·", count: room - filled))]"
+}
+
+/// How long an amount takes at a rate per second. `nil` if that is unknown or very long.
+func secondsLeft(for amount: Double, at rate: Double) -> Int? {
+    guard rate > 0, amount / rate < 1e8 else { return nil }
+    return Int((amount / rate).rounded(.up))
+}
+
+/// A time as `0:15` or `1:01:01`.
+func clock(_ seconds: Int) -> String {
+    let twoDigits = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    return hours > 0
+        ? "\(hours):\(twoDigits(minutes)):\(twoDigits(seconds % 60))" : "\(minutes):\(twoDigits(seconds % 60))"
 }
 
 /// The rate at which a count grew over the last seconds.

@@ -1,0 +1,31 @@
+/// What tells two states of a file apart without reading it: its size and when it was changed last.
+struct FileStamp: Sendable, Hashable, Codable {
+    /// The length in bytes.
+    let size: Int64
+    /// When the file was changed last, in nanoseconds since 1970.
+    let modified: Int64
+
+    /// Reads the present stamp of a regular file. A link is followed. The call blocks on the disk.
+    ///
+    /// - Throws: A `RequestError` with the code `unencodableBody`.
+    init(of file: URL) throws {
+        guard file.isFileURL else {
+            throw RequestError(.unencodableBody, stage: .makeTask, reason: "the body's URL is not that of a file")
+        }
+        let attributes: [FileAttributeKey: Any]
+        do {
+            attributes = try FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
+        } catch {
+            throw RequestError(
+                .unencodableBody, stage: .makeTask, underlying: error, reason: "the body's file cannot be read")
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? NSNumber,
+            let date = attributes[.modificationDate] as? Date
+        else {
+            throw RequestError(
+                .unencodableBody, stage: .makeTask, reason: "the body's file is not a regular file")
+        }
+        self.size = size.int64Value
+        modified = Int64((date.timeIntervalSince1970 * 1e9).rounded())
+    }
+}

@@ -1,0 +1,242 @@
+/// Where an upload by tus stands. A pure value: it says what to send next, and takes in the heads of responses.
+struct TusState: Sendable {
+    /// The next request.
+    enum Step: Sendable, Hashable {
+        /// Ask what the server can do.
+        case discover
+        /// Create the upload. The first bytes go with it, unless the part is empty.
+        case create(Range<Int64>)
+        /// Ask for the number of bytes that the server has.
+        case ask(URL)
+        /// Send bytes, with their digest if they are verified.
+        case send(Range<Int64>, to: URL, isVerified: Bool)
+    }
+
+    /// What a response means for the upload.
+    enum Verdict: Sendable, Hashable {
+        /// Another step follows in the same attempt.
+        case goesOn
+        /// The server has all bytes.
+        case complete
+        /// The response ends the attempt.
+        case refused
+    }
+
+    private enum Upload: Sendable {
+        /// There is none on the server.
+        case none
+        /// How many bytes the server has is unknown.
+        case unknown(TusLocation)
+        case known(TusLocation, offset: Int64)
+    }
+
+    /// The number of bytes.
+    let size: Int64
+    private let options: TusOptions
+    private var server: TusServer?
+    private var upload = Upload.none
+    private var attempt = 0
+    /// How many uploads this attempt has created.
+    private var creations = 0
+    /// How many responses in a row brought the upload no further.
+    private var setbacks = 0
+
+    /// The most bytes of one request if they are verified, and the most that go with the creation.
+    static let usualPiece: Int64 = 8 << 20
+    private static let mostCreations = 2
+    private static let mostSetbacks = 3
+
+    /// - Parameter location: The upload that an earlier operation created, if there is one.
+    init(size: Int64, options: TusOptions, resuming location: TusLocation? = nil) {
+        self.size = size
+        self.options = options
+        if let location { upload = .unknown(location) }
+    }
+
+    /// Where the upload is on the server; `nil` if there is none.
+    var location: TusLocation? {
+        switch upload {
+        case .none: nil
+        case .unknown(let location), .known(let location, _): location
+        }
+    }
+
+    /// How many bytes the server has; `nil` if it is unknown.
+    var offset: Int64? {
+        if case .known(_, let offset) = upload { offset } else { nil }
+    }
+
+    /// Begins an attempt. Whatever the one before it knew of the offset is out of date. Returns its number.
+    mutating func beginAttempt() -> Int {
+        attempt += 1
+        creations = 0
+        setbacks = 0
+        if let location { upload = .unknown(location) }
+        return attempt
+    }
+
+    /// Whether an attempt is the one that runs. One that was left behind must not send anything.
+    func isRunning(_ attempt: Int) -> Bool { attempt == self.attempt }
+
+    // MARK: Steps
+
+    /// What to send next.
+    var step: Step {
+        guard let server else { return .discover }
+        switch upload {
+        case .none: return .create(0..<initialCount(server))
+        case .unknown(let location): return .ask(location.url)
+        case .known(let location, let offset):
+            let end = min(size - offset, pieceSize(server) ?? .max) + offset
+            return .send(offset..<end, to: location.url, isVerified: isVerified(server))
+        }
+    }
+
+    private func isVerified(_ server: TusServer) -> Bool { options.isVerified && server.verifies }
+
+    private func pieceSize(_ server: TusServer) -> Int64? {
+        options.chunkSize ?? (isVerified(server) ? Self.usualPiece : nil)
+    }
+
+    /// How many bytes go with the creation.
+    ///
+    /// If it broke off, they would have to be sent again, so there are not many. They have no digest.
+    private func initialCount(_ server: TusServer) -> Int64 {
+        guard server.createsWithUpload, !isVerified(server) else { return 0 }
+        let count = min(size, options.chunkSize ?? size)
+        return count <= Self.usualPiece ? count : 0
+    }
+
+    // MARK: Responses
+
+    /// Takes in the head of the response to a step.
+    ///
+    /// - Throws: A `RequestError`, if the server certainly cannot take the upload or does not keep to the protocol.
+    mutating func receive(_ head: ResponseHead, to step: Step, now: Date = Date()) throws -> Verdict {
+        switch step {
+        case .discover: return try discovered(head)
+        case .create(let part): return try created(head, with: part, now)
+        case .ask: return try answered(head, now)
+        case .send(let part, _, _): return try sent(part, head, now)
+        }
+    }
+
+    private mutating func discovered(_ head: ResponseHead) throws -> Verdict {
+        switch head.status {
+        case 200..<300:
+            let server = try TusServer(head)
+            try server.check(size: size, head)
+            self.server = server
+        case 412:
+            throw TusServer.speaksNoVersion(head)
+        case 300..<400, 408, 425, 429, 500, 502, 503, 504:
+            return .refused
+        default:
+            // Many servers, or those in front of them, answer no OPTIONS request.
+            server = .silent
+        }
+        return .goesOn
+    }
+
+    private mutating func created(_ head: ResponseHead, with part: Range<Int64>, _ now: Date) throws -> Verdict {
+        switch head.status {
+        case 200..<300: break
+        case 412: throw TusServer.speaksNoVersion(head)
+        case 413: throw TusServer.takesNoMore(than: head.number(in: "Tus-Max-Size"), size, head)
+        default: return .refused
+        }
+        guard let text = head.field("Location"),
+            let url = URL(reference: text.trimmingCharacters(in: .whitespaces), relativeTo: head.url)?.withoutUser
+        else { throw Self.malformed(head, "the response to the creation has no Location") }
+        creations += 1
+        let location = TusLocation(url: url, expires: head.expiry(now))
+        let offset = part.isEmpty ? 0 : head.number(in: "Upload-Offset")
+        guard let offset else {
+            upload = .unknown(location)
+            return .goesOn
+        }
+        guard part.isEmpty || (0...part.upperBound).contains(offset) else {
+            throw Self.malformed(head, "the server claims to have bytes that were not sent")
+        }
+        upload = .known(location, offset: offset)
+        return offset == size ? .complete : .goesOn
+    }
+
+    private mutating func answered(_ head: ResponseHead, _ now: Date) throws -> Verdict {
+        guard var location else { return .refused }
+        guard (200..<300).contains(head.status) else { return forget(after: head, now) }
+        guard let offset = head.number(in: "Upload-Offset") else {
+            throw Self.malformed(head, "the response has no Upload-Offset")
+        }
+        // Something else is there now, under the same URL.
+        guard head.number(in: "Upload-Length") ?? size == size, offset <= size else { return createAnew() }
+        location.expires = head.expiry(now) ?? location.expires
+        upload = .known(location, offset: offset)
+        return offset == size ? .complete : .goesOn
+    }
+
+    private mutating func sent(_ part: Range<Int64>, _ head: ResponseHead, _ now: Date) throws -> Verdict {
+        guard var location else { return .refused }
+        switch head.status {
+        case 200..<300: break
+        case 409, 460: return askAgain()
+        case 413: throw TusServer.takesNoMore(than: head.number(in: "Tus-Max-Size"), size, head)
+        default: return forget(after: head, now)
+        }
+        location.expires = head.expiry(now) ?? location.expires
+        upload = .unknown(location)
+        guard let offset = head.number(in: "Upload-Offset") else { return askAgain() }
+        guard (part.lowerBound...part.upperBound).contains(offset) else {
+            throw Self.malformed(head, "the server has another number of bytes than it was sent")
+        }
+        guard offset > part.lowerBound || part.isEmpty else { return askAgain() }
+        setbacks = 0
+        upload = .known(location, offset: offset)
+        return offset == size ? .complete : .goesOn
+    }
+
+    /// The server and this side do not agree, so the next step asks for the offset. That is done a few times in a row.
+    private mutating func askAgain() -> Verdict {
+        setbacks += 1
+        guard setbacks <= Self.mostSetbacks, let location else { return .refused }
+        upload = .unknown(location)
+        return .goesOn
+    }
+
+    /// Takes in a refusal of a request to the upload.
+    private mutating func forget(after head: ResponseHead, _ now: Date) -> Verdict {
+        switch head.status {
+        case 404, 410: return createAnew()
+        // Servers refuse an expired upload with it, and a request without the right credentials too.
+        case 403 where location?.expires.map({ $0 <= now }) ?? true: return createAnew()
+        default: return .refused
+        }
+    }
+
+    private mutating func createAnew() -> Verdict {
+        guard creations < Self.mostCreations else { return .refused }
+        upload = .none
+        return .goesOn
+    }
+
+    private static func malformed(_ head: ResponseHead, _ reason: String) -> RequestError {
+        RequestError(.malformedResponse, stage: .transfer, head: head, reason: reason)
+    }
+}
+
+extension ResponseHead {
+    /// When the server removes the unfinished upload (`Upload-Expires`).
+    fileprivate func expiry(_ now: Date) -> Date? {
+        field("Upload-Expires").flatMap { HTTPDate.parse($0, now: now) }
+    }
+}
+
+extension URL {
+    /// The absolute URL without a user and a password, which must not get into a side file.
+    fileprivate var withoutUser: URL? {
+        var components = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true)
+        components?.percentEncodedUser = nil
+        components?.percentEncodedPassword = nil
+        return components?.url
+    }
+}

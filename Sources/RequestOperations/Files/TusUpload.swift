@@ -1,0 +1,232 @@
+/// An upload by tus 1.0, over all attempts of its operation.
+final class TusUpload: Sendable {
+    private struct State {
+        /// `nil` until the first attempt.
+        var protocolState: TusState?
+        /// What the side file has.
+        var kept: TusLocation?
+        /// Whether the side file must stay away: the upload is complete, or was removed.
+        var isOver = false
+
+        /// How many bytes the server has, and how many there are.
+        var sent: (offset: Int64, size: Int64)? {
+            guard let protocolState, let offset = protocolState.offset else { return nil }
+            return (offset, protocolState.size)
+        }
+    }
+
+    private let content: UploadContent
+    private let options: TusOptions
+    /// The identity of the place where the upload is created.
+    private let server: String
+    private let queue: DispatchQueue
+    /// Throws if a file has changed since the first attempt. Called on the queue.
+    private let check: @Sendable () throws -> Void
+    private let state = Locked(State())
+
+    init(
+        _ content: UploadContent, to url: URL?, _ options: TusOptions, on queue: DispatchQueue,
+        check: @escaping @Sendable () throws -> Void
+    ) {
+        self.content = content
+        self.options = options
+        server = TusRecord.identity(of: url)
+        self.queue = queue
+        self.check = check
+    }
+
+    /// Where the upload is on the server, as far as this operation knows.
+    var url: URL? { state.withLock { $0.protocolState?.location?.url } }
+
+    // MARK: An attempt
+
+    /// Sends what is missing, in as many requests as it takes. The last response is that of the attempt.
+    ///
+    /// - Parameters:
+    ///   - task: The task of the attempt. Its request is the one that was processed.
+    ///   - redirects: Says which fields go to the URL of the upload.
+    ///   - onHead: Gets the head of the last response, and throws if it is not accepted.
+    func perform(
+        _ task: TransportTask, _ redirects: RedirectPolicy, over transport: any Transport,
+        _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        let bytes = try await prepare()
+        let requests = TusRequests(from: task.request, redirects: redirects)
+        let number = try change { $0.beginAttempt() }
+        while true {
+            let step = try await nextStep(of: number)
+            let judged = Locked(TusState.Verdict.goesOn)
+            let response = try await transport.perform(
+                try await self.task(for: step, of: bytes, from: task, requests)
+            ) { [self] head in
+                let verdict = try change(in: number) { try $0.receive(head, to: step) }
+                judged.withLock { $0 = verdict }
+                guard verdict != .goesOn else { return }
+                try onHead(head)
+                // The validation may accept any status, but the upload goes no further.
+                guard verdict == .complete else {
+                    throw RequestError(.unacceptableStatus, stage: .validate, head: head)
+                }
+            }
+            try await keepLocation()
+            reportResumption(after: step, to: task.onProgress)
+            guard judged.withLock({ $0 }) == .goesOn else { return response }
+        }
+    }
+
+    /// Finds out what there is to send, and what an earlier operation has sent, before the first attempt.
+    private func prepare() async throws -> UploadBytes {
+        try await queue.run { [self] in
+            let bytes = try UploadBytes(content)
+            guard state.withLock({ $0.protocolState }) == nil else { return bytes }
+            let record = try storedRecord()
+            state.withLock { state in
+                state.kept = record?.location
+                state.protocolState = TusState(size: bytes.count, options: options, resuming: record?.location)
+            }
+            return bytes
+        }
+    }
+
+    private func change<Result>(_ body: (inout TusState) throws -> Result) throws -> Result {
+        try state.withLock { state in
+            // `prepare()` has made it.
+            guard var protocolState = state.protocolState else { throw CancellationError() }
+            defer { state.protocolState = protocolState }
+            return try body(&protocolState)
+        }
+    }
+
+    /// Changes the state, unless the attempt was left behind.
+    private func change<Result>(in attempt: Int, _ body: (inout TusState) throws -> Result) throws -> Result {
+        try change { state in
+            guard state.isRunning(attempt) else { throw CancellationError() }
+            return try body(&state)
+        }
+    }
+
+    private func nextStep(of attempt: Int) async throws -> TusState.Step {
+        try await queue.run { [self] in
+            try check()
+            return try change(in: attempt) { $0.step }
+        }
+    }
+
+    private func task(
+        for step: TusState.Step, of bytes: UploadBytes, from task: TransportTask, _ requests: TusRequests
+    ) async throws -> TransportTask {
+        var next = task
+        next.execution = .standard
+        next.body = .none
+        next.onProgress = nil
+        switch step {
+        case .discover:
+            next.request = requests.discovery
+        case .create(let part):
+            next.request = requests.creation(size: bytes.count, metadata: try metadata, hasBytes: !part.isEmpty)
+            send(part, of: bytes, in: &next, to: task.onProgress)
+        case .ask(let url):
+            next.request = try requests.question(about: url)
+        case .send(let part, let url, let isVerified):
+            let digest = isVerified ? try await bytes.digest(of: part) : nil
+            next.request = try requests.part(of: url, from: part.lowerBound, digest: digest)
+            send(part, of: bytes, in: &next, to: task.onProgress)
+        }
+        return next
+    }
+
+    private func send(
+        _ part: Range<Int64>, of bytes: UploadBytes, in task: inout TransportTask,
+        to listener: (@Sendable (TransferProgress) -> Void)?
+    ) {
+        // Even an empty body has a length.
+        task.body = part.isEmpty ? .data(Data()) : bytes.body(part)
+        guard let listener, !part.isEmpty else { return }
+        let size = bytes.count
+        task.onProgress = { listener($0.ofUpload(from: part.lowerBound, of: size)) }
+    }
+
+    /// Bytes that were there before count for the progress, too.
+    private func reportResumption(after step: TusState.Step, to listener: (@Sendable (TransferProgress) -> Void)?) {
+        guard case .ask = step, let listener, let (offset, size) = state.withLock({ $0.sent }) else { return }
+        listener(TransferProgress().ofUpload(from: offset, of: size))
+    }
+
+    private var metadata: String? {
+        get throws {
+            if let metadata = options.metadata { return try TusRequests.metadata(metadata) }
+            guard let file = content.files.first else { return nil }
+            return try TusRequests.metadata([
+                "filename": file.lastPathComponent, "filetype": MIMEType.ofFile(named: file.lastPathComponent),
+            ])
+        }
+    }
+
+    // MARK: The side file
+
+    /// The place of the side file; `nil` if no other operation may go on.
+    private var place: URL? {
+        guard case .processes(let record) = options.resumption.scope else { return nil }
+        switch content {
+        case .body(.file(let file)): return record ?? TusRecord.place(beside: file, for: server)
+        case .body(.data): return record
+        case .body, .form: return nil
+        }
+    }
+
+    /// What is uploaded, as the side file names it. Called on the queue.
+    private var source: TusRecord.Source? {
+        get throws {
+            switch content {
+            case .body(.file(let file)):
+                return .file(try FileStamp(of: file))
+            case .body(.data(let data)):
+                let digest = SHA2(.sha256)
+                digest.update(data)
+                return .data(digest: digest.digest)
+            case .body, .form:
+                return nil
+            }
+        }
+    }
+
+    /// What the side file says, if it is about the same bytes. Called on the queue.
+    private func storedRecord() throws -> TusRecord? {
+        guard let place, let source = try source, let record = TusRecord(at: place), record.fits(server, source)
+        else { return nil }
+        return record
+    }
+
+    /// Writes the side file if the upload has another URL, or another time to expire.
+    private func keepLocation() async throws {
+        guard let place else { return }
+        try await queue.run { [self] in
+            let (location, kept, isOver) = state.withLock { ($0.protocolState?.location, $0.kept, $0.isOver) }
+            guard location != kept, !isOver else { return }
+            if let location, let source = try source {
+                try TusRecord(server: server, source: source, location: location).write(to: place)
+            } else {
+                unlink(place.path)
+            }
+            state.withLock { $0.kept = location }
+        }
+    }
+
+    /// Called when the server has all bytes, or has removed the upload. Removes the side file.
+    func end() async throws {
+        guard let place else { return }
+        try await queue.run { [self] in
+            unlink(place.path)
+            state.withLock { state in
+                state.kept = nil
+                state.isOver = true
+            }
+        }
+    }
+
+    /// The URL of the upload, of this operation or an earlier one.
+    func knownURL() async throws -> URL? {
+        if let url { return url }
+        return try await queue.run { [self] in try storedRecord()?.location.url }
+    }
+}

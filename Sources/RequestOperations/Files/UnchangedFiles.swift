@@ -1,0 +1,30 @@
+/// Files that must stay as they are from the first attempt of an upload to the last.
+final class UnchangedFiles: Sendable {
+    private let files: [URL]
+    /// The stamps of the first attempt; `nil` before.
+    private let stamps = Locked<[FileStamp]?>(nil)
+
+    init(_ files: [URL]) {
+        self.files = files
+    }
+
+    /// Takes the stamps in, or compares them with those of the first call. Blocks on the disk.
+    ///
+    /// - Throws: A `RequestError` with the code `fileChanged`, or `unencodableBody` if a file cannot be read.
+    func check() throws {
+        guard !files.isEmpty else { return }
+        let present = try files.map { try FileStamp(of: $0) }
+        let first = stamps.withLock { stamps in
+            stamps = stamps ?? present
+            return stamps
+        }
+        guard present != first else { return }
+        throw RequestError(
+            .fileChanged, stage: .makeTask, reason: "a file of the upload has changed since the first attempt")
+    }
+}
+
+extension RequestError.Code {
+    /// A file of an upload has changed since the first attempt, so what was sent before does not belong to it.
+    public static let fileChanged = Self("fileChanged")
+}

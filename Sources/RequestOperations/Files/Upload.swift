@@ -1,0 +1,74 @@
+/// What an operation uploads, over all its attempts.
+///
+/// Everything that asks for files runs on the queue of the upload, because a disk may block.
+final class Upload: Sendable {
+    private enum Way: Sendable {
+        case plain(expectsContinue: Bool, isChunked: Bool)
+        case tus(TusUpload)
+    }
+
+    private let content: UploadContent
+    private let way: Way
+    private let queue: DispatchQueue
+    private let files: UnchangedFiles
+
+    init(_ content: UploadContent, to url: URL?, _ uploadProtocol: UploadProtocol) {
+        let queue = DispatchQueue(label: "RequestOperations.Upload")
+        let files = UnchangedFiles(content.files)
+        self.content = content
+        self.queue = queue
+        self.files = files
+        way =
+            switch uploadProtocol.kind {
+            case .plain(let expectsContinue, let isChunked):
+                .plain(expectsContinue: expectsContinue, isChunked: isChunked)
+            case .tus(let options):
+                .tus(TusUpload(content, to: url, options, on: queue) { try files.check() })
+            }
+    }
+
+    /// The upload by tus; `nil` for an upload in one request.
+    var tus: TusUpload? {
+        if case .tus(let tus) = way { tus } else { nil }
+    }
+
+    /// Makes the task of an attempt.
+    ///
+    /// - Throws: A `RequestError`, if a file cannot be read or has changed since the first attempt.
+    func task(for request: URLRequest, redirects: RedirectPolicy) async throws -> TransportTask {
+        try await queue.run { [self] in
+            try files.check()
+            switch way {
+            case .plain(let expectsContinue, let isChunked):
+                return try plainTask(for: request, expectsContinue: expectsContinue, isChunked: isChunked)
+            case .tus(let tus):
+                // The bodies are those of the requests that the upload makes.
+                var task = TransportTask(request, body: RequestBody.none)
+                task.execution = .perform { task, transport, onHead in
+                    try await tus.perform(task, redirects, over: transport, onHead)
+                }
+                return task
+            }
+        }
+    }
+
+    private func plainTask(
+        for request: URLRequest, expectsContinue: Bool, isChunked: Bool
+    ) throws -> TransportTask {
+        var request = request
+        if let type = content.contentType, request.value(forHTTPHeaderField: "Content-Type") == nil {
+            request.setValue(type, forHTTPHeaderField: "Content-Type")
+        }
+        if expectsContinue { request.setValue("100-continue", forHTTPHeaderField: "Expect") }
+        var task = TransportTask(request, body: try content.makeBody(isChunked: isChunked))
+        // A body in chunks has no length for the transport, but this side may know it.
+        let size = isChunked ? try content.size : nil
+        task.execution = .perform { task, transport, onHead in
+            var sent = task
+            sent.execution = .standard
+            if let listener = task.onProgress { sent.onProgress = { listener($0.ofUpload(of: size)) } }
+            return try await transport.perform(sent, onHead: onHead)
+        }
+        return task
+    }
+}

@@ -1,0 +1,171 @@
+/// An operation that uploads a file, bytes, a stream or a form, and sends it again or goes on after a failure.
+///
+/// ```swift
+/// let operation = UploadOperation(.file(video), to: url)  // PUT
+/// queue.addOperation(operation)
+/// let answer = try await operation.value  // the body of the response
+/// ```
+///
+/// The body is read while it is sent, never into memory as a whole. If the number of bytes is known, it is sent as
+/// `Content-Length`. A stream without a length is sent in chunks. A request whose method is GET gets PUT, or POST for a form.
+/// If it has no `Content-Type`, it gets that of the form or of the file's extension.
+///
+/// The value comes from the response. ``URLRequestOperation/progress`` counts the bytes that were sent.
+///
+/// ## Retries
+///
+/// Each attempt sends the body from its first byte, or goes on from the last byte that the server has, with ``UploadProtocol/tus``.
+/// The retry policy decides whether there is another attempt. By default it repeats a PUT, but not a POST that the server may have
+/// acted on, unless it has an `Idempotency-Key`. If a file has changed since the first attempt, the upload fails with
+/// ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again.
+///
+/// ## tus
+///
+/// With ``UploadProtocol/tus``, the URL is where the server creates uploads. An attempt makes several requests:
+///
+/// 1. OPTIONS asks what the server can do, once for each operation. It need not answer.
+/// 2. POST creates the upload. If the server can do it, a piece of up to 8 MiB goes with it.
+/// 3. HEAD asks for the offset, after each failure, after a conflict (409) or a wrong checksum (460), and for an upload of an
+///    earlier operation.
+/// 4. PATCH sends bytes, until the server has them all.
+///
+/// If the server no longer has the upload (404, 410, or 403 for one that has expired), it is created anew. All requests have
+/// the fields of the processed request. Those that are credentials go to the server's origin only. The value comes from the
+/// last response, which mostly has no body.
+///
+/// A retry is always safe. So adapters, events, errors and the retry policy see the method PUT. The policy also retries the
+/// statuses 409, 423 (another request still holds the upload) and 460. The limits of an attempt are for all its requests
+/// together, except for the idle limit.
+///
+/// An upload that is larger than the server takes (`Tus-Max-Size`) fails with ``RequestError/Code/bodyTooLarge``.
+///
+/// ## Subclassing
+///
+/// All stages of ``URLRequestOperation`` can be overridden. An override of ``makeTask(for:)`` must return the task of `super`,
+/// which it may change except for its body and its execution.
+// Unchecked, as its superclass is. This class adds only constants.
+open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    private let upload: Upload
+    private let content: UploadContent
+    private let uploadProtocol: UploadProtocol
+
+    /// Makes an operation that uploads a body.
+    ///
+    /// - Parameters:
+    ///   - body: Bytes, a file or a stream. A stream for ``UploadProtocol/tus`` needs a length and must be reopenable.
+    ///   - request: The request. Each attempt is processed from it. Its own body does not count.
+    ///   - uploadProtocol: How the body gets to the server. ``UploadProtocol/plain`` by default.
+    ///   - decoder: Makes the value from the last response.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public init(
+        _ body: RequestBody, to request: URLRequest, by uploadProtocol: UploadProtocol = .plain,
+        decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
+    ) {
+        let content = UploadContent.body(body)
+        self.content = content
+        self.uploadProtocol = uploadProtocol
+        upload = Upload(content, to: request.url, uploadProtocol)
+        super.init(
+            uploadProtocol.adjusted(request, for: content), decoder: decoder,
+            configuration: uploadProtocol.adjusted(configuration))
+    }
+
+    /// Makes an operation that uploads a form.
+    ///
+    /// - Parameters:
+    ///   - form: The form.
+    ///   - request: The request. Each attempt is processed from it. Its own body does not count.
+    ///   - uploadProtocol: How the form gets to the server. ``UploadProtocol/plain`` by default. ``UploadProtocol/tus`` fails as
+    ///     ``RequestError/Code/unsupported``.
+    ///   - decoder: Makes the value from the response.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public init(
+        _ form: MultipartFormData, to request: URLRequest, by uploadProtocol: UploadProtocol = .plain,
+        decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
+    ) {
+        let content = UploadContent.form(form)
+        self.content = content
+        self.uploadProtocol = uploadProtocol
+        upload = Upload(content, to: request.url, uploadProtocol)
+        super.init(
+            uploadProtocol.adjusted(request, for: content), decoder: decoder,
+            configuration: uploadProtocol.adjusted(configuration))
+    }
+
+    /// Where the upload is on the server, with ``UploadProtocol/tus``. `nil` before it is created, and with any other protocol.
+    ///
+    /// Who knows this URL can mostly change the upload, so treat it like a password.
+    public final var uploadURL: URL? { upload.tus?.url }
+
+    /// Cancels the operation, and has the server remove what it has of an upload by tus (the extension `termination`).
+    ///
+    /// Can be called at any time, also after the end. An operation that was not started removes the upload of an earlier
+    /// one if its protocol has a side file of it (``UploadResumption/acrossProcesses``). The request has the fields of the original
+    /// request, runs the adapters, and is retried as the configuration says.
+    ///
+    /// - Returns: Whether there was an upload. `false` with any other protocol.
+    /// - Throws: A ``RequestError``, for instance if the server does not support it, or `CancellationError`.
+    @discardableResult
+    public final func terminate() async throws -> Bool {
+        cancel()
+        guard let tus = upload.tus, let url = try await tus.knownURL() else { return false }
+        let requests = TusRequests(from: request, redirects: configuration.redirects)
+        let termination = URLRequestOperation(
+            try requests.termination(of: url), decoder: .void, configuration: configuration)
+        OperationQueue().addOperation(termination)
+        do {
+            try await termination.value
+        } catch let error as RequestError where [404, 410].contains(error.head?.status) {
+            try await tus.end()
+            return false
+        }
+        try await tus.end()
+        return true
+    }
+
+    // MARK: Stages
+
+    /// Gives the request its method, and runs the adapters.
+    open override func process(_ request: URLRequest) async throws -> URLRequest {
+        // A hook or a retry decision may have replaced the request.
+        try await super.process(uploadProtocol.adjusted(request, for: content))
+    }
+
+    /// Makes the task that sends the body, or what is missing of it.
+    open override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        try await upload.task(for: request, redirects: configuration.redirects)
+    }
+
+    /// Makes the value from the last response.
+    open override func decode(_ response: TransportResponse) async throws -> Value {
+        try await upload.tus?.end()
+        return try await super.decode(response)
+    }
+
+    final override var isProcessedByAdapters: Bool {
+        type(of: self) == UploadOperation<Value>.self
+    }
+}
+
+extension UploadProtocol {
+    /// The request as it is for adapters, events and the retry policy.
+    fileprivate func adjusted(_ request: URLRequest, for content: UploadContent) -> URLRequest {
+        var request = request
+        request.httpBody = nil
+        switch kind {
+        case .plain:
+            if (request.httpMethod ?? "GET").uppercased() == "GET" { request.httpMethod = content.method.rawValue }
+        case .tus:
+            request.httpMethod = HTTPMethod.put.rawValue
+        }
+        return request
+    }
+
+    /// A conflict is over soon, and then the upload goes on.
+    fileprivate func adjusted(_ configuration: RequestConfiguration) -> RequestConfiguration {
+        guard case .tus = kind else { return configuration }
+        var configuration = configuration
+        configuration.retryPolicy.statuses.formUnion([409, 423, 460])
+        return configuration
+    }
+}

@@ -1,0 +1,131 @@
+import RequestOperations
+
+/// Transfers files one after the other, and shows how far each has come.
+// Unchecked: the console is used only on `screen`, and the rest has a lock.
+final class FileRun: @unchecked Sendable {
+    private struct State {
+        /// The transfer that runs.
+        var current: Operation?
+        var stopped: StopReason?
+        var failures = 0
+    }
+
+    /// The bar of a transfer.
+    private struct Shown {
+        var bar: TransferBar
+        var rate = RecentRate()
+    }
+
+    private let transport: any Transport
+    private let showsProgress: Bool
+    private let queue = OperationQueue()
+    private let screen = DispatchQueue(label: "urlrequest.FileRun")
+    private let console = Console()
+    private let state = Locked(State())
+    private let began = ContinuousClock.now
+
+    /// Makes a run.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport of all transfers. The end of the run ends it.
+    ///   - showsProgress: Whether a bar is shown on a terminal.
+    init(over transport: any Transport, showsProgress: Bool) {
+        self.transport = transport
+        self.showsProgress = showsProgress
+    }
+
+    /// Runs transfers, until a signal comes. Returns the exit status.
+    ///
+    /// - Parameter transfers: Makes the transfers by calls of ``transfer(_:named:_:)``.
+    func run(_ transfers: (FileRun) async -> Void) async -> Int32 {
+        let signals = SignalWatch { [self] signal in
+            stop(.signal(signal))
+        } again: { signal in
+            _exit(ExitStatus.signal(signal))
+        }
+        await transfers(self)
+        await TransportChoice.shutDown(transport)
+        signals.end()
+        let state = state.withLock { $0 }
+        return switch state.stopped {
+        case .signal(let number): ExitStatus.signal(number)
+        case .outputClosed: ExitStatus.outputClosed
+        case .outputFailed: ExitStatus.failure
+        case nil: state.failures > 0 ? ExitStatus.failure : ExitStatus.success
+        }
+    }
+
+    /// Runs one transfer, and prints its line on standard output, or its error on standard error.
+    ///
+    /// - Parameters:
+    ///   - operation: The transfer.
+    ///   - name: What it is called on the screen.
+    ///   - line: Makes the line of a success.
+    func transfer<Value: Sendable>(
+        _ operation: URLRequestOperation<Value>, named name: String, _ line: (Value) -> String
+    ) async {
+        let isStopped = state.withLock { state in
+            state.current = operation
+            return state.stopped != nil
+        }
+        guard !isStopped else { return }
+        let timer = showsProgress && console.isTerminal ? bar(named: name, of: operation.progress) : nil
+        queue.addOperation(operation)
+        do {
+            let value = try await operation.value
+            removeBar(timer)
+            printOut(line(value))
+        } catch {
+            removeBar(timer)
+            let isStopped = state.withLock { state in
+                state.failures += 1
+                return state.stopped != nil
+            }
+            // After a signal it needs no message.
+            guard !isStopped else { return }
+            screen.sync { console.print("urlrequest: \(name): \(error)\n") }
+        }
+    }
+
+    private func removeBar(_ timer: (any DispatchSourceTimer)?) {
+        timer?.cancel()
+        screen.sync { console.clear() }
+    }
+
+    private func bar(named name: String, of progress: Progress) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: screen)
+        let shown = Locked(Shown(bar: TransferBar(name: name)))
+        timer.setEventHandler { [self] in
+            // The order matters: the total may become known between the two.
+            let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
+            let line = shown.withLock { shown in
+                shown.bar.completed = completed
+                shown.bar.total = total > 0 ? max(total, completed) : nil
+                shown.bar.rate = shown.rate.sample(Int(clamping: completed), at: began.duration(to: .now))
+                return shown.bar.line(width: console.width)
+            }
+            console.draw(line)
+        }
+        timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
+        timer.activate()
+        return timer
+    }
+
+    private func printOut(_ line: String) {
+        var failure: PatientWriter.Failure?
+        Array("\(line)\n".utf8).withUnsafeBytes { failure = PatientWriter(to: STDOUT_FILENO).write($0) }
+        switch failure {
+        case nil: break
+        case .closed: stop(.outputClosed)
+        case .stalled, .refused: stop(.outputFailed)
+        }
+    }
+
+    private func stop(_ reason: StopReason) {
+        let current = state.withLock { state in
+            state.stopped = state.stopped ?? reason
+            return state.current
+        }
+        current?.cancel()
+    }
+}

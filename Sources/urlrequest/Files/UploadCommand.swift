@@ -1,0 +1,77 @@
+#if CommandLineTool
+    import ArgumentParser
+    import RequestOperations
+
+    /// The command `urlrequest upload`.
+    struct UploadCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "upload",
+            abstract: "Uploads a file.",
+            discussion: """
+                The file is sent by PUT, with its length. With --multipart it is the part of a form, which is sent by POST. With \
+                --tus it is uploaded by the protocol tus 1.0: the URL is where the server creates uploads, and a retry goes \
+                on from the last byte that the server has. So does a later run with the same file: what it needs is in a \
+                hidden file beside it, until the upload is complete.
+
+                The status of the last response and the URL of the file are printed on standard output, with a tab between \
+                them: with --tus the URL that the server gave to the upload. On a terminal, standard error shows a bar.
+
+                Exit status: 0 the file is uploaded; 1 it is not, or the result could not be written; 2 an argument could not \
+                be used; 130 after Ctrl-C, 143 after SIGTERM; 141 standard output was closed.
+                """)
+
+        @Argument(help: "The path of the file.")
+        var file: String
+
+        @Argument(help: "The URL.")
+        var url: String
+
+        @Option(help: ArgumentHelp("Sends the file in a form, as the part of this name.", valueName: "name"))
+        var multipart: String?
+
+        @Flag(help: "Uploads by tus 1.0.")
+        var tus = false
+
+        @OptionGroup var files: FileArguments
+
+        func validate() throws {
+            guard multipart == nil || !tus else { throw ValidationError("--multipart and --tus are two ways.") }
+        }
+
+        func run() async throws {
+            let configuration: RequestConfiguration
+            let request: URLRequest
+            do {
+                // It checks that the file can be read.
+                _ = try OptionValue.body("@\(file)")
+                configuration = try files.configuration()
+                request = try files.request(to: url)
+            } catch let error as UnusableInput {
+                Console().print("urlrequest: \(error.reason)\n")
+                throw ExitCode(ExitStatus.unusable)
+            }
+            let operation = operation(request, configuration)
+            let run = FileRun(over: configuration.transport, showsProgress: !files.noProgress)
+            throw ExitCode(
+                await run.run { run in
+                    await run.transfer(operation, named: file) { head in
+                        "\(head.status)\t\((operation.uploadURL ?? head.url).absoluteString)"
+                    }
+                })
+        }
+
+        private func operation(
+            _ request: URLRequest, _ configuration: RequestConfiguration
+        ) -> UploadOperation<ResponseHead> {
+            let place = URL(fileURLWithPath: file)
+            guard let multipart else {
+                return UploadOperation(
+                    .file(place), to: request, by: tus ? .tus(resume: .acrossProcesses) : .plain, decoder: .head,
+                    configuration: configuration)
+            }
+            var form = MultipartFormData()
+            form.append(file: place, name: multipart)
+            return UploadOperation(form, to: request, decoder: .head, configuration: configuration)
+        }
+    }
+#endif

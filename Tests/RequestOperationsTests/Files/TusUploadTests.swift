@@ -1,0 +1,198 @@
+import Foundation
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+/// Uploads by tus to a server that follows a script.
+@Suite(.timeLimit(.minutes(15))) struct TusUploadTests {
+    private let folder: DownloadFolder
+    private static let text = "0123456789"
+
+    init() throws {
+        folder = try DownloadFolder()
+        try folder.write(Self.text, to: "a.txt")
+    }
+
+    private var file: URL { folder.file("a.txt") }
+
+    private func upload(
+        _ body: RequestBody? = nil, to peer: TusPeer, by way: UploadProtocol = .tus, retries: Int = 3
+    ) -> UploadOperation<Data> {
+        UploadOperation(
+            body ?? .file(file), to: peer.url, by: way, configuration: .downloading(retries: retries))
+    }
+
+    @Test func `A small file goes with the creation`() async throws {
+        let peer = try await TusPeer()
+        let operation = upload(to: peer)
+        _ = try await run(operation)
+        #expect(peer.log == ["OPTIONS", "POST"] && peer.contents == [Self.text])
+        #expect(operation.uploadURL == peer.server.url("/files/0"))
+        #expect(peer.metadata == ["filename YS50eHQ=,filetype dGV4dC9wbGFpbg=="])
+    }
+
+    @Test func `A server without extensions gets the bytes after the creation`() async throws {
+        for extensions in ["creation", nil] {
+            let peer = try await TusPeer(.init(extensions: extensions))
+            _ = try await run(upload(to: peer))
+            #expect(peer.log == ["OPTIONS", "POST", "PATCH 0"] && peer.contents == [Self.text])
+            #expect(peer.server.requests[1].field("Content-Length") == "0")
+        }
+    }
+
+    @Test func `A chunk size makes several requests`() async throws {
+        let peer = try await TusPeer()
+        _ = try await run(upload(to: peer, by: .tus(chunkSize: 4, metadata: [:])))
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 4", "PATCH 8"] && peer.contents == [Self.text])
+        #expect(peer.metadata == [""])
+    }
+
+    @Test func `Data and streams are uploaded in parts as well`() async throws {
+        let stream = BodyStream(length: 10) { BodyStream.Reader(Data(Self.text.utf8)) }
+        for body in [.data(Data(Self.text.utf8)), .stream(stream)] as [RequestBody] {
+            let peer = try await TusPeer(faults: ["PATCH": [.keeps(2)]])
+            _ = try await run(upload(body, to: peer, by: .tus(chunkSize: 3)))
+            #expect(peer.contents == [Self.text])
+        }
+    }
+
+    @Test func `An empty file is created, and that is all`() async throws {
+        try folder.write("", to: "a.txt")
+        let peer = try await TusPeer()
+        _ = try await run(upload(to: peer))
+        #expect(peer.log == ["OPTIONS", "POST"] && peer.contents == [""])
+    }
+
+    @Test func `After a lost connection the next attempt goes on from the server's offset`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"), faults: ["PATCH": [.keeps(3), .keeps(0), .keeps(5)]])
+        let operation = upload(to: peer)
+        _ = try await run(operation)
+        #expect(
+            peer.log == [
+                "OPTIONS", "POST", "PATCH 0", "HEAD", "PATCH 3", "HEAD", "PATCH 3", "HEAD", "PATCH 8",
+            ])
+        #expect(peer.contents == [Self.text] && operation.attempts.count == 4)
+    }
+
+    @Test func `A creation that broke off is made again`() async throws {
+        let peer = try await TusPeer(faults: ["POST": [.keeps(3)]])
+        _ = try await run(upload(to: peer))
+        #expect(peer.log == ["OPTIONS", "POST", "POST"] && peer.contents == ["012", Self.text])
+    }
+
+    @Test func `A conflict is solved in the same attempt`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"), faults: ["PATCH": [.answers(409), .keepsSilent]])
+        let operation = upload(to: peer)
+        _ = try await run(operation)
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "HEAD", "PATCH 0", "HEAD"])
+        #expect(peer.contents == [Self.text] && operation.attempts.count == 1)
+    }
+
+    @Test func `A server that takes a part of a request gets the rest`() async throws {
+        let peer = try await TusPeer(.init(extensions: "creation"), faults: ["PATCH": [.takes(4)]])
+        _ = try await run(upload(to: peer))
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "PATCH 4"] && peer.contents == [Self.text])
+    }
+
+    @Test func `Bytes are sent with their digest, and again if it is wrong`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation,creation-with-upload,checksum", algorithms: "sha1,sha256"),
+            faults: ["PATCH": [.answers(460)]])
+        _ = try await run(upload(to: peer))
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "HEAD", "PATCH 0"] && peer.contents == [Self.text])
+        let digest = SHA2.digest(of: Self.text).base64EncodedString()
+        #expect(peer.server.requests.last?.field("Upload-Checksum") == "sha256 \(digest)")
+    }
+
+    @Test func `A server that never accepts the digest fails the upload`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation,checksum", algorithms: "sha256"),
+            faults: ["PATCH": Array(repeating: .answers(460), count: 9)])
+        let operation = upload(to: peer, retries: 1)
+        let error = await failure(of: operation) as? RequestError
+        #expect(error?.code == .unacceptableStatus && error?.head?.status == 460)
+        #expect(operation.attempts.count == 2)
+    }
+
+    @Test(arguments: [404, 410, 403]) func `An upload that is gone is created anew`(_ status: Int) async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"), faults: ["PATCH": [.keeps(3)], "HEAD": [.forgets(status)]])
+        _ = try await run(upload(to: peer))
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "HEAD", "POST", "PATCH 0"])
+        #expect(peer.contents == [Self.text])
+    }
+
+    @Test func `An upload that is locked, or a server that is busy, is tried again`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"),
+            faults: ["OPTIONS": [.answers(503)], "POST": [.answers(503)], "PATCH": [.answers(423)]])
+        let operation = upload(to: peer)
+        _ = try await run(operation)
+        #expect(peer.contents == [Self.text] && operation.attempts.count == 4)
+    }
+
+    @Test func `A creation that is refused fails with its status`() async throws {
+        let peer = try await TusPeer(faults: ["POST": [.answers(401)]])
+        let error = await failure(of: upload(to: peer)) as? RequestError
+        #expect(error?.code == .unacceptableStatus && error?.head?.status == 401 && peer.log.count == 2)
+    }
+
+    @Test func `An upload larger than the server takes is not even created`() async throws {
+        let peer = try await TusPeer(.init(maximumSize: 9))
+        let error = await failure(of: upload(to: peer)) as? RequestError
+        #expect(error?.code == .bodyTooLarge && error?.reason?.contains("at most 9 bytes") == true)
+        #expect(peer.log == ["OPTIONS"])
+    }
+
+    @Test func `A server that claims bytes that were not sent fails the upload`() async throws {
+        let peer = try await TusPeer(.init(extensions: "creation"), faults: ["PATCH": [.claims(99)]])
+        #expect(await code(of: upload(to: peer)) == .malformedResponse)
+    }
+
+    @Test func `A file that changes during the upload is an error`() async throws {
+        let file = file
+        let peer = try await TusPeer(.init(extensions: "creation"), faults: ["PATCH": [.keeps(3)]])
+        var configuration = RequestConfiguration.downloading()
+        configuration.onEvent = { event in
+            if case .attemptFailed = event.step { try? Data("changed".utf8).write(to: file) }
+        }
+        let operation = UploadOperation(.file(file), to: peer.url, by: .tus, configuration: configuration)
+        #expect(await code(of: operation) == .fileChanged)
+    }
+
+    @Test func `A form and a stream without a length are not supported`() async throws {
+        let peer = try await TusPeer()
+        let stream = BodyStream { BodyStream.Reader(Data()) }
+        #expect(await code(of: upload(.stream(stream), to: peer)) == .unsupported)
+        let form = UploadOperation(
+            MultipartFormData(), to: peer.url, by: .tus, configuration: .downloading())
+        #expect(await code(of: form) == .unsupported && peer.log.isEmpty)
+    }
+
+    @Test func `The progress counts the bytes of all requests, and has the total from the beginning`() async throws {
+        let peer = try await TusPeer(.init(extensions: "creation"), faults: ["PATCH": [.keeps(3)]])
+        let reports = Locked<[TransferProgress]>([])
+        var configuration = RequestConfiguration.downloading()
+        configuration.onProgress = { progress in reports.withLock { $0.append(progress) } }
+        let operation = UploadOperation(
+            .file(file), to: peer.url, by: .tus(chunkSize: 5), configuration: configuration)
+        let progress = operation.progress
+        _ = try await run(operation)
+        let sent = reports.withLock { $0 }
+        #expect(sent.allSatisfy { $0.bytesToSend == 10 && $0.bytesToReceive == 0 })
+        #expect(sent.map(\.bytesSent).contains(3) && sent.last?.bytesSent == 10)
+        #expect(progress.completedUnitCount == 10 && progress.fractionCompleted == 1)
+    }
+
+    @Test func `The creation is redirected`() async throws {
+        let peer = try await TusPeer(.init(extensions: "creation"))
+        peer.server.route("/moved", .redirect(to: "/files/", status: 307))
+        let operation = UploadOperation(
+            .file(file), to: peer.server.url("/moved"), by: .tus, configuration: .downloading())
+        _ = try await run(operation)
+        #expect(peer.contents == [Self.text])
+    }
+}
