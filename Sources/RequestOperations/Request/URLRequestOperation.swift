@@ -144,9 +144,13 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
             admitted = try await runner.admit(task, in: number)
         } while admitted == nil
         let response = try await runner.transfer(admitted!, stages: self)
+        try await transferSucceeded(response)
         try await runner.stage(.validate) { try await self.validate(response) }
         return try await runner.stage(.decode) { try await self.decode(response) }
     }
+
+    /// Called when the transfer of an attempt has succeeded and its slot has been given back. Does nothing by default.
+    func transferSucceeded(_ response: TransportResponse) async throws {}
 
     /// A request takes its slots when its task is made.
     final override func performAttempt(_ number: Int) async throws -> Value {
