@@ -46,24 +46,29 @@ extension Download {
 
     /// Downloads what is missing after the response to the request for a part. Can be called from anywhere.
     func fetchMissing(for operation: DownloadOperation, _ response: TransportResponse) async throws {
-        let (missing, attempt) = try await queue.run { [self] in (try missingSegments(), state.withLock { $0.attempt })
-        }
-        guard !missing.isEmpty else { return }
-        let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
-        let batch = RequestBatch(members, maximumConcurrency: plan.segments)
-        // The attempt holds no slot any more. Each segment takes its own.
-        await batch.runAsLink(by: .ofCurrentOperation)
-        if case .failure(let error)? = batch.result {
-            state.withLock { $0.segmentsHaveFailed = true }
-            try await queue.run { [self] in try dropIfChanged() }
-            throw error
-        }
+        let missing = try await queue.run { [self] in try missingSegments() }
+        if !missing.isEmpty { try await fetch(missing, for: operation) }
+        // The first part may have been the last one that was missing.
+        guard !missing.isEmpty || state.withLock({ !$0.segments.isEmpty }) else { return }
         while try await queue.run({ [self] in try moveSome() }) {}
         try await queue.run { [self] in
             guard let file = state.withLock({ $0.file }) else { throw CancellationError() }
             try checkLength(of: file, response.head)
             report(isLast: true)
         }
+    }
+
+    /// Downloads segments at once.
+    private func fetch(_ missing: [MissingSegment], for operation: DownloadOperation) async throws {
+        let attempt = state.withLock { $0.attempt }
+        let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
+        let batch = RequestBatch(members, maximumConcurrency: plan.segments)
+        // The attempt holds no slot any more. Each segment takes its own.
+        await batch.runAsLink(by: .ofCurrentOperation)
+        guard case .failure(let error)? = batch.result else { return }
+        state.withLock { $0.segmentsHaveFailed = true }
+        try await queue.run { [self] in try dropIfChanged() }
+        throw error
     }
 
     /// Shares out what is missing, and makes the files for it.

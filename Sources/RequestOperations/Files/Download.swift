@@ -235,6 +235,7 @@ final class Download: Sendable {
                     reason: "the task that makeTask(for:) returned does not write the file of the download")
             }
             do {
+                try checkLength(of: file, head)
                 try file.sync()
                 let url = try FilePlacement(target: target, ifExists: plan.ifExists).move(file)
                 state.withLock { $0.moved() }

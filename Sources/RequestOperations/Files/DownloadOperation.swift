@@ -26,7 +26,7 @@
 /// changes meanwhile, the download begins again without segments, once.
 ///
 /// The requests for segments run ``process(_:)`` and ``validate(_:)-(ResponseHead)``, several at a time. They do not run the
-/// other stages.
+/// other stages. Their events reach ``RequestConfiguration/onEvent`` under ids of their own.
 ///
 /// ## Digests
 ///

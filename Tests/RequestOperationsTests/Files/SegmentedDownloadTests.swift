@@ -155,6 +155,38 @@ import Testing
         #expect(file == content && transport.asked.count == 5)
     }
 
+    @Test func `Segments that break off at any place are whole in the end, and no byte comes twice`() async throws {
+        for round in 1...10 {
+            let transport = FileTransport(content) { asked in
+                Int.random(in: 0..<3) == 0 ? .asked : .breaksOff(after: Int.random(in: 1...900_000))
+            }
+            let operation = DownloadOperation(
+                url, to: .file(folder.file("\(round)")), segments: Int.random(in: 2...5),
+                configuration: .downloading(over: transport, retries: 1000))
+            _ = try await run(operation)
+            #expect(FileManager.default.contents(atPath: folder.file("\(round)").path) == content)
+            #expect(transport.sent == content.count)
+        }
+    }
+
+    @Test func `A download that ends again and again goes on with each segment`() async throws {
+        var sent = 0
+        for round in 1...100 {
+            let transport = FileTransport(content) { asked in
+                Int.random(in: 0..<4) == 0 ? .asked : .breaksOff(after: Int.random(in: 1...500_000))
+            }
+            let operation = operation(
+                over: transport, segments: Int.random(in: 2...5), resume: .acrossProcesses, retries: 0)
+            let isWhole = await failure(of: operation) == nil
+            await end(of: operation)
+            sent += transport.sent
+            if isWhole { break }
+            #expect(round < 100)
+        }
+        #expect(file == content && sent == content.count)
+        #expect(try folder.names == ["file"])
+    }
+
     @Test func `A segment that fails for good fails the download, which is not retried`() async throws {
         let transport = FileTransport(content) { asked in asked.offset == 2 << 20 ? .status(503) : .asked }
         let operation = operation(over: transport, retries: 2)
@@ -260,6 +292,25 @@ import Testing
         let file = try await run(self.operation(over: second, resume: .acrossProcesses))
         #expect(self.file == content && file.resumedBytes >= 2 << 20)
         #expect(second.sent == content.count - Int(file.resumedBytes))
+        #expect(try folder.names == ["file"])
+    }
+
+    @Test func `A first part that is the last one that was missing completes the file`() async throws {
+        let door = Door()
+        let first = FileTransport(content) { asked in
+            guard asked.offset == 1 << 20 else { return .asked }
+            await door.pass()
+            return .status(404)
+        }
+        let operation = operation(over: first, resume: .acrossProcesses)
+        OperationQueue().addOperation(operation)
+        await eventually { first.sent == 4 << 20 }
+        door.open()
+        #expect(await requestError(of: operation)?.code == .unacceptableStatus)
+        await end(of: operation)
+        let second = FileTransport(content)
+        _ = try await run(self.operation(over: second, resume: .acrossProcesses))
+        #expect(file == content && second.ranges == ["bytes=1048576-2097151"])
         #expect(try folder.names == ["file"])
     }
 
