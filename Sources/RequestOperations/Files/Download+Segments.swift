@@ -5,7 +5,7 @@
 /// is called on the queue of the download, unless it says otherwise.
 extension Download {
     /// How many bytes are moved at a time, so that others get their turn on the queue.
-    private static let moveSize = 4 << 20
+    private static let moveSize = 1 << 20
 
     /// Whether the file may be asked for in segments. After a failure of that, it is asked for as a whole.
     private var isSegmented: Bool { plan.segments > 1 && !state.withLock { $0.hasBegunAgain } }

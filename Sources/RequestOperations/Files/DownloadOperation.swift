@@ -60,7 +60,8 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
+    ///     does without resumption, and for any request that is not resumed.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
@@ -86,7 +87,8 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
+    ///     does without resumption, and for any request that is not resumed.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
@@ -114,7 +116,8 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
+    ///     does without resumption, and for any request that is not resumed.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
