@@ -5,7 +5,7 @@
 final class Download: Sendable {
     let plan: DownloadPlan
     let queue = DispatchQueue(label: "RequestOperations.Download")
-    private let state = Locked(DownloadState())
+    let state = Locked(DownloadState())
 
     init(_ plan: DownloadPlan) {
         self.plan = plan
@@ -44,21 +44,29 @@ final class Download: Sendable {
 
     private func rangeRequest(for subject: String) throws -> RangeRequest? {
         let identity = PartialRecord.identity(of: subject)
-        if state.withLock({ $0.file })?.isGone == true { state.withLock { $0.dropFile() } }
+        if state.withLock({ $0.file })?.isGone == true {
+            dropSegments()
+            state.withLock { $0.dropFile() }
+        }
         if state.withLock({ $0.file }) == nil, let place = plan.sharedPlace(for: subject),
             let file = try PartialFile.existing(at: place)
         {
             // The operation may end now. The file is then left as it was.
-            guard state.withLock({ $0.keep(file, PartialRecord(at: place)) }) else { throw CancellationError() }
+            let record = PartialRecord(at: place)
+            guard state.withLock({ $0.keep(file, record) }) else { throw CancellationError() }
+            try takeOverSegments(of: file, record)
         }
+        try settleSegments()
         let (file, record) = state.withLock { ($0.file, $0.record) }
-        guard let file else { return nil }
-        return record?.rangeRequest(from: file.size, of: identity)
+        guard let file, let rest = record?.rangeRequest(from: file.size, of: identity) else {
+            return requestForFirstPart
+        }
+        return part(of: rest)
     }
 
     /// Checks on the queue that an attempt may still write.
-    func check(_ attempt: DownloadAttempt) throws {
-        guard state.withLock({ $0.mayWrite(attempt.number) }) else { throw CancellationError() }
+    func check(_ attempt: Int) throws {
+        guard state.withLock({ $0.mayWrite(attempt) }) else { throw CancellationError() }
     }
 
     /// Whether the last response said by its status 416 that the file is complete.
@@ -73,11 +81,11 @@ final class Download: Sendable {
 
     /// Prepares the partial file for the content of a response. Returns it. Called on the queue.
     func open(for head: ResponseHead, _ verdict: RangeVerdict, of attempt: DownloadAttempt) throws -> PartialFile {
-        try check(attempt)
+        try check(attempt.number)
         let digest = head.hasContentCoding ? nil : head.field("Repr-Digest").flatMap(FileDigest.strongest)
         let file: PartialFile
-        if verdict == .whole {
-            file = try begin(head, digest, of: attempt)
+        if verdict.beginsFile {
+            file = try begin(head, verdict, digest, of: attempt)
         } else {
             file = try goOn(head, verdict, digest)
         }
@@ -87,7 +95,7 @@ final class Download: Sendable {
     }
 
     private func begin(
-        _ head: ResponseHead, _ digest: FileDigest?, of attempt: DownloadAttempt
+        _ head: ResponseHead, _ verdict: RangeVerdict, _ digest: FileDigest?, of attempt: DownloadAttempt
     ) throws -> PartialFile {
         let name = plan.name(in: head)
         let placement = plan.placement(of: try plan.target(for: head, name: name))
@@ -96,12 +104,10 @@ final class Download: Sendable {
         try placement.check()
         let shared = plan.sharedPlace(for: attempt.subject)
         let file = try emptyFile(in: folder, at: shared)
-        // The part of a file that the caller asks for has a length of its own.
-        let total = head.status == 206 ? nil : head.lengthOfWhole
         let mayResume = attempt.mayResume && !head.hasContentCoding && head.field("Accept-Ranges") != "none"
         let record = PartialRecord(
             identity: PartialRecord.identity(of: attempt.subject), location: Redaction.location(of: head.url),
-            validator: mayResume ? StrongValidator(head) : nil, total: total, name: name)
+            validator: mayResume ? StrongValidator(head) : nil, total: Self.total(of: head, verdict), name: name)
         state.withLock {
             $0.begin(record, target: placement.target, digest: attempt.callerAsksForRange ? nil : digest)
         }
@@ -109,8 +115,16 @@ final class Download: Sendable {
         return file
     }
 
+    /// The length of the whole file, as the response that begins it says.
+    private static func total(of head: ResponseHead, _ verdict: RangeVerdict) -> Int64? {
+        if case .beginning(let total) = verdict { return total }
+        // The part of a file that the caller asks for has a length of its own.
+        return head.status == 206 ? nil : head.lengthOfWhole
+    }
+
     /// The partial file without bytes. It is made if there is none.
     private func emptyFile(in folder: URL, at shared: PartialPlace?) throws -> PartialFile {
+        dropSegments()
         if let file = state.withLock({ $0.file }) {
             if file.place.folder.path == folder.path, !file.isGone {
                 // The side file goes first, so that it never tells of bytes that are not there.
@@ -138,14 +152,21 @@ final class Download: Sendable {
         let place = try target ?? plan.placement(of: plan.target(for: head, name: record.name)).target
         if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists).check() }
         let total = if case .rest(let total) = verdict { total } else { file.size as Int64? }
-        state.withLock { $0.goOn(from: file.size, total: total, target: place, digest: digest) }
+        let there = file.size + bytesInSegments
+        state.withLock { $0.goOn(from: there, total: total, target: place, digest: digest) }
         return file
     }
 
     /// Checks the length of the file after the last byte of a response. Called on the queue.
-    func checkLength(of file: PartialFile, _ head: ResponseHead) throws {
+    ///
+    /// - Parameters:
+    ///   - file: The partial file.
+    ///   - head: The head of the response.
+    ///   - mayBeShorter: Whether only a part of the file was asked for.
+    func checkLength(of file: PartialFile, _ head: ResponseHead, mayBeShorter: Bool = false) throws {
         guard let total = state.withLock({ $0.record?.total }), file.size != total else { return }
         if file.size < total {
+            if mayBeShorter { return }
             throw RequestError(
                 .truncatedBody, stage: .transfer, head: head, reason: "\(file.size) of \(total) bytes arrived")
         }
@@ -156,6 +177,7 @@ final class Download: Sendable {
 
     /// Drops bytes that are wrong, so that no later attempt goes on from them. Called on the queue.
     func spoil(_ file: PartialFile) throws {
+        dropSegments()
         file.removeRecord()
         state.withLock { $0.spoil() }
         try file.empty()
@@ -186,9 +208,20 @@ final class Download: Sendable {
         return digests
     }
 
-    /// Whether the operation may begin again at once, after wrong bytes in a file of several parts. It may do so once.
+    /// Whether the operation may begin again at once, after wrong bytes in a file of several parts, or if the file changed
+    /// between its segments. It may do so once.
     func mayBeginAgain(after failure: AttemptFailure) -> Bool {
-        failure.code == .digestMismatch && state.withLock { $0.beginAgain() }
+        state.withLock { state in
+            (failure.code == .digestMismatch || state.hasChanged) && state.beginAgain()
+        }
+    }
+
+    /// Whether the segments of the running attempt failed, after retries of their own.
+    var segmentsHaveFailed: Bool { state.withLock { $0.segmentsHaveFailed } }
+
+    /// Notes what hears of the progress of the attempt that is about to be sent.
+    func noteListener(_ listener: (@Sendable (TransferProgress) -> Void)?) {
+        state.withLock { $0.listener = listener }
     }
 
     /// Puts the complete file in its place.
@@ -202,6 +235,7 @@ final class Download: Sendable {
                     reason: "the task that makeTask(for:) returned does not write the file of the download")
             }
             do {
+                try checkLength(of: file, head)
                 try file.sync()
                 let url = try FilePlacement(target: target, ifExists: plan.ifExists).move(file)
                 state.withLock { $0.moved() }
@@ -222,7 +256,12 @@ final class Download: Sendable {
 
     private func leave(_ file: PartialFile) {
         let mayGoOn = state.withLock { $0.record?.validator != nil }
-        if plan.leavesPartials, mayGoOn, !file.isEmpty { return }
+        if plan.leavesPartials, mayGoOn, !file.isEmpty {
+            // Their locks end with them.
+            _ = state.withLock { $0.takeSegments() }
+            return
+        }
+        dropSegments()
         file.remove()
     }
 }

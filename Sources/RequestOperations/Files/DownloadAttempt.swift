@@ -33,8 +33,9 @@ struct DownloadAttempt: Sendable {
         _ task: TransportTask, asking asked: RangeRequest?, over transport: any Transport,
         _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
-        let receiver = DownloadReceiver(of: self, in: download)
+        let receiver = DownloadReceiver(of: self, in: download, asked)
         let listener = task.onProgress
+        download.noteListener(listener)
         var task = task
         task.execution = .standard
         task.destination = .stream { piece in try await receiver.take(piece) }
@@ -68,7 +69,7 @@ struct DownloadAttempt: Sendable {
                 .malformedResponse, stage: .validate, head: head, reason: "a part came that was not asked for")
         case .complete:
             download.noteComplete()
-        case .whole, .rest, .notTheFile:
+        case .whole, .beginning, .rest, .notTheFile:
             break
         }
         return verdict

@@ -17,6 +17,17 @@
 /// server whose file has changed sends all of the new one. A response that does not fit what is there is dropped, and the
 /// whole is asked for in the same attempt. See ``DownloadResumption`` for downloads that outlive the process.
 ///
+/// ## Segments
+///
+/// With `segments: 4`, four parts of the file are downloaded at once. Each is a request with slots and retries of its own, in
+/// the queue of the operation. The first request asks for the first MiB. A server without ranges or without a strong validator
+/// sends the whole file in place of it, and a part is never smaller than 1 MiB. A later attempt or process goes on with every
+/// part where it broke off. The later parts are in hidden files of their own, and are put together at the end. If the file
+/// changes meanwhile, the download begins again without segments, once.
+///
+/// The requests for segments run ``process(_:)`` and ``validate(_:)-(ResponseHead)``, several at a time. They do not run the
+/// other stages. Their events reach ``RequestConfiguration/onEvent`` under ids of their own.
+///
 /// ## Digests
 ///
 /// The file must have the `checksum` that the caller gives. It must also have the SHA-256 or SHA-512 that the server names
@@ -49,16 +60,20 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
+    ///     does without resumption, and for any request that is not resumed.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
         _ request: URLRequest, to destination: DownloadDestination, ifExists: ExistingFilePolicy = .fail,
-        resume resumption: DownloadResumption = .betweenAttempts, checksum: FileDigest? = nil,
+        resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         configuration: RequestConfiguration = .default
     ) {
         source = .request
         download = Download(
-            DownloadPlan(destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum))
+            DownloadPlan(
+                destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
+                segments: segments))
         super.init(request, decoder: .ofDownload, configuration: configuration)
     }
 
@@ -72,17 +87,21 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
+    ///     does without resumption, and for any request that is not resumed.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
         _ endpoint: some Endpoint, relativeTo baseURL: URL, to destination: DownloadDestination,
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
-        checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
+        segments: Int = 1, checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
     ) {
         let prepared = Result { try EndpointRequest(endpoint, relativeTo: baseURL) }
         source = .endpoint(prepared)
         download = Download(
-            DownloadPlan(destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum))
+            DownloadPlan(
+                destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
+                segments: segments))
         super.init(
             (try? prepared.get())?.request ?? URLRequest(url: baseURL), decoder: .ofDownload,
             configuration: endpoint.adjusted(configuration))
@@ -97,16 +116,20 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
+    ///     does without resumption, and for any request that is not resumed.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
         from provider: @escaping @Sendable () async throws -> URL, to destination: DownloadDestination,
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
-        checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
+        segments: Int = 1, checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
     ) {
         source = .provider(DownloadURLSource(provider))
         download = Download(
-            DownloadPlan(destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum))
+            DownloadPlan(
+                destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
+                segments: segments))
         // The request gets its URL from the provider. Until then it has one without a host. (The literal is a URL.)
         super.init(URLRequest(url: URL(string: "download:")!), decoder: .ofDownload, configuration: configuration)
     }
@@ -114,12 +137,12 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// Makes an operation that gets a URL. See the other initialiser for the parameters.
     public convenience init(
         _ url: URL, to destination: DownloadDestination, ifExists: ExistingFilePolicy = .fail,
-        resume resumption: DownloadResumption = .betweenAttempts, checksum: FileDigest? = nil,
+        resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         configuration: RequestConfiguration = .default
     ) {
         self.init(
-            URLRequest(url: url), to: destination, ifExists: ifExists, resume: resumption, checksum: checksum,
-            configuration: configuration)
+            URLRequest(url: url), to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+            checksum: checksum, configuration: configuration)
     }
 
     /// Removes partial files that no download has taken over, and their side files.
@@ -185,12 +208,20 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// Asks the retry policy, unless a new URL or a new beginning is of use.
     open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         if configuration.retryPolicy.maximumRetries > 0, canMend(failure) { return .retry(after: .zero) }
+        // A segment has had its retries.
+        if download.segmentsHaveFailed { return .stop }
         return await super.retryDecision(after: failure)
     }
 
     private func canMend(_ failure: AttemptFailure) -> Bool {
-        if case .provider(let source) = source, source.expire(after: failure) { return true }
-        return download.mayBeginAgain(after: failure)
+        if download.mayBeginAgain(after: failure) { return true }
+        if case .provider(let source) = source, !download.segmentsHaveFailed { return source.expire(after: failure) }
+        return false
+    }
+
+    /// Whether a request for a segment was refused because the provided URL has expired.
+    final func expireURL(after failure: AttemptFailure) -> Bool {
+        if case .provider(let source) = source { source.expireForAll(after: failure) } else { false }
     }
 
     /// What tells the file apart from others: the caller's key, or the URL before the adapters. The query of a provided URL
@@ -206,6 +237,10 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     }
 
     // MARK: Calls from the superclass
+
+    final override func transferSucceeded(_ response: TransportResponse) async throws {
+        try await download.fetchMissing(for: self, response)
+    }
 
     final override var isProcessedByAdapters: Bool {
         type(of: self) == DownloadOperation.self

@@ -4,6 +4,8 @@ struct DownloadPlan: Sendable {
     let ifExists: ExistingFilePolicy
     let resumption: DownloadResumption
     let checksum: FileDigest?
+    /// How many requests download the file at once. 1 does not ask for parts.
+    var segments = 1
 
     /// Fails before anything is sent if the download certainly cannot end well.
     func check() throws {

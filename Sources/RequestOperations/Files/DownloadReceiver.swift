@@ -16,11 +16,14 @@ final class DownloadReceiver: Sendable {
 
     private let attempt: DownloadAttempt
     private let download: Download
+    /// Whether only a part of what is missing was asked for.
+    private let isForPart: Bool
     private let state = Locked(State.waiting)
 
-    init(of attempt: DownloadAttempt, in download: Download) {
+    init(of attempt: DownloadAttempt, in download: Download, _ asked: RangeRequest?) {
         self.attempt = attempt
         self.download = download
+        isForPart = asked?.length != nil
     }
 
     /// Notes the head that was accepted.
@@ -30,7 +33,7 @@ final class DownloadReceiver: Sendable {
     ///   - verdict: What the response means for the file.
     ///   - offset: How many bytes are there.
     func accept(_ head: ResponseHead, _ verdict: RangeVerdict, at offset: Int64) {
-        let offset = verdict == .whole ? 0 : offset
+        let offset = verdict.beginsFile ? 0 : offset
         state.withLock { $0 = .accepted(head, verdict, offset: offset) }
     }
 
@@ -38,7 +41,7 @@ final class DownloadReceiver: Sendable {
     func take(_ piece: Data) async throws {
         try await download.queue.run { [self] in
             let (_, verdict, file, content) = try opened()
-            try download.check(attempt)
+            try download.check(attempt.number)
             // The content of a 416 is a message for people.
             guard verdict != .complete else { return }
             try file.append(piece)
@@ -50,7 +53,7 @@ final class DownloadReceiver: Sendable {
     func finish() async throws -> URL {
         try await download.queue.run { [self] in
             let (head, verdict, file, content) = try opened()
-            try download.check(attempt)
+            try download.check(attempt.number)
             if verdict != .complete, let content, content.digest.digest != content.expected.bytes {
                 try download.spoil(file)
                 throw RequestError(
@@ -58,7 +61,7 @@ final class DownloadReceiver: Sendable {
                     reason: "the content does not have the \(content.expected.algorithm.rawValue) that the server named"
                 )
             }
-            try download.checkLength(of: file, head)
+            try download.checkLength(of: file, head, mayBeShorter: isForPart && verdict != .whole)
             return URL(fileURLWithPath: file.place.file)
         }
     }
@@ -73,8 +76,12 @@ final class DownloadReceiver: Sendable {
             }
         }
         guard verdict != .complete else { return }
-        progress.bytesReceived += offset
-        progress.bytesToReceive = progress.bytesToReceive.map { $0 + offset }
+        progress.bytesReceived += offset + download.bytesInSegments
+        if isForPart, verdict != .whole {
+            progress.bytesToReceive = download.total
+        } else {
+            progress.bytesToReceive = progress.bytesToReceive.map { $0 + offset }
+        }
         listener(progress)
     }
 

@@ -12,10 +12,10 @@ struct DownloadState {
 
     private var phase = Phase.empty
     /// The number of the attempt that may write. An attempt that was left behind may still run.
-    private var attempt = 0
+    private(set) var attempt = 0
     /// How many responses the bytes of the partial file came from. 0 for a file of another process.
     private var responses = 0
-    private var hasBegunAgain = false
+    private(set) var hasBegunAgain = false
     /// What the partial file is a part of.
     private(set) var record: PartialRecord?
     /// Where the file goes.
@@ -26,6 +26,15 @@ struct DownloadState {
     private(set) var resumedBytes: Int64 = 0
     /// Whether a response with status 416 said that nothing is left to send.
     var isComplete = false
+    /// The parts that follow the partial file, in order.
+    var segments: [FileSegment] = []
+    /// Whether a response to a request for a segment was of another state of the file.
+    var hasChanged = false
+    /// Whether the segments of the running attempt failed. They were retried by themselves.
+    var segmentsHaveFailed = false
+    /// What hears of the progress of the running attempt.
+    var listener: (@Sendable (TransferProgress) -> Void)?
+    private var lastReport: ContinuousClock.Instant?
 
     /// The partial file, if the operation has one and has not ended.
     var file: PartialFile? {
@@ -47,6 +56,7 @@ struct DownloadState {
         guard !isOver else { return nil }
         attempt += 1
         isComplete = false
+        segmentsHaveFailed = false
         return attempt
     }
 
@@ -95,10 +105,48 @@ struct DownloadState {
 
     /// Whether the download may begin again after wrong bytes, which it may do once.
     mutating func beginAgain() -> Bool {
-        guard isCombined, !hasBegunAgain else { return false }
+        guard isCombined || hasChanged, !hasBegunAgain else { return false }
         hasBegunAgain = true
         return true
     }
+
+    // MARK: Segments
+
+    /// Names the segments in the record. Returns the record.
+    mutating func nameSegments(_ starts: [Int64]) -> PartialRecord? {
+        record?.segments = starts
+        return record
+    }
+
+    /// Keeps the segments that are about to be downloaded. Returns `false` if the operation has ended.
+    mutating func keep(_ segments: [FileSegment]) -> Bool {
+        guard !isOver else { return false }
+        self.segments = segments
+        // The file is put together of several responses from now on.
+        responses += 1
+        return true
+    }
+
+    mutating func dropFirstSegment() {
+        segments.removeFirst()
+    }
+
+    /// Takes all segments out.
+    mutating func takeSegments() -> [FileSegment] {
+        defer { segments = [] }
+        record?.segments = nil
+        return segments
+    }
+
+    /// What is to be told of progress; `nil` if the last report is less than 50 ms old.
+    mutating func listenerToTell(isLast: Bool) -> (@Sendable (TransferProgress) -> Void)? {
+        let now = ContinuousClock.now
+        if let last = lastReport, !isLast, now - last < .milliseconds(50) { return nil }
+        lastReport = now
+        return listener
+    }
+
+    // MARK: The end
 
     /// Begins to give the partial file its name. `nil` if there is none, or the operation has ended.
     mutating func beginMove() -> PartialFile? {

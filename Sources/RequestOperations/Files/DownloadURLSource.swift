@@ -34,11 +34,22 @@ final class DownloadURLSource: Sendable {
         return url
     }
 
+    private static func isRefusal(_ failure: AttemptFailure) -> Bool {
+        failure.code == .unacceptableStatus && failure.head.map { refusals.contains($0.status) } ?? false
+    }
+
+    /// Forgets the URL if a refusal of one of several requests says that it has expired. Another request may have done so.
+    func expireForAll(after failure: AttemptFailure) -> Bool {
+        guard Self.isRefusal(failure) else { return false }
+        state.withLock { state in
+            if case .used = state { state = .none }
+        }
+        return true
+    }
+
     /// Forgets the URL if a refusal says that it has expired. A refusal of a new URL says something else.
     func expire(after failure: AttemptFailure) -> Bool {
-        guard failure.code == .unacceptableStatus, let head = failure.head, Self.refusals.contains(head.status) else {
-            return false
-        }
+        guard Self.isRefusal(failure) else { return false }
         return state.withLock { state in
             guard case .used = state else { return false }
             state = .none

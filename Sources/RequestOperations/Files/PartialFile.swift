@@ -128,17 +128,24 @@ final class PartialFile: @unchecked Sendable {
         guard digests[algorithm] == nil else { return }
         let digest = SHA2(algorithm.function)
         var offset: Int64 = 0
-        var piece = Data(count: Self.pieceSize)
         while offset < size {
-            let count = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
-            guard count > 0 else {
-                if count < 0, errno == EINTR { continue }
-                throw RequestError.fileFailed("read")
-            }
-            digest.update(piece.prefix(count))
-            offset += Int64(count)
+            let piece = try bytes(from: offset, atMost: Self.pieceSize)
+            digest.update(piece)
+            offset += Int64(piece.count)
         }
         digests[algorithm] = digest
+    }
+
+    /// Some of the bytes from a place on, at least one.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`. So it does at the end of the file.
+    func bytes(from offset: Int64, atMost count: Int) throws -> Data {
+        var piece = Data(count: count)
+        while true {
+            let count = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+            if count > 0 { return piece.prefix(count) }
+            guard count < 0, errno == EINTR else { throw RequestError.fileFailed("read") }
+        }
     }
 
     /// The digest of all bytes.

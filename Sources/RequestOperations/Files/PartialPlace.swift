@@ -20,6 +20,11 @@ struct PartialPlace: Sendable, Hashable {
         PartialPlace(folder: folder, stem: String(SHA2.digest(of: subject).hexadecimal.prefix(32)))
     }
 
+    /// The place of a part of this file that begins at a byte.
+    func segment(from start: Int64) -> PartialPlace {
+        PartialPlace(folder: folder, stem: "\(stem).\(start)")
+    }
+
     private init(folder: URL, stem: String) {
         self.folder = folder
         self.stem = stem

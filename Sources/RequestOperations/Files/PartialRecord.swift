@@ -10,6 +10,8 @@ struct PartialRecord: Sendable, Hashable, Codable {
     var total: Int64?
     /// The name that the response suggested. A later response to a range request need not suggest it again.
     let name: String?
+    /// Where the parts begin that lie in files of their own; `nil` if there are none.
+    var segments: [Int64]?
 
     /// The identity of a URL or key.
     static func identity(of subject: String) -> String { SHA2.digest(of: subject).hexadecimal }

@@ -4,6 +4,8 @@
 enum RangeVerdict: Sendable, Hashable {
     /// The content is the whole file. What was there is dropped.
     case whole
+    /// The content is the first part of the file, which has this length. What was there is dropped.
+    case beginning(total: Int64)
     /// The content goes to the end of what is there. The total is `nil` if it is unknown.
     case rest(total: Int64?)
     /// There is nothing left to send: the file is complete.
@@ -41,20 +43,35 @@ enum RangeVerdict: Sendable, Hashable {
         }
     }
 
+    /// Whether the content begins the file, so that nothing of what was there counts.
+    var beginsFile: Bool {
+        switch self {
+        case .whole, .beginning: true
+        case .rest, .complete, .askForWhole, .notTheFile, .unaskedPart: false
+        }
+    }
+
     private static func ofPart(_ head: ResponseHead, _ asked: RangeRequest) -> Self {
         // Parts of a compressed form cannot follow bytes that are not compressed.
-        guard !head.hasContentCoding, asked.validator.matches(head),
+        guard !head.hasContentCoding,
             // A response of several parts (`multipart/byteranges`) has no such field.
-            case .bytes(let range, let total)? = head.contentRange, range.lowerBound == asked.offset,
+            case .bytes(let range, let total)? = head.contentRange, asked.covers(range),
             asked.total == nil || total == nil || asked.total == total
         else { return .askForWhole }
-        return .rest(total: total ?? asked.total)
+        if let validator = asked.validator {
+            return validator.matches(head) ? .rest(total: total ?? asked.total) : .askForWhole
+        }
+        // The other parts must be of the same state of the file.
+        guard let total, StrongValidator(head) != nil || range.upperBound == total - 1 else { return .askForWhole }
+        return .beginning(total: total)
     }
 
     private static func ofUnsatisfied(_ head: ResponseHead, _ asked: RangeRequest) -> Self {
-        guard case .unsatisfied(asked.offset)? = head.contentRange, asked.total == nil || asked.total == asked.offset,
+        // An empty file has no first part.
+        guard let validator = asked.validator,
+            case .unsatisfied(asked.offset)? = head.contentRange, asked.total == nil || asked.total == asked.offset,
             // The tag need not be there. If it is, it must be the same.
-            head.field("ETag") == nil || asked.validator.matches(head)
+            head.field("ETag") == nil || validator.matches(head)
         else { return .askForWhole }
         return .complete
     }

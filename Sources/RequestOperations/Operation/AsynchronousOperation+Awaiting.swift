@@ -13,21 +13,27 @@ extension AsynchronousOperation {
             if let result { return try result.get() }
             let answer = Answer<Success>()
             let id = ObjectIdentifier(answer)
-            // If there is no result yet, the operation was cancelled or refused before its start.
-            let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
-                answer.resume(with: result ?? .failure(settledError ?? CancellationError()))
-            }
-            switch state.withLock({ $0.lifecycle.addAwaiter(id, awaiter) }) {
-            case .wait: break
-            case .waitForStart: limitWaitForStart()
-            case .goOn: awaiter()
-            }
+            addAwaiter(id) { answer.resume(with: $0) }
             return try await withTaskCancellationHandler {
                 try await answer.value
             } onCancel: {
                 leave(id)
                 answer.resume(with: .failure(CancellationError()))
             }
+        }
+    }
+
+    /// Calls a closure once with the result, as soon as a Task that awaits the value would have it. Until then the operation
+    /// goes on for the caller when nothing else awaits it any more.
+    final func addAwaiter(_ id: ObjectIdentifier, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        // If there is no result yet, the operation was cancelled or refused before its start.
+        let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
+            body(result ?? .failure(settledError ?? CancellationError()))
+        }
+        switch state.withLock({ $0.lifecycle.addAwaiter(id, awaiter) }) {
+        case .wait: break
+        case .waitForStart: limitWaitForStart()
+        case .goOn: awaiter()
         }
     }
 

@@ -16,4 +16,10 @@ class LockedProgress: Progress, @unchecked Sendable {
         get { lock.withLock { super.completedUnitCount } }
         set { lock.withLock { super.completedUnitCount = newValue } }
     }
+
+    final override var userInfo: [ProgressUserInfoKey: Any] { lock.withLock { super.userInfo } }
+
+    final override func setUserInfoObject(_ object: Any?, forKey key: ProgressUserInfoKey) {
+        lock.withLock { super.setUserInfoObject(object, forKey: key) }
+    }
 }

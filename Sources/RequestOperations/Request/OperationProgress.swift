@@ -1,8 +1,11 @@
-/// The `Progress` of one operation, in bytes of the request's and the response's body.
+/// The `Progress` of one operation, in bytes of the request's and the response's body, and its updates.
 ///
 /// It never goes back. A later attempt counts once it has come further than the ones before.
-// Unchecked like its superclass, which has the lock.
+// Unchecked like its superclass, which has the lock. The other properties have locks of their own.
 final class OperationProgress: LockedProgress, @unchecked Sendable {
+    private let state = Locked(ProgressState())
+    private let updates = Broadcast(ProgressUpdate())
+
     /// Makes the progress of an operation. Its total is unknown until an attempt reports it.
     ///
     /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
@@ -13,32 +16,45 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
         cancellationHandler = cancel
     }
 
+    /// The present state and each change, of which only the newest is kept. It ends with the operation.
+    func stream() -> AsyncStream<ProgressUpdate> { updates.stream() }
+
+    /// A new attempt begins.
+    func beginAttempt() {
+        state.withLock { $0.beginAttempt() }
+    }
+
     /// Takes in how far the transfer of an attempt has come.
-    func report(_ transfer: TransferProgress) {
-        lock.withLock {
-            let completed = transfer.bytesSent + transfer.bytesReceived
-            guard completed > completedUnitCount || totalUnitCount < 0 else { return }
-            let furthest = max(completed, completedUnitCount)
-            if let total = transfer.total { totalUnitCount = max(total, furthest) }
-            completedUnitCount = furthest
-        }
+    func report(_ transfer: TransferProgress, at moment: Duration) {
+        let news = state.withLock { $0.report(transfer, at: moment) ? $0 : nil }
+        if let news { tell(news) }
     }
 
-    /// The operation has succeeded: everything is there. An operation without a body counts as one unit.
+    /// The operation has succeeded: everything is there.
     func finish() {
-        lock.withLock {
-            let all = max(completedUnitCount, 1)
-            totalUnitCount = all
-            completedUnitCount = all
-        }
+        tell(
+            state.withLock { state in
+                state.finish()
+                return state
+            })
+        end()
     }
-}
 
-extension TransferProgress {
-    /// The bytes of both bodies together. `nil` while one of the lengths is unknown.
-    fileprivate var total: Int64? {
-        guard let bytesToReceive else { return nil }
-        // A body that was sent without a length has its whole length when the response arrives.
-        return (bytesToSend ?? bytesSent) + bytesToReceive
+    /// The operation has ended, so nothing follows.
+    func end() {
+        updates.end()
+    }
+
+    private func tell(_ news: ProgressState) {
+        let update = news.update
+        lock.withLock {
+            // Two threads may come here in another order.
+            guard update.completed >= completedUnitCount else { return }
+            if let total = update.total { totalUnitCount = total }
+            completedUnitCount = update.completed
+            setUserInfoObject(update.throughput.map { Int($0) }, forKey: .throughputKey)
+            setUserInfoObject(update.timeLeft.map(\.inSeconds), forKey: .estimatedTimeRemainingKey)
+        }
+        updates.send(update, number: news.number)
     }
 }

@@ -97,7 +97,9 @@ final class RequestRunner: IdempotencyKeySource {
         rights?.giveBackUnused()
         alarm?.cancel()
         draw?.takeBack()
-        if error == nil { requestState.withLock { $0.progress }?.finish() }
+        if let progress = requestState.withLock({ $0.progress }) {
+            if error == nil { progress.finish() } else { progress.end() }
+        }
         release?.settle(.passesOn)
         emit(.ended(error))
     }
@@ -220,8 +222,12 @@ final class RequestRunner: IdempotencyKeySource {
     /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
     func progress(cancel: @escaping @Sendable () -> Void) -> OperationProgress {
         let known = requestState.withLock { $0.progress } ?? OperationProgress(cancel: cancel)
-        let (progress, isComplete) = requestState.withLock { ($0.keep(known), $0.hasSucceeded) }
+        let (progress, isComplete, isOver) = requestState.withLock {
+            ($0.keep(known), $0.hasSucceeded, $0.isStopped)
+        }
         if isComplete { progress.finish() }
+        // A request that was stopped reports nothing more.
+        if isOver { progress.end() }
         return progress
     }
 
@@ -229,8 +235,9 @@ final class RequestRunner: IdempotencyKeySource {
     func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
         task.complete(from: configuration, isProcessedByAdapters: isProcessedByAdapters)
         guard let progress = requestState.withLock({ $0.progress }) else { return }
-        task.onProgress = { [listener = task.onProgress] transfer in
-            progress.report(transfer)
+        progress.beginAttempt()
+        task.onProgress = { [listener = task.onProgress, clock = configuration.requestClock] transfer in
+            progress.report(transfer, at: clock.now)
             listener?(transfer)
         }
     }

@@ -64,8 +64,22 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// the end, so ask before you start the operation. The total is negative, and so the progress indeterminate, while the
     /// length of the response is unknown. It never goes back: a later attempt counts once it has come further than the ones
     /// before. After a success it is complete. To cancel it cancels the operation. It changes on the Task of the transfer,
-    /// at most about 20 times a second.
+    /// at most about 20 times a second. Its `userInfo` has the speed and the time left (`throughputKey`,
+    /// `estimatedTimeRemainingKey`), as ``progressUpdates`` have.
     public final var progress: Progress { runner.progress { [weak self] in self?.cancel() } }
+
+    /// How far the operation has come, and how fast it is, as it changes.
+    ///
+    /// ```swift
+    /// for await update in operation.progressUpdates { print(update.completed, update.timeLeft ?? "") }
+    /// ```
+    ///
+    /// The first element is the present state. A slow reader gets only the newest one. The stream ends with the operation. Its
+    /// last element is the last state, which is complete after a success. What is said of ``progress`` holds here, too. Every
+    /// call makes a stream of its own. To drop a stream does not cancel the operation.
+    public final var progressUpdates: AsyncStream<ProgressUpdate> {
+        runner.progress { [weak self] in self?.cancel() }.stream()
+    }
 
     // MARK: Override points
 
@@ -130,9 +144,13 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
             admitted = try await runner.admit(task, in: number)
         } while admitted == nil
         let response = try await runner.transfer(admitted!, stages: self)
+        try await transferSucceeded(response)
         try await runner.stage(.validate) { try await self.validate(response) }
         return try await runner.stage(.decode) { try await self.decode(response) }
     }
+
+    /// Called when the transfer of an attempt has succeeded and its slot has been given back. Does nothing by default.
+    func transferSucceeded(_ response: TransportResponse) async throws {}
 
     /// A request takes its slots when its task is made.
     final override func performAttempt(_ number: Int) async throws -> Value {

@@ -248,7 +248,8 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    private func isIdempotent(_ request: URLRequest) -> Bool {
+    /// Whether a request may be sent again even if the server may have acted on it, by this policy.
+    func isIdempotent(_ request: URLRequest) -> Bool {
         idempotentMethods.containsMethod(request.httpMethod ?? "GET")
             || request.hasIdempotencyKey
     }

@@ -3,23 +3,29 @@
 /// Each value has a number. Threads that change the value may arrive here in another order. A value that is older than
 /// the last one sent is dropped.
 final class Broadcast<Value: Sendable>: Sendable {
+    private enum News {
+        case value(Value)
+        case end
+    }
+
     private struct State {
         var value: Value
         var number: Int
         var lastStream = 0
         var continuations: [Int: AsyncStream<Value>.Continuation] = [:]
-        /// The values that have not been sent yet.
-        var untold: [(Value, [AsyncStream<Value>.Continuation])] = []
+        var hasEnded = false
+        /// What has not been sent yet.
+        var untold: [(News, [AsyncStream<Value>.Continuation])] = []
         var isTelling = false
 
-        /// Adds a value to send. Returns whether the caller must send it.
-        mutating func add(_ value: Value, for continuations: [AsyncStream<Value>.Continuation]) -> Bool {
-            untold.append((value, continuations))
+        /// Adds news to send. Returns whether the caller must send them.
+        mutating func add(_ news: News, for continuations: [AsyncStream<Value>.Continuation]) -> Bool {
+            untold.append((news, continuations))
             defer { isTelling = true }
             return !isTelling
         }
 
-        mutating func next() -> (Value, [AsyncStream<Value>.Continuation])? {
+        mutating func next() -> (News, [AsyncStream<Value>.Continuation])? {
             isTelling = !untold.isEmpty
             return untold.isEmpty ? nil : untold.removeFirst()
         }
@@ -38,10 +44,10 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     func send(_ value: Value, number: Int) {
         let isToTell = state.withLock { state in
-            guard number > state.number else { return false }
+            guard number > state.number, !state.hasEnded else { return false }
             state.number = number
             state.value = value
-            return state.add(value, for: Array(state.continuations.values))
+            return state.add(.value(value), for: Array(state.continuations.values))
         }
         if isToTell { tell() }
     }
@@ -53,8 +59,13 @@ final class Broadcast<Value: Sendable>: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
         let (id, isToTell) = state.withLock { state in
             state.lastStream += 1
-            state.continuations[state.lastStream] = continuation
-            return (state.lastStream, state.add(state.value, for: [continuation]))
+            let isToTell = state.add(.value(state.value), for: [continuation])
+            if state.hasEnded {
+                _ = state.add(.end, for: [continuation])
+            } else {
+                state.continuations[state.lastStream] = continuation
+            }
+            return (state.lastStream, isToTell)
         }
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.continuations.removeValue(forKey: id) }
@@ -64,9 +75,23 @@ final class Broadcast<Value: Sendable>: Sendable {
         return stream
     }
 
+    /// Ends all streams after the last value. A later stream has only that value.
+    func end() {
+        let isToTell = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            state.hasEnded = true
+            defer { state.continuations = [:] }
+            return state.add(.end, for: Array(state.continuations.values))
+        }
+        if isToTell { tell() }
+    }
+
     private func tell() {
-        while let (value, continuations) = state.withLock({ $0.next() }) {
-            for continuation in continuations { continuation.yield(value) }
+        while let (news, continuations) = state.withLock({ $0.next() }) {
+            switch news {
+            case .value(let value): for continuation in continuations { continuation.yield(value) }
+            case .end: for continuation in continuations { continuation.finish() }
+            }
         }
     }
 }

@@ -114,6 +114,16 @@ extension LoopbackServer.Response {
         return LoopbackServer.Response([.head(200, fields)] + chunks + [.bytes(Data(end.utf8))])
     }
 
+    /// 200 with a chunked body that stops before `rest` until a gate is opened. Each piece is one chunk.
+    public static func chunked(
+        _ first: [Data], then gate: LoopbackServer.Gate, _ rest: [Data], fields: LoopbackServer.Fields = [:]
+    ) -> LoopbackServer.Response {
+        var response = chunked(first + rest, fields: fields)
+        // The head comes before the chunks. Empty pieces have none.
+        response.steps.insert(.hold(gate), at: 1 + first.count { !$0.isEmpty })
+        return response
+    }
+
     /// 200 with a body of `byteCount` bytes that is made as it is sent, so 1 GiB costs no memory.
     ///
     /// The byte at offset *i* is *i* mod 251. So a test notices a piece that is lost, doubled or out of place.

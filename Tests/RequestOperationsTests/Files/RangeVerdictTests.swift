@@ -108,4 +108,32 @@ import Testing
         RangeRequest.withdraw(from: &request)
         #expect(request.allHTTPHeaderFields?.isEmpty != false)
     }
+
+    @Test(arguments: [
+        Case("206 with the part", 206, [tag, ("Content-Range", "bytes 0-4/10")], .beginning(total: 10)),
+        Case("206 with less", 206, [tag, ("Content-Range", "bytes 0-2/10")], .beginning(total: 10)),
+        Case("206 with all of it", 206, [tag, ("Content-Range", "bytes 0-3/4")], .beginning(total: 4)),
+        Case("206 with all of it without a tag", 206, [("Content-Range", "bytes 0-3/4")], .beginning(total: 4)),
+        Case("206 with more", 206, [tag, ("Content-Range", "bytes 0-5/10")], .askForWhole),
+        Case("206 without a tag", 206, [("Content-Range", "bytes 0-4/10")], .askForWhole),
+        Case(
+            "206 with a weak tag", 206, [("ETag", #"W/"v1""#), ("Content-Range", "bytes 0-4/10")], .askForWhole),
+        Case("206 of an unknown total", 206, [tag, ("Content-Range", "bytes 0-4/*")], .askForWhole),
+        Case("200", 200, [], .whole),
+        Case("416 of an empty file", 416, [("Content-Range", "bytes */0")], .askForWhole),
+    ])
+    func `The response to a request for the first part means`(_ row: Case) {
+        let asked = RangeRequest(offset: 0, validator: nil, total: nil, length: 5)
+        #expect(RangeVerdict(head(row.status, row.fields), to: asked) == row.verdict)
+    }
+
+    @Test func `A request for a part names its last byte, and its condition only if there is one`() {
+        var request = URLRequest(url: URL(fileURLWithPath: "/"))
+        RangeRequest(offset: 0, validator: nil, total: nil, length: 5).ask(in: &request)
+        #expect(request.value(forHTTPHeaderField: "Range") == "bytes=0-4")
+        #expect(request.value(forHTTPHeaderField: "If-Range") == nil)
+        RangeRequest(offset: 5, validator: .entityTag(#""v1""#), total: 10, length: 2).ask(in: &request)
+        #expect(request.value(forHTTPHeaderField: "Range") == "bytes=5-6")
+        #expect(request.value(forHTTPHeaderField: "If-Range") == #""v1""#)
+    }
 }

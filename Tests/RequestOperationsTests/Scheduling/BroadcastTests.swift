@@ -58,4 +58,17 @@ import Testing
         }
         #expect(last == 100)
     }
+
+    @Test func `The end comes after the last value, and a later stream has only both`() async {
+        let broadcast = Broadcast(0)
+        let early = broadcast.stream()
+        broadcast.send(1, number: 1)
+        broadcast.end()
+        broadcast.send(2, number: 2)
+        for stream in [early, broadcast.stream()] {
+            var values: [Int] = []
+            for await value in stream { values.append(value) }
+            #expect(values == [1])
+        }
+    }
 }

@@ -1,0 +1,151 @@
+/// The parts of a file that several requests download at once.
+///
+/// The partial file always has the beginning of the file, so that everything about it holds as without segments. What follows
+/// later is in files of its own beside it. Their bytes are moved to the partial file when it has come so far. Everything here
+/// is called on the queue of the download, unless it says otherwise.
+extension Download {
+    /// How many bytes are moved at a time, so that others get their turn on the queue.
+    private static let moveSize = 1 << 20
+
+    /// Whether the file may be asked for in segments. After a failure of that, it is asked for as a whole.
+    private var isSegmented: Bool { plan.segments > 1 && !state.withLock { $0.hasBegunAgain } }
+
+    // MARK: The first part
+
+    /// The request for the first part of a file; `nil` if the whole is asked for at once.
+    ///
+    /// Its response tells whether the server has ranges, the length and the validator.
+    var requestForFirstPart: RangeRequest? {
+        isSegmented ? RangeRequest(offset: 0, validator: nil, total: nil, length: SegmentLayout.smallest) : nil
+    }
+
+    /// The request for the next part of what is missing, in place of one for all of it.
+    func part(of request: RangeRequest) -> RangeRequest {
+        guard isSegmented, let total = request.total, request.offset < total else { return request }
+        let next = state.withLock { $0.segments.first?.start } ?? total
+        var part = request
+        part.length = min(SegmentLayout.smallest, next - request.offset)
+        return part
+    }
+
+    /// Takes over the segments that an earlier operation left.
+    func takeOverSegments(of file: PartialFile, _ record: PartialRecord?) throws {
+        let segments = try (record?.segments ?? []).sorted().compactMap { start in
+            try PartialFile.existing(at: file.place.segment(from: start)).map { FileSegment(start: start, file: $0) }
+        }
+        state.withLock { $0.segments = segments }
+    }
+
+    /// Moves the segments that the partial file has come to, so that a part is missing before the first that is left.
+    func settleSegments() throws {
+        guard isSegmented else { return dropSegments() }
+        while try moveSome() {}
+    }
+
+    // MARK: The others
+
+    /// Downloads what is missing after the response to the request for a part. Can be called from anywhere.
+    func fetchMissing(for operation: DownloadOperation, _ response: TransportResponse) async throws {
+        let missing = try await queue.run { [self] in try missingSegments() }
+        if !missing.isEmpty { try await fetch(missing, for: operation) }
+        // The first part may have been the last one that was missing.
+        guard !missing.isEmpty || state.withLock({ !$0.segments.isEmpty }) else { return }
+        while try await queue.run({ [self] in try moveSome() }) {}
+        try await queue.run { [self] in
+            guard let file = state.withLock({ $0.file }) else { throw CancellationError() }
+            try checkLength(of: file, response.head)
+            report(isLast: true)
+        }
+    }
+
+    /// Downloads segments at once.
+    private func fetch(_ missing: [MissingSegment], for operation: DownloadOperation) async throws {
+        let attempt = state.withLock { $0.attempt }
+        let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
+        let batch = RequestBatch(members, maximumConcurrency: plan.segments)
+        // The attempt holds no slot any more. Each segment takes its own.
+        await batch.runAsLink(by: .ofCurrentOperation)
+        guard case .failure(let error)? = batch.result else { return }
+        state.withLock { $0.segmentsHaveFailed = true }
+        try await queue.run { [self] in try dropIfChanged() }
+        throw error
+    }
+
+    /// Shares out what is missing, and makes the files for it.
+    private func missingSegments() throws -> [MissingSegment] {
+        let (known, record, segments) = state.withLock { ($0.file, $0.record, $0.segments) }
+        guard let file = known, let total = record?.total, file.size < total, let validator = record?.validator else {
+            return []
+        }
+        let files = [FileSegment(start: 0, file: file)] + segments
+        let pieces = SegmentLayout.pieces(
+            missingIn: files.map { SegmentLayout.Part(start: $0.start, end: $0.end) }, of: total, atMost: plan.segments)
+        let starts = Set(files.map(\.start)).union(pieces.map(\.start)).subtracting([0]).sorted()
+        // The side file names the segments before they are there, so that none is forgotten.
+        let named = state.withLock { $0.nameSegments(starts) }
+        if plan.leavesPartials { try named?.write(to: file.place) }
+        let all =
+            try files
+            + starts.filter { start in !files.contains { $0.start == start } }.map { start in
+                let new = try PartialFile.made(at: file.place.segment(from: start))
+                try new.empty()
+                return FileSegment(start: start, file: new)
+            }
+        guard state.withLock({ $0.keep(all.dropFirst().sorted { $0.start < $1.start }) }) else {
+            // The operation has ended. It removed only the files that it knew.
+            for segment in all.dropFirst() where !plan.leavesPartials { segment.file.remove() }
+            throw CancellationError()
+        }
+        return pieces.compactMap { piece in
+            all.first { $0.start == piece.start }
+                .map { MissingSegment(segment: $0, range: piece.range, validator: validator, total: total) }
+        }
+    }
+
+    /// Moves some bytes of the first segment to the partial file, if that has come so far. Returns `false` if it has not.
+    private func moveSome() throws -> Bool {
+        let (known, first) = state.withLock { ($0.file, $0.segments.first) }
+        guard let file = known, let segment = first, segment.start <= file.size else { return false }
+        if segment.end > file.size {
+            try file.append(segment.file.bytes(from: file.size - segment.start, atMost: Self.moveSize))
+        } else {
+            segment.file.remove()
+            state.withLock { $0.dropFirstSegment() }
+        }
+        return true
+    }
+
+    // MARK: Progress
+
+    /// Tells the listener of the attempt how far the whole file has come, at most 20 times a second.
+    func report(isLast: Bool = false) {
+        let (file, segments, total) = state.withLock { ($0.file, $0.segments, $0.record?.total) }
+        guard let file, let listener = state.withLock({ $0.listenerToTell(isLast: isLast) }) else { return }
+        let received = segments.reduce(file.size) { $0 + $1.file.size }
+        listener(TransferProgress(bytesReceived: received, bytesToReceive: total))
+    }
+
+    /// The bytes that are in segments. Can be called from anywhere while no segment is being downloaded.
+    var bytesInSegments: Int64 { state.withLock { $0.segments }.reduce(0) { $0 + $1.file.size } }
+
+    /// The length of the whole file, if it is known. Can be called from anywhere.
+    var total: Int64? { state.withLock { $0.record?.total } }
+
+    // MARK: The end
+
+    /// Notes that a response to a request for a segment is of another state of the file. Can be called from anywhere.
+    func noteChange() {
+        state.withLock { $0.hasChanged = true }
+    }
+
+    /// Drops all bytes if the file on the server has changed.
+    private func dropIfChanged() throws {
+        let (changed, known) = state.withLock { ($0.hasChanged, $0.file) }
+        if changed, let known { try spoil(known) }
+    }
+
+    /// Removes the segments. Can be called from anywhere.
+    func dropSegments() {
+        for segment in state.withLock({ $0.takeSegments() }) { segment.file.remove() }
+    }
+}

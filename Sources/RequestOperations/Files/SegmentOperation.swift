@@ -1,0 +1,130 @@
+/// An operation that downloads one segment of a file. It has slots and retries of its own.
+// Unchecked, as its superclass is. The lock of `segmentState` guards what changes.
+final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
+    fileprivate struct State {
+        /// The number of the attempt that may write. One that was left behind may still run.
+        var number = 0
+        /// What that attempt asked for.
+        var asked: RangeRequest?
+        /// The last head that was accepted.
+        var head: ResponseHead?
+        /// Whether a new URL was asked for and no byte has come since.
+        var hasRenewedURL = false
+    }
+
+    private let missing: MissingSegment
+    private let owner: DownloadOperation
+    private let download: Download
+    /// The attempt of the download that the segment belongs to.
+    private let attemptOfDownload: Int
+    private let segmentState = Locked(State())
+
+    init(_ missing: MissingSegment, of owner: DownloadOperation, in download: Download, attempt: Int) {
+        self.missing = missing
+        self.owner = owner
+        self.download = download
+        attemptOfDownload = attempt
+        var configuration = owner.configuration
+        // These are matters of the whole download.
+        configuration.deadline = nil
+        configuration.onProgress = nil
+        super.init(owner.request, decoder: ResponseDecoder { _ in }, configuration: configuration)
+    }
+
+    // MARK: Stages
+
+    override func process(_ request: URLRequest) async throws -> URLRequest {
+        try await owner.process(request)
+    }
+
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        var request = request
+        let (number, asked) = try await download.queue.run { [self] in try begin() }
+        if let head = segmentState.withLock({ $0.head }), asked.length == 0 {
+            // The last attempt failed after the last byte.
+            return .custom(request) { _, _, onHead in
+                try onHead(head)
+                return TransportResponse(head: head)
+            }
+        }
+        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        asked.ask(in: &request)
+        return .stream(request) { [self] piece in
+            try await download.queue.run { [self] in try take(piece, in: number) }
+        }
+    }
+
+    /// Begins an attempt. Called on the queue of the download.
+    private func begin() throws -> (Int, RangeRequest) {
+        try download.check(attemptOfDownload)
+        let offset = missing.segment.end
+        let asked = RangeRequest(
+            offset: offset, validator: missing.validator, total: missing.total,
+            length: missing.range.upperBound - offset)
+        return segmentState.withLock { state in
+            state.number += 1
+            state.asked = asked
+            return (state.number, asked)
+        }
+    }
+
+    /// Appends bytes. Called on the queue of the download.
+    private func take(_ piece: Data, in number: Int) throws {
+        try download.check(attemptOfDownload)
+        let isCurrent = segmentState.withLock { state in
+            if state.number == number { state.hasRenewedURL = false }
+            return state.number == number
+        }
+        guard isCurrent else { throw CancellationError() }
+        guard missing.segment.end + Int64(piece.count) <= missing.range.upperBound else {
+            throw RequestError(.malformedResponse, stage: .transfer, reason: "more bytes arrived than were asked for")
+        }
+        try missing.segment.file.append(piece)
+        download.report()
+    }
+
+    override func validate(_ head: ResponseHead) throws {
+        let asked = segmentState.withLock { $0.asked }
+        // It is the head of an earlier response.
+        if asked?.length == 0 { return }
+        switch RangeVerdict(head, to: asked) {
+        case .rest:
+            try owner.validate(head)
+            segmentState.withLock { $0.head = head }
+        case .notTheFile:
+            try owner.validate(head)
+            throw RequestError(.unacceptableStatus, stage: .validate, head: head)
+        case .whole, .beginning, .complete, .askForWhole, .unaskedPart:
+            download.noteChange()
+            throw RequestError(
+                .malformedResponse, stage: .validate, head: head, reason: "the file changed between its segments")
+        }
+    }
+
+    override func validate(_ response: TransportResponse) async throws {
+        let end = try await download.queue.run { [missing] in missing.segment.end }
+        guard end == missing.range.upperBound else {
+            throw RequestError(
+                .truncatedBody, stage: .transfer, head: response.head, reason: "a part of the segment is missing")
+        }
+    }
+
+    override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        if configuration.retryPolicy.maximumRetries > 0, owner.expireURL(after: failure),
+            segmentState.withLock({ $0.renewURL() })
+        {
+            return .retry(after: .zero)
+        }
+        return await super.retryDecision(after: failure)
+    }
+}
+
+extension SegmentOperation.State {
+    /// Whether a new URL may be asked for. It may be, if bytes have come since the last time.
+    fileprivate mutating func renewURL() -> Bool {
+        defer { hasRenewedURL = true }
+        return !hasRenewedURL
+    }
+}

@@ -1,0 +1,42 @@
+/// The progress of one operation over all its attempts. A pure value.
+struct ProgressState: Sendable {
+    /// What is told.
+    private(set) var update = ProgressUpdate()
+    /// The number of the update, from 1.
+    private(set) var number = 0
+    private var meter = ThroughputMeter()
+
+    /// A new attempt begins. What it reports counts once it has come further than the ones before.
+    mutating func beginAttempt() {
+        meter.restart()
+    }
+
+    /// Takes in how far the transfer of an attempt has come. Returns `false` if that changes nothing.
+    mutating func report(_ transfer: TransferProgress, at moment: Duration) -> Bool {
+        let completed = transfer.bytesSent + transfer.bytesReceived
+        meter.note(completed, at: moment)
+        guard completed > update.completed || update.total == nil else { return false }
+        let furthest = max(completed, update.completed)
+        if let total = transfer.total { update.total = max(total, furthest) }
+        update.completed = furthest
+        update.throughput = meter.bytesPerSecond
+        number += 1
+        return true
+    }
+
+    /// The operation has succeeded: everything is there. An operation without a body counts as one unit.
+    mutating func finish() {
+        update.completed = max(update.completed, 1)
+        update.total = update.completed
+        number += 1
+    }
+}
+
+extension TransferProgress {
+    /// The bytes of both bodies together. `nil` while one of the lengths is unknown.
+    fileprivate var total: Int64? {
+        guard let bytesToReceive else { return nil }
+        // A body that was sent without a length has its whole length when the response arrives.
+        return (bytesToSend ?? bytesSent) + bytesToReceive
+    }
+}

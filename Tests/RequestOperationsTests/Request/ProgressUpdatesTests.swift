@@ -1,0 +1,117 @@
+import RequestOperationsTesting
+import Testing
+
+@testable import RequestOperations
+
+@Suite(.timeLimit(.minutes(15))) struct ProgressUpdatesTests {
+    private func operation(_ answers: [ScriptedTransport.Answer]) -> URLRequestOperation<Data> {
+        var configuration = RequestConfiguration.scripted(answers)
+        configuration.retryPolicy.maximumRetries = 0
+        return URLRequestOperation(anyRequest, configuration: configuration)
+    }
+
+    private func report(_ received: Int64, of total: Int64?) -> TransferProgress {
+        TransferProgress(bytesReceived: received, bytesToReceive: total)
+    }
+
+    private func all(_ updates: AsyncStream<ProgressUpdate>) async -> [ProgressUpdate] {
+        var all: [ProgressUpdate] = []
+        for await update in updates { all.append(update) }
+        return all
+    }
+
+    // MARK: The stream
+
+    @Test func `The updates end with the operation, and the last one is complete`() async throws {
+        let operation = operation([.body(Data("four".utf8))])
+        let updates = operation.progressUpdates
+        _ = try await run(operation)
+        #expect(await all(updates).last == ProgressUpdate(completed: 4, total: 4))
+    }
+
+    @Test func `The updates of a failed operation end with its last state`() async {
+        let operation = operation([.status(404)])
+        let updates = operation.progressUpdates
+        _ = await failure(of: operation)
+        #expect(await all(updates) == [ProgressUpdate()])
+    }
+
+    @Test func `The updates of an operation that has ended are its last state`() async throws {
+        let succeeded = operation([.body(Data("four".utf8))])
+        _ = try await run(succeeded)
+        await end(of: succeeded)
+        #expect(await all(succeeded.progressUpdates).last?.fraction == 1)
+        let failed = operation([.status(404)])
+        _ = await failure(of: failed)
+        await end(of: failed)
+        #expect(await all(failed.progressUpdates) == [ProgressUpdate()])
+    }
+
+    @Test func `The updates of a cancelled operation end`() async {
+        let operation = operation([.stall])
+        let updates = operation.progressUpdates
+        OperationQueue().addOperation(operation)
+        operation.cancel()
+        #expect(await all(updates) == [ProgressUpdate()])
+    }
+
+    @Test func `A slow reader gets only the newest`() async {
+        let progress = OperationProgress {}
+        let updates = progress.stream()
+        for received in 1...5 { progress.report(report(Int64(received), of: 10), at: .zero) }
+        progress.end()
+        #expect(await all(updates) == [ProgressUpdate(completed: 5, total: 10)])
+    }
+
+    @Test func `Every reader gets the updates`() async {
+        let progress = OperationProgress {}
+        let (first, second) = (progress.stream(), progress.stream())
+        progress.finish()
+        #expect(await all(first) == all(second))
+    }
+
+    @Test func `What comes after the end is not told`() async {
+        let progress = OperationProgress {}
+        progress.finish()
+        progress.report(report(5, of: 10), at: .zero)
+        #expect(await all(progress.stream()) == [ProgressUpdate(completed: 1, total: 1)])
+    }
+
+    // MARK: Speed
+
+    @Test func `The speed and the time left are those of the running attempt`() async throws {
+        let progress = OperationProgress {}
+        progress.beginAttempt()
+        progress.report(report(0, of: 1000), at: .zero)
+        progress.report(report(100, of: 1000), at: .seconds(1))
+        progress.beginAttempt()
+        progress.report(report(500, of: 1000), at: .seconds(100))
+        progress.report(report(550, of: 1000), at: .seconds(101))
+        var updates = progress.stream().makeAsyncIterator()
+        let update = try #require(await updates.next())
+        #expect(update == ProgressUpdate(completed: 550, total: 1000, throughput: 50))
+        #expect(update.fraction == 0.55 && update.timeLeft == .seconds(9))
+    }
+
+    @Test func `The progress of Foundation has the speed and the time left`() {
+        let progress = OperationProgress {}
+        progress.report(report(0, of: 1000), at: .zero)
+        #expect(progress.userInfo[.throughputKey] == nil)
+        progress.report(report(100, of: 1000), at: .seconds(1))
+        #expect(progress.userInfo[.throughputKey] as? Int == 100)
+        #expect(progress.userInfo[.estimatedTimeRemainingKey] as? Double == 9)
+    }
+
+    @Test func `The time left is known and finite`() {
+        #expect(ProgressUpdate(completed: 1, total: nil, throughput: 1).timeLeft == nil)
+        #expect(ProgressUpdate(completed: 1, total: 2).timeLeft == nil)
+        #expect(ProgressUpdate(completed: 2, total: 2, throughput: 0).timeLeft == .zero)
+        #expect(ProgressUpdate(completed: 1, total: 2, throughput: 0).timeLeft == .seconds(365 * 24 * 3600))
+    }
+
+    @Test func `The part that is done is never more than one`() {
+        #expect(ProgressUpdate(completed: 0, total: 0).fraction == 1)
+        #expect(ProgressUpdate(completed: 5, total: 4).fraction == 1)
+        #expect(ProgressUpdate(completed: 1).fraction == nil)
+    }
+}
