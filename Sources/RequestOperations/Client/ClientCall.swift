@@ -57,9 +57,9 @@ final class ClientCall: Sendable {
 
     private func prepared(_ isMember: Bool) -> Result<PreparedRequest, any Error> { isMember ? member : alone }
 
-    /// Makes the body of an attempt. `nil` if the request has its body itself.
+    /// Makes the body of an attempt. `nil` if the request has its body itself, or if a retry decision has made the request.
     func body(isMember: Bool) throws -> RequestBody? {
-        try prepared(isMember).get().makeBody?()
+        try (try? prepared(isMember).get())?.makeBody?()
     }
 
     private func noteRequest(_ request: URLRequest) {

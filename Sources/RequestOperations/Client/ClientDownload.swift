@@ -5,11 +5,13 @@ final class ClientDownload: DownloadOperation, ClientRequest, @unchecked Sendabl
 
     init(
         _ call: ClientCall, to destination: DownloadDestination, ifExists: ExistingFilePolicy,
-        resume resumption: DownloadResumption, checksum: FileDigest?, _ configuration: RequestConfiguration
+        resume resumption: DownloadResumption, segments: Int, checksum: FileDigest?,
+        _ configuration: RequestConfiguration
     ) {
         self.call = call
         super.init(
-            call.initialOrPlaceholder, to: destination, ifExists: ifExists, resume: resumption, checksum: checksum,
+            call.initialOrPlaceholder, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+            checksum: checksum,
             configuration: configuration)
     }
 

@@ -8,24 +8,26 @@ extension RequestClient {
     ///   - parameters: Parameters for the query. None by default.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
     ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - edit: Sets what else differs for this request. Called once, before this function returns.
     public func downloadOperation(
         _ path: String, to destination: DownloadDestination, parameters: [String: ParameterValue] = [:],
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
-        checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
+        segments: Int = 1, checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
         operation(.get, path, parameters, edit) { call, _, configuration in
             ClientDownload(
-                call, to: destination, ifExists: ifExists, resume: resumption, checksum: checksum, configuration)
+                call, to: destination, ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
+                configuration)
         }
     }
 
     /// Makes the operation of a download of an endpoint's response, with the endpoint's method and parameters. See
-    /// ``downloadOperation(_:to:parameters:ifExists:resume:checksum:_:)``.
+    /// ``downloadOperation(_:to:parameters:ifExists:resume:segments:checksum:_:)``.
     public func downloadOperation(
         for endpoint: some Endpoint, to destination: DownloadDestination, ifExists: ExistingFilePolicy = .fail,
-        resume resumption: DownloadResumption = .betweenAttempts, checksum: FileDigest? = nil,
+        resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
         let settings = settings.withLock { $0 }
@@ -36,32 +38,34 @@ extension RequestClient {
             options, settings, method: endpoint.method, path: endpoint.path, endpointType: type(of: endpoint), prepare
         ) { call, configuration in
             ClientDownload(
-                call, to: destination, ifExists: ifExists, resume: resumption, checksum: checksum, configuration)
+                call, to: destination, ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
+                configuration)
         }
     }
 
-    /// Downloads a file. See ``downloadOperation(_:to:parameters:ifExists:resume:checksum:_:)``.
+    /// Downloads a file. See ``downloadOperation(_:to:parameters:ifExists:resume:segments:checksum:_:)``.
     public func download(
         _ path: String, to destination: DownloadDestination, parameters: [String: ParameterValue] = [:],
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
-        checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
+        segments: Int = 1, checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> DownloadedFile {
         let operation = downloadOperation(
-            path, to: destination, parameters: parameters, ifExists: ifExists, resume: resumption, checksum: checksum,
-            edit)
+            path, to: destination, parameters: parameters, ifExists: ifExists, resume: resumption, segments: segments,
+            checksum: checksum, edit)
         submit(operation)
         return try await operation.value
     }
 
     /// Downloads the response of an endpoint. See
-    /// ``downloadOperation(_:to:parameters:ifExists:resume:checksum:_:)``.
+    /// ``downloadOperation(_:to:parameters:ifExists:resume:segments:checksum:_:)``.
     public func download(
         _ endpoint: some Endpoint, to destination: DownloadDestination, ifExists: ExistingFilePolicy = .fail,
-        resume resumption: DownloadResumption = .betweenAttempts, checksum: FileDigest? = nil,
+        resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> DownloadedFile {
         let operation = downloadOperation(
-            for: endpoint, to: destination, ifExists: ifExists, resume: resumption, checksum: checksum, edit)
+            for: endpoint, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+            checksum: checksum, edit)
         submit(operation)
         return try await operation.value
     }

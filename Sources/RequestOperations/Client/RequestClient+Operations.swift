@@ -132,7 +132,8 @@ extension RequestClient {
         }
         let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
         let key = Flights.Key(
-            sharing, operation.call.initiallyPrepared, ofSettings: settings.generation, isConfigured: options.isConfigured,
+            sharing, operation.call.initiallyPrepared, ofSettings: settings.generation,
+            isConfigured: options.isConfigured,
             Value.self, endpointType)
         return Made(operation: operation, key: key)
     }

@@ -39,6 +39,10 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     /// To cancel it cancels the batch.
     public final var progress: Progress { counter }
 
+    /// How many members have ended, as that changes. A slow reader gets only the newest count. The stream ends with the batch,
+    /// and its last element is the last count. Every call makes a stream of its own.
+    public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
+
     private let counter: CountingProgress
     private let batch: Locked<BatchState<Value>>
     private let source: Locked<Source>

@@ -97,6 +97,10 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     /// Counts the members that have ended. To cancel it cancels the group.
     public final var progress: Progress { counter }
 
+    /// How many members have ended, as that changes. A slow reader gets only the newest count. The stream ends with the group,
+    /// and its last element is the last count. Every call makes a stream of its own.
+    public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
+
     /// Adds a member at the end.
     ///
     /// - Throws: ``HasStarted`` once the group runs.
@@ -158,6 +162,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         group.withLock { $0.begin() }
         // Members that did not begin.
         while let member = takeMember() { member.discard() }
+        counter.end()
     }
 }
 

@@ -88,6 +88,10 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
     /// Counts the steps that have ended. A chain that was stopped has done all of its work. To cancel it cancels the chain.
     public final var progress: Progress { counter }
 
+    /// How many steps have ended, as that changes. A slow reader gets only the newest count. The stream ends with the chain,
+    /// and its last element is the last count. Every call makes a stream of its own.
+    public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
+
     /// The results of the steps so far, in order. Of a chain that has ended, those of all steps that were asked.
     public final var results: [ChainStepResult<Value>] { chain.withLock { $0.results } }
 
@@ -144,5 +148,6 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
             return state.steps
         }
         withExtendedLifetime(rest) {}
+        counter.end()
     }
 }

@@ -1,9 +1,11 @@
 /// How far an operation has come, and how fast it is.
+///
+/// A request counts bytes. A batch, a group and a chain of steps count their members, and have no speed.
 public struct ProgressUpdate: Sendable, Hashable {
-    /// Bytes of the request's and the response's body, with those that were there before. It never goes back.
+    /// Bytes of the request's and the response's body, with those that were there before, or members. It never goes back.
     public var completed: Int64
 
-    /// The length of both bodies in bytes; `nil` while it is unknown.
+    /// The length of both bodies in bytes, or the number of members; `nil` while it is unknown.
     public var total: Int64?
 
     /// Bytes for each second, over the last 5 seconds of the running attempt; `nil` until that is known.

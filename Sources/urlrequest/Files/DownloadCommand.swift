@@ -37,6 +37,11 @@
         var resume = false
 
         @Option(
+            help: "How many parts of a file are downloaded at once, if the server allows it. (default: 1)",
+            transform: { try OptionValue.count($0, in: 1...64) })
+        var segments = 1
+
+        @Option(
             help: ArgumentHelp(
                 "The SHA-256 or SHA-512 that the file must have, if there is one URL.", valueName: "sha256:hex"),
             transform: OptionValue.checksum)
@@ -69,7 +74,8 @@
                     for (url, request) in zip(urls, requests) {
                         let operation = DownloadOperation(
                             request, to: destination, ifExists: output == nil ? .uniqueName : .replace,
-                            resume: resume ? .acrossProcesses : .betweenAttempts, checksum: checksum,
+                            resume: resume ? .acrossProcesses : .betweenAttempts, segments: segments,
+                            checksum: checksum,
                             configuration: configuration)
                         await run.transfer(operation, named: url) { "\($0.url.path)\t\($0.size)" }
                     }

@@ -163,6 +163,18 @@ import Testing
         #expect(await batch.results.count == 3)
     }
 
+    @Test func `Its progress comes as a stream that ends with it`() async throws {
+        let batch = RequestBatch(members(20), maximumConcurrency: 2)
+        let updates = batch.progressUpdates
+        OperationQueue().addOperation(batch)
+        var counts: [Int64] = []
+        for await update in updates {
+            #expect(update.total == 20)
+            counts.append(update.completed)
+        }
+        #expect(counts == counts.sorted() && counts.first == 0 && counts.last == 20)
+    }
+
     @Test func `Cancelling its progress cancels it`() async throws {
         let blocked = ClosureOperation<Int> {
             await blockedUntilCancelled()

@@ -41,6 +41,17 @@
             #expect(try text("x") == "content")
         }
 
+        @Test func `A file comes in several parts`() async throws {
+            let content = Data((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            let server = try await LoopbackServer.start()
+            server.route("/file.bin", .file(content, etag: #""v1""#))
+            let ended = try await RunningTool.run(
+                "download", server.url("/file.bin").absoluteString, "--directory", path, "--segments", "3")
+            #expect(ended.status == 0)
+            #expect(server.requests.count > 1 && server.requests.allSatisfy { $0.field("Range") != nil })
+            #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/file.bin")) == content)
+        }
+
         @Test func `A file that failed does not hold up the next`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/good", .text("good"))
