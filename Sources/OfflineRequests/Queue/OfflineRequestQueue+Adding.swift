@@ -27,6 +27,22 @@ extension OfflineRequestQueue {
         return try await add(draft, request, options, unique, codec)
     }
 
+    /// Adds requests in one commit. When this returns, all are on disk, in their order.
+    ///
+    /// - Parameter requests: The requests, without streams as bodies, and how each is queued.
+    /// - Returns: The ids, in the order of the requests.
+    /// - Throws: ``OfflineQueueError``. Then none was added.
+    @discardableResult
+    public func add(
+        contentsOf requests: [(request: URLRequest, options: OfflineOptions)]
+    ) async throws -> [OfflineRecord.ID] {
+        let drafts = try requests.map { request, options in
+            guard request.httpBodyStream == nil else { throw OfflineQueueError(.unusableRequest) }
+            return (draft: try Draft(request, options), options: options)
+        }
+        return try await insert(drafts)
+    }
+
     /// Adds a request whose body is a copy of a file. The copy belongs to the queue.
     ///
     /// - Parameters:
@@ -102,23 +118,15 @@ extension OfflineRequestQueue {
     private func insert(
         _ draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule
     ) async throws -> (id: OfflineRecord.ID, isConflict: Bool) {
-        let body = try await store.keep(draft.body, inlineLimit: configuration.inlineBodyLimit)
-        var content = draft.content
-        content.bodyChecksum = body.checksum
-        let record = NewRecord(
-            content: content, body: body.stored, bodySize: body.size, lane: options.lane ?? "",
-            tag: options.tag, uniqueKey: key, rule: rule, priority: options.priority, added: configuration.date(),
-            notBefore: options.notBefore, expires: options.expires)
+        let (record, body) = try await record(of: draft, options, key: key, rule: rule)
         let result: AddResult
-        do { result = try await store.add(record, bounds: configuration.bounds) } catch {
+        do { result = try await store.add([record], bounds: configuration.bounds)[0] } catch {
             try await store.discard(body)
             throw error
         }
         switch result {
         case .added(let id, let ended):
-            for (id, outcome) in ended { dispatcher.announce(id, outcome) }
-            dispatcher.events.send(.added(id))
-            if !draft.omitted.isEmpty { dispatcher.events.send(.credentialsOmitted(id, fields: draft.omitted)) }
+            tell(id, of: draft, ended)
             dispatcher.search()
             return (id, false)
         case .kept(let id):
@@ -129,5 +137,53 @@ extension OfflineRequestQueue {
             try await store.discard(body)
             return (OfflineRecord.ID(rawValue: 0), true)
         }
+    }
+
+    /// Stores drafts in one commit, and tells what came of them.
+    private func insert(_ drafts: [(draft: Draft, options: OfflineOptions)]) async throws -> [OfflineRecord.ID] {
+        var records: [NewRecord] = []
+        var bodies: [OwnedBody] = []
+        let results: [AddResult]
+        do {
+            for (draft, options) in drafts {
+                let (record, body) = try await record(of: draft, options, key: nil, rule: .append)
+                records.append(record)
+                bodies.append(body)
+            }
+            results = try await store.add(records, bounds: configuration.bounds)
+        } catch {
+            for body in bodies { try await store.discard(body) }
+            throw error
+        }
+        let ids = zip(drafts, results).compactMap { added, result -> OfflineRecord.ID? in
+            // Without a unique key every record is added.
+            guard case .added(let id, let ended) = result else { return nil }
+            tell(id, of: added.draft, ended)
+            return id
+        }
+        dispatcher.search()
+        return ids
+    }
+
+    /// Makes a record. Its body is in the store from now on.
+    private func record(
+        of draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule
+    ) async throws -> (NewRecord, OwnedBody) {
+        let body = try await store.keep(draft.body, inlineLimit: configuration.inlineBodyLimit)
+        var content = draft.content
+        content.bodyChecksum = body.checksum
+        let record = NewRecord(
+            content: content, body: body.stored, bodySize: body.size, lane: options.lane ?? "",
+            tag: options.tag, uniqueKey: key, rule: rule, priority: options.priority, added: configuration.date(),
+            notBefore: options.notBefore, expires: options.expires)
+        return (record, body)
+    }
+
+    private func tell(
+        _ id: OfflineRecord.ID, of draft: Draft, _ ended: [(OfflineRecord.ID, OfflineOutcome)]
+    ) {
+        for (id, outcome) in ended { dispatcher.announce(id, outcome) }
+        dispatcher.events.send(.added(id))
+        if !draft.omitted.isEmpty { dispatcher.events.send(.credentialsOmitted(id, fields: draft.omitted)) }
     }
 }

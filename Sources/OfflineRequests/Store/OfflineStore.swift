@@ -11,8 +11,8 @@ package protocol OfflineStore: Sendable {
     func discard(_ body: OwnedBody) async throws
     /// Whether the body of a record has the bytes that were added. One within the record was checked with it.
     func isWhole(_ record: StoredRecord) async throws -> Bool
-    /// Adds a record, unless its uniqueness or a bound prevents that.
-    func add(_ record: NewRecord, bounds: OfflineBounds) async throws -> AddResult
+    /// Adds records in their order, unless their uniqueness prevents that. If one of them is refused, none is added.
+    func add(_ records: [NewRecord], bounds: OfflineBounds) async throws -> [AddResult]
     /// The newest record with a unique key that is neither in flight nor dead, with its body.
     func mergeable(withKey key: String) async throws -> StoredRecord?
 

@@ -53,6 +53,11 @@ struct LineReader {
         }
     }
 
+    /// The next line, if it is there already.
+    mutating func nextWithoutWaiting() -> Line? {
+        buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")).map { take(to: $0, next: $0 + 1) }
+    }
+
     private mutating func take(to end: Int, next: Int) -> Line {
         var line = buffer[start..<end]
         consumed += Int64(next - start)

@@ -30,14 +30,73 @@
             var reader = source.reader()
             var number = 0
             do {
-                while let line = try await reader.next() {
-                    number += 1
-                    await add("line \(number)", &status, queue) { try template.request(from: line, id: number) }
+                while let first = try await reader.next() {
+                    var lines = [first]
+                    // What has arrived already shares a commit. Nobody waits for a line that has not.
+                    while lines.count < Self.linesOfCommit, let line = reader.nextWithoutWaiting() {
+                        lines.append(line)
+                    }
+                    await add(lines, after: number, &status, queue)
+                    number += lines.count
                 }
             } catch {
                 Console().print("urlrequest: \(source.name): \(error)\n")
                 status = ExitStatus.unusable
             }
+        }
+
+        /// The most lines of one commit.
+        private static let linesOfCommit = 256
+
+        /// Adds the requests of lines. They share a commit if each can be added as it is.
+        ///
+        /// - Parameter number: How many lines came before.
+        private func add(
+            _ lines: [LineReader.Line], after number: Int, _ status: inout Int32, _ queue: OfflineRequestQueue
+        ) async {
+            do {
+                if let together = try await addTogether(lines, after: number, to: queue) {
+                    return print(together, &status)
+                }
+            } catch {
+                // None was added. Each is added alone now, and the error of one names its line.
+            }
+            for (offset, line) in lines.enumerated() {
+                let id = number + offset + 1
+                await add("line \(id)", &status, queue) { try template.request(from: line, id: id) }
+            }
+        }
+
+        /// Adds the requests of lines in one commit. Returns `nil` if one of them has a key or a file as its body.
+        private func addTogether(
+            _ lines: [LineReader.Line], after number: Int, to queue: OfflineRequestQueue
+        ) async throws -> [OfflineRecord.ID]? {
+            guard key == nil, lines.count > 1 else { return nil }
+            var requests: [(request: URLRequest, options: OfflineOptions)] = []
+            for (offset, line) in lines.enumerated() {
+                guard let input = try template.request(from: line, id: number + offset + 1) else { continue }
+                guard input.queueing.key == nil, let request = wholeRequest(of: input) else { return nil }
+                requests.append((request, options(for: input)))
+            }
+            return try await queue.add(contentsOf: requests)
+        }
+
+        private func print(_ ids: [OfflineRecord.ID], _ status: inout Int32) {
+            do { for id in ids { try printLine(id) } } catch {
+                Console().print("urlrequest: \(error)\n")
+                if status == ExitStatus.success { status = ExitStatus.failure }
+            }
+        }
+
+        /// The request with its body. `nil` if the body is in a file.
+        private func wholeRequest(of input: InputRequest) -> URLRequest? {
+            var request = input.request
+            switch input.body {
+            case .file: return nil
+            case .data(let data): request.httpBody = data
+            case .none, .stream: break
+            }
+            return request
         }
 
         /// Adds one request, and prints its id or why it was refused.
@@ -58,20 +117,22 @@
         }
 
         private func add(_ input: InputRequest, to queue: OfflineRequestQueue) async throws -> OfflineRecord.ID {
+            let options = options(for: input)
+            let key = (input.queueing.key ?? key).map { UniqueKey<URLRequest>($0, .replace) }
+            if case .file(let file) = input.body, key == nil {
+                return try await queue.add(input.request, bodyFile: file, options: options)
+            }
+            var request = wholeRequest(of: input) ?? input.request
+            if case .file(let file) = input.body { request.httpBody = try Data(contentsOf: file) }
+            return try await queue.add(request, options: options, unique: key)
+        }
+
+        private func options(for input: InputRequest) -> OfflineOptions {
             var options = OfflineOptions(
                 lane: input.queueing.lane ?? lane, notBefore: input.queueing.notBefore,
                 expires: input.queueing.expires)
             options.storesCredentials = storesCredentials
-            var request = input.request
-            let key = (input.queueing.key ?? key).map { UniqueKey<URLRequest>($0, .replace) }
-            switch input.body {
-            case .file(let file) where key == nil:
-                return try await queue.add(request, bodyFile: file, options: options)
-            case .file(let file): request.httpBody = try Data(contentsOf: file)
-            case .data(let data): request.httpBody = data
-            case .none, .stream: break
-            }
-            return try await queue.add(request, options: options, unique: key)
+            return options
         }
 
         /// Says which credentials were not stored.

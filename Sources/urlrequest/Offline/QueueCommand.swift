@@ -106,6 +106,6 @@
         try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
     }
 
-    /// Ends the process. A command has a function of the same name as that of the system.
-    func leave(_ status: Int32) -> Never { exit(status) }
+    /// Ends the process without running the destructors of libraries, which other threads still use.
+    func leave(_ status: Int32) -> Never { _exit(status) }
 #endif

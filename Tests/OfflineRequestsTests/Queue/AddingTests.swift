@@ -42,6 +42,32 @@ import Testing
         await queue.close()
     }
 
+    @Test func `Requests that are added together share one commit, in their order`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        try await queue.add(post("first"))
+        let before = try #require(try CommitMark(fixture.files().mark.path).reading).commits
+        let ids = try await queue.add(
+            contentsOf: (0..<100).map { (post("\($0)"), OfflineOptions(lane: $0.isMultiple(of: 2) ? "even" : nil)) })
+        let mark = try #require(try CommitMark(fixture.files().mark.path).reading)
+        #expect(mark.commits == before + 1 && mark.lastID == 101)
+        #expect(ids.map(\.rawValue) == Array(2...101))
+        #expect(try await queue.record(ids[2])?.lane == "even")
+        await queue.close()
+    }
+
+    @Test func `Of requests that are added together none is added if one is refused`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { $0.bounds = OfflineBounds(count: 2, policy: .rejectNew) }
+        queue.pause()
+        await #expect(throws: OfflineQueueError.self) {
+            try await queue.add(contentsOf: (0..<3).map { (post("\($0)"), OfflineOptions()) })
+        }
+        #expect(try await queue.counts.pending == 0)
+        await queue.close()
+    }
+
     @Test func `Each delivery has the stored idempotency key`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }

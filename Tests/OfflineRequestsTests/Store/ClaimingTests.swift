@@ -24,7 +24,7 @@ import Testing
         let record = NewRecord(
             content: content, body: .none, bodySize: 0, lane: lane, tag: nil, uniqueKey: nil, rule: .append,
             priority: 0, added: Fixture.epoch, notBefore: notBefore, expires: nil)
-        guard case .added(let id, _) = try await store.add(record, bounds: OfflineBounds()) else {
+        guard case .added(let id, _) = try await store.add([record], bounds: OfflineBounds()).first else {
             throw OfflineQueueError(.storeFailed)
         }
         return id

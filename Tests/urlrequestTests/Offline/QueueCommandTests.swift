@@ -63,6 +63,20 @@
             try FileManager.default.removeItem(atPath: directory)
         }
 
+        @Test func `Many lines have ids in their order, and a line that cannot be used is left out`() async throws {
+            let directory = directory()
+            var lines = (1...600).map { "http://a.example/\($0)" }
+            lines[300] = "no URL"
+            let tool = try RunningTool(["queue", "add", "--input", "-", "--queue", "q", "--directory", directory])
+            try tool.write(lines.joined(separator: "\n"))
+            let ended = try await tool.end()
+            #expect(ended.status == 2 && ended.errors.contains("line 301"))
+            #expect(ended.lines == (1...599).map(String.init))
+            let last = try await queue("show", "599", in: directory)
+            #expect(last.lines.contains { $0.hasSuffix("http://a.example/600") })
+            try FileManager.default.removeItem(atPath: directory)
+        }
+
         @Test func `A running queue delivers what another process adds, until SIGTERM`() async throws {
             let server = try await LoopbackServer.start { _ in .empty(204) }
             let directory = directory()

@@ -1,18 +1,23 @@
 import Foundation
 
 extension SQLiteStore {
-    package func add(_ record: NewRecord, bounds: OfflineBounds) async throws -> AddResult {
+    package func add(_ records: [NewRecord], bounds: OfflineBounds) async throws -> [AddResult] {
         // Encoding takes longer than the insertion, so it is done before the commit.
-        let parts: RecordRow.Parts
-        do { parts = try RecordRow.parts(of: record) } catch {
+        let parts: [RecordRow.Parts]
+        do { parts = try records.map { try RecordRow.parts(of: $0) } } catch {
             throw OfflineQueueError(.unencodable, underlying: error)
         }
-        let (result, unused) = try await write { [self] connection in
-            var adding = Adding(record: record, parts: parts, bounds: bounds, store: self, connection: connection)
-            return (try adding.run(), adding.unusedFiles)
+        let (results, unused) = try await write { [self] connection in
+            var unused: [String] = []
+            let results = try zip(records, parts).map { record, parts in
+                var adding = Adding(record: record, parts: parts, bounds: bounds, store: self, connection: connection)
+                defer { unused += adding.unusedFiles }
+                return try adding.run()
+            }
+            return (results, unused)
         }
         for file in unused { removeBody(file) }
-        return result
+        return results
     }
 
     package func mergeable(withKey key: String) async throws -> StoredRecord? {
