@@ -82,7 +82,9 @@ final class Download: Sendable {
     /// Prepares the partial file for the content of a response. Returns it. Called on the queue.
     func open(for head: ResponseHead, _ verdict: RangeVerdict, of attempt: DownloadAttempt) throws -> PartialFile {
         try check(attempt.number)
-        let digest = head.hasContentCoding ? nil : head.field("Repr-Digest").flatMap(FileDigest.strongest)
+        // With status 416 the content is that of an error page.
+        let isOfFile = !head.hasContentCoding && verdict != .complete
+        let digest = isOfFile ? head.field("Repr-Digest").flatMap(FileDigest.strongest) : nil
         let file: PartialFile
         if verdict.beginsFile {
             file = try begin(head, verdict, digest, of: attempt)
@@ -219,6 +221,13 @@ final class Download: Sendable {
     /// Whether the segments of the running attempt failed, after retries of their own.
     var segmentsHaveFailed: Bool { state.withLock { $0.segmentsHaveFailed } }
 
+    /// Whether the attempt brought the file further than any before.
+    func hasGrown() async -> Bool {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in continuation.resume(returning: state.withLock { $0.noteGrowth() }) }
+        }
+    }
+
     /// Notes what hears of the progress of the attempt that is about to be sent.
     func noteListener(_ listener: (@Sendable (TransferProgress) -> Void)?) {
         state.withLock { $0.listener = listener }
@@ -237,6 +246,8 @@ final class Download: Sendable {
             do {
                 try checkLength(of: file, head)
                 try file.sync()
+                // That can take seconds. An operation that has ended meanwhile must not make the file appear.
+                guard !state.withLock({ $0.isOver }) else { throw CancellationError() }
                 let url = try FilePlacement(target: target, ifExists: plan.ifExists).move(file)
                 state.withLock { $0.moved() }
                 file.removeRecord()
@@ -257,8 +268,10 @@ final class Download: Sendable {
     private func leave(_ file: PartialFile) {
         let mayGoOn = state.withLock { $0.record?.validator != nil }
         if plan.leavesPartials, mayGoOn, !file.isEmpty {
-            // Their locks end with them.
+            // The locks of the segments end with them. Another operation may begin at once, and this one may be referred to
+            // for longer. Nothing of it writes on the queue any more.
             _ = state.withLock { $0.takeSegments() }
+            queue.async { file.unlock() }
             return
         }
         dropSegments()

@@ -17,6 +17,9 @@
 /// server whose file has changed sends all of the new one. A response that does not fit what is there is dropped, and the
 /// whole is asked for in the same attempt. See ``DownloadResumption`` for downloads that outlive the process.
 ///
+/// An attempt that brings the file further restarts the count of retries and the backoff. The policy's
+/// ``RetryPolicy/elapsedLimit`` does not apply, because a download may last for hours. ``RequestConfiguration/deadline`` does.
+///
 /// ## Segments
 ///
 /// With `segments: 4`, four parts of the file are downloaded at once. Each is a request with slots and retries of its own, in
@@ -74,7 +77,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
             DownloadPlan(
                 destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
                 segments: segments))
-        super.init(request, decoder: .ofDownload, configuration: configuration)
+        super.init(request, decoder: .ofDownload, configuration: configuration.withoutElapsedLimit)
     }
 
     /// Makes an operation that downloads the response to an endpoint, with the endpoint's method and parameters.
@@ -104,7 +107,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
                 segments: segments))
         super.init(
             (try? prepared.get())?.request ?? URLRequest(url: baseURL), decoder: .ofDownload,
-            configuration: endpoint.adjusted(configuration))
+            configuration: endpoint.adjusted(configuration).withoutElapsedLimit)
     }
 
     /// Makes an operation that downloads from a URL that a closure provides, such as a signed URL that expires.
@@ -131,7 +134,9 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
                 destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
                 segments: segments))
         // The request gets its URL from the provider. Until then it has one without a host. (The literal is a URL.)
-        super.init(URLRequest(url: URL(string: "download:")!), decoder: .ofDownload, configuration: configuration)
+        super.init(
+            URLRequest(url: URL(string: "download:")!), decoder: .ofDownload,
+            configuration: configuration.withoutElapsedLimit)
     }
 
     /// Makes an operation that gets a URL. See the other initialiser for the parameters.
@@ -145,7 +150,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
             checksum: checksum, configuration: configuration)
     }
 
-    /// Removes partial files that no download has taken over, and their side files.
+    /// Removes partial files that no download has taken over, their side files, and those of uploads.
     ///
     /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
     ///
@@ -195,11 +200,6 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         try super.validate(head)
     }
 
-    /// Checks the digests of the file.
-    open override func validate(_ response: TransportResponse) async throws {
-        try await download.verify(response.head)
-    }
-
     /// Puts the file in its place.
     open override func decode(_ response: TransportResponse) async throws -> DownloadedFile {
         try await download.publish(response.head)
@@ -210,7 +210,11 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         if configuration.retryPolicy.maximumRetries > 0, canMend(failure) { return .retry(after: .zero) }
         // A segment has had its retries.
         if download.segmentsHaveFailed { return .stop }
-        return await super.retryDecision(after: failure)
+        // An attempt that brought the file further is no failure of the download.
+        guard await download.hasGrown() else { return await super.retryDecision(after: failure) }
+        let decision = await super.retryDecision(after: failure.asFirst)
+        guard case .retry(let delay, let observers, _, _, let request) = decision else { return decision }
+        return .retry(after: delay, or: observers, restartingBackoff: true, restartingCount: true, with: request)
     }
 
     private func canMend(_ failure: AttemptFailure) -> Bool {
@@ -240,6 +244,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
 
     final override func transferSucceeded(_ response: TransportResponse) async throws {
         try await download.fetchMissing(for: self, response)
+        try await download.verify(response.head)
     }
 
     final override var isProcessedByAdapters: Bool {
@@ -249,6 +254,15 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         download.end()
         super.willAnnounce(ending)
+    }
+}
+
+extension RequestConfiguration {
+    /// The same without the limit that counts from the first attempt. A transfer may last longer than it.
+    var withoutElapsedLimit: RequestConfiguration {
+        var configuration = self
+        configuration.retryPolicy.elapsedLimit = nil
+        return configuration
     }
 }
 

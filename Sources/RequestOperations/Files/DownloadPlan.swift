@@ -53,7 +53,9 @@ struct DownloadPlan: Sendable {
     func target(for head: ResponseHead, name: String?) throws -> URL {
         switch destination {
         case .file(let file): file
-        case .folder(let folder): folder.appendingPathComponent(name ?? SafeFileName(of: head).variant(1))
+        case .folder(let folder):
+            // The name may be one that a side file has kept.
+            folder.appendingPathComponent((name.flatMap { SafeFileName($0) } ?? SafeFileName(of: head)).variant(1))
         case .chosen(let choose): try choose(head)
         }
     }

@@ -34,6 +34,7 @@ public struct DownloadResumption: Sendable, Hashable {
 
     /// A later operation with the same destination and key goes on, as with ``acrossProcesses``.
     ///
-    /// - Parameter key: Names the file in place of the URL. For a URL provider, the URL without its query is the default.
+    /// - Parameter key: Names the file in place of the URL. For a URL provider, the URL without its query is the default. Give
+    ///   a key if the query of a provided URL tells files apart: otherwise one could go on from the bytes of another.
     public static func acrossProcesses(key: String) -> Self { Self(scope: .processes(key: key)) }
 }

@@ -6,7 +6,9 @@ struct DownloadState {
         case partial(PartialFile)
         /// The partial file gets its name. After the end of the operation nobody else removes it.
         case moving(PartialFile, isOver: Bool)
-        /// The operation has ended, or the file is in its place.
+        /// The file is in its place.
+        case moved
+        /// The operation has ended.
         case over
     }
 
@@ -35,6 +37,8 @@ struct DownloadState {
     /// What hears of the progress of the running attempt.
     var listener: (@Sendable (TransferProgress) -> Void)?
     private var lastReport: ContinuousClock.Instant?
+    /// How many bytes there were at most after an attempt.
+    private var furthest: Int64 = 0
 
     /// The partial file, if the operation has one and has not ended.
     var file: PartialFile? {
@@ -54,10 +58,23 @@ struct DownloadState {
     /// Begins an attempt. Returns its number, or `nil` if the operation has ended.
     mutating func beginAttempt() -> Int? {
         guard !isOver else { return nil }
+        // A value that is not accepted leads to another attempt, which begins anew.
+        if case .moved = phase {
+            phase = .empty
+            record = nil
+            responses = 0
+        }
         attempt += 1
         isComplete = false
         segmentsHaveFailed = false
         return attempt
+    }
+
+    /// Notes how far the file has come. Returns whether that is further than ever.
+    mutating func noteGrowth() -> Bool {
+        let size = (file?.size ?? 0) + segments.reduce(0) { $0 + $1.file.size }
+        defer { furthest = max(furthest, size) }
+        return size > furthest
     }
 
     /// Whether an attempt may write.
@@ -157,7 +174,8 @@ struct DownloadState {
 
     /// The partial file has its name.
     mutating func moved() {
-        phase = .over
+        guard case .moving(_, let isOver) = phase else { return }
+        phase = isOver ? .over : .moved
     }
 
     /// The partial file could not get its name. Returns whether the operation has ended meanwhile.
@@ -170,7 +188,7 @@ struct DownloadState {
     /// The operation has ended. Returns the partial file that it leaves.
     mutating func end() -> PartialFile? {
         switch phase {
-        case .empty, .over:
+        case .empty, .moved, .over:
             phase = .over
             return nil
         case .partial(let file):

@@ -37,7 +37,11 @@ final class PartialFile: @unchecked Sendable {
         close(descriptor)
     }
 
+    /// How often a lock is tried again, every 50 ms.
+    private static let mostTries = 20
+
     private static func locked(_ path: String, _ flags: Int32) throws -> Int32? {
+        var tries = 0
         while true {
             let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0o666)
             guard descriptor >= 0 else {
@@ -46,6 +50,13 @@ final class PartialFile: @unchecked Sendable {
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let isTaken = errno == EWOULDBLOCK
+                // A download that was cancelled may not have let go yet.
+                if isTaken, tries < mostTries {
+                    close(descriptor)
+                    tries += 1
+                    usleep(50_000)
+                    continue
+                }
                 let error = RequestError.fileFailed("locked")
                 close(descriptor)
                 guard isTaken else { throw error }
@@ -170,6 +181,11 @@ final class PartialFile: @unchecked Sendable {
         // Only root can give a file away, and some file systems have no permissions. The file is complete without them.
         _ = fchown(descriptor, old.st_uid, old.st_gid)
         _ = fchmod(descriptor, old.st_mode & 0o777)
+    }
+
+    /// Lets other downloads have the file. It must not be written to any more.
+    func unlock() {
+        _ = flock(descriptor, LOCK_UN)
     }
 
     /// Removes the side file.

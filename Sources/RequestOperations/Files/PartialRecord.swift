@@ -18,7 +18,7 @@ struct PartialRecord: Sendable, Hashable, Codable {
 
     /// Reads a side file; `nil` if there is none or it cannot be read. The download then begins again.
     init?(at place: PartialPlace) {
-        guard let data = FileManager.default.contents(atPath: place.record),
+        guard let data = SideFile.content(of: place.record),
             let record = try? JSONDecoder().decode(PartialRecord.self, from: data)
         else { return nil }
         self = record
@@ -32,19 +32,11 @@ struct PartialRecord: Sendable, Hashable, Codable {
         self.name = name
     }
 
-    /// Writes the side file.
+    /// Writes the side file in one step.
     ///
     /// - Throws: A `RequestError` with the code `fileFailed`.
     func write(to place: PartialPlace) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        do {
-            try encoder.encode(self).write(to: URL(fileURLWithPath: place.record))
-        } catch {
-            throw RequestError(
-                .fileFailed, stage: .transfer, underlying: error,
-                reason: "the side file of the download cannot be written")
-        }
+        try SideFile.write(try SideFile.encoded(self, of: "download"), to: place.record, of: "download")
     }
 
     /// The request for what a partial file of some size lacks; `nil` if it must begin again.

@@ -6,8 +6,8 @@ enum RangeVerdict: Sendable, Hashable {
     case whole
     /// The content is the first part of the file, which has this length. What was there is dropped.
     case beginning(total: Int64)
-    /// The content goes to the end of what is there. The total is `nil` if it is unknown.
-    case rest(total: Int64?)
+    /// The content goes to the end of what is there. The whole file has this length.
+    case rest(total: Int64)
     /// There is nothing left to send: the file is complete.
     case complete
     /// The content is of no use, and what is there may not belong to the file. The whole is asked for at once.
@@ -56,13 +56,13 @@ enum RangeVerdict: Sendable, Hashable {
         guard !head.hasContentCoding,
             // A response of several parts (`multipart/byteranges`) has no such field.
             case .bytes(let range, let total)? = head.contentRange, asked.covers(range),
-            asked.total == nil || total == nil || asked.total == total
+            asked.total == nil || total == nil || asked.total == total,
+            // A server may send less than was asked for. Without the length nobody could tell.
+            let total = total ?? asked.total
         else { return .askForWhole }
-        if let validator = asked.validator {
-            return validator.matches(head) ? .rest(total: total ?? asked.total) : .askForWhole
-        }
+        if let validator = asked.validator { return validator.matches(head) ? .rest(total: total) : .askForWhole }
         // The other parts must be of the same state of the file.
-        guard let total, StrongValidator(head) != nil || range.upperBound == total - 1 else { return .askForWhole }
+        guard StrongValidator(head) != nil || range.upperBound == total - 1 else { return .askForWhole }
         return .beginning(total: total)
     }
 

@@ -20,22 +20,29 @@ struct SafeFileName: Sendable, Hashable {
 
     /// Makes a suggested name safe; `nil` if nothing is left of it.
     ///
-    /// Of a path, the last component counts. Both `/` and `\` separate components.
+    /// Of a path, the last component counts. Both `/` and `\` separate components. All steps go by scalars: a separator with
+    /// a mark after it is one `Character`, and so is a letter with hundreds of marks.
     init?(_ suggested: String) {
-        // A suggestion can be very long, and the steps below look at each character.
-        let end = String(suggested.suffix(4 * Self.maximumLength))
-        guard let last = end.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
-        let name = Self.trimmed(Self.allowed(String(last)))
+        // A suggestion can be very long, and the steps below look at each scalar.
+        let end = String(String.UnicodeScalarView(suggested.unicodeScalars.suffix(4 * Self.maximumLength)))
+        // Format characters are invisible. Some reverse the direction of text, and so hide an extension.
+        let visible = end.precomposedStringWithCanonicalMapping.unicodeScalars.filter {
+            $0.properties.generalCategory != .format
+        }
+        guard let last = visible.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
+        let name = Self.trimmed(last.map(Self.allowed))
         guard !name.isEmpty else { return nil }
-        self.init(plain: Self.isReserved(name) ? "_" + name : name)
+        self.init(plain: name)
+        if isReserved { self.init(plain: "_" + name) }
     }
 
     /// Makes a name of a text that is safe but for its length.
     init(plain name: String) {
         let pathExtension = Self.pathExtension(of: name)
-        var stem = name.dropLast(pathExtension.count)
-        while stem.utf8.count + pathExtension.utf8.count > Self.maximumLength { stem.removeLast() }
-        while let last = stem.last, last == "." || last == " ", stem.count > 1 { stem.removeLast() }
+        var stem = name.unicodeScalars.dropLast(pathExtension.unicodeScalars.count)
+        var length = name.utf8.count
+        while length > Self.maximumLength, let last = stem.popLast() { length -= UTF8.width(last) }
+        while stem.count > 1, stem.last == "." || stem.last == " " { stem.removeLast() }
         self.stem = String(stem)
         self.pathExtension = pathExtension
     }
@@ -45,34 +52,34 @@ struct SafeFileName: Sendable, Hashable {
         number == 1 ? stem + pathExtension : "\(stem)-\(number)\(pathExtension)"
     }
 
-    private static func allowed(_ text: String) -> String {
-        var allowed = String.UnicodeScalarView()
-        for scalar in text.precomposedStringWithCanonicalMapping.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            // Among them are the marks that reverse the direction of text, and so hide an extension.
-            case .format: continue
-            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                allowed.append("_")
-            case .spaceSeparator: allowed.append(" ")
-            default: allowed.append(forbidden.contains(scalar) ? "_" : scalar)
-            }
+    private static func allowed(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: "_"
+        case .spaceSeparator: " "
+        default: forbidden.contains(scalar) ? "_" : scalar
         }
-        return String(allowed)
     }
 
     /// What Windows does not allow in a name.
-    private static let forbidden = Set("<>:\"|?*".unicodeScalars)
+    private static let forbidden = Set("<>:\"|?*/\\".unicodeScalars)
 
-    /// A leading dot hides a file, and a leading hyphen looks like an option. Windows drops dots and spaces at the end.
-    private static func trimmed(_ name: String) -> String {
-        var name = Substring(name).drop { $0 == "." || $0 == " " || $0 == "-" }
+    /// A leading dot hides a file, a leading hyphen looks like an option, and a leading mark joins what is before the name.
+    /// Windows drops dots and spaces at the end.
+    private static func trimmed(_ name: [Unicode.Scalar]) -> String {
+        var name = name.drop { scalar in
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .spacingMark, .enclosingMark: true
+            default: scalar == "." || scalar == " " || scalar == "-"
+            }
+        }
         while let last = name.last, last == "." || last == " " { name.removeLast() }
-        return String(name)
+        return String(String.UnicodeScalarView(name))
     }
 
     /// Whether Windows reads the name as that of a device, with any extension.
-    private static func isReserved(_ name: String) -> Bool {
-        let base = name.prefix { $0 != "." }.trimmingCharacters(in: .whitespaces).uppercased()
+    private var isReserved: Bool {
+        let scalars = (stem + pathExtension).unicodeScalars.prefix { $0 != "." }
+        let base = String(scalars).trimmingCharacters(in: .whitespaces).uppercased()
         if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(base) { return true }
         guard base.hasPrefix("COM") || base.hasPrefix("LPT"), base.count == 4, let last = base.last else {
             return false

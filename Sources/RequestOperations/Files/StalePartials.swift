@@ -10,7 +10,26 @@ enum StalePartials {
                 .fileFailed, stage: .process, underlying: error, reason: "the folder cannot be read")
         }
         let limit = Date(timeIntervalSinceNow: -Double(age.nanoseconds) / 1e9)
-        return names.compactMap { PartialPlace($0, in: folder) }.count { removes($0, before: limit) }
+        let partials = names.compactMap { PartialPlace($0, in: folder) }
+        let count = partials.count { removes($0, before: limit) }
+        removeSideFiles(names, of: partials, in: folder, before: limit)
+        return count
+    }
+
+    /// Removes side files of uploads, and those of downloads that have no partial file. They do not count.
+    private static func removeSideFiles(
+        _ names: [String], of partials: [PartialPlace], in folder: URL, before limit: Date
+    ) {
+        let needed = Set(partials.map(\.record))
+        for name in names where name.hasPrefix(PartialPlace.prefix) {
+            let path = folder.appendingPathComponent(name).path
+            let isRecord = name.hasSuffix(PartialPlace.recordSuffix) && !needed.contains(path)
+            guard isRecord || name.hasSuffix(TusRecord.suffix) else { continue }
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            // One that is gone, or that cannot be read, belongs to somebody.
+            guard let modified = attributes?[.modificationDate] as? Date, modified <= limit else { continue }
+            unlink(path)
+        }
     }
 
     private static func removes(_ place: PartialPlace, before limit: Date) -> Bool {

@@ -11,6 +11,8 @@ struct TusRequests: Sendable {
     private static let fieldsOfBody = [
         "Content-Type", "Content-Length", "Content-Encoding", "Content-Digest", "Repr-Digest", "Transfer-Encoding",
         "Expect",
+        // It would be the same in all requests of the upload.
+        "Idempotency-Key",
     ]
 
     init(from request: URLRequest, redirects: RedirectPolicy) {

@@ -38,8 +38,10 @@ struct TusState: Sendable {
     private var attempt = 0
     /// How many uploads this attempt has created.
     private var creations = 0
-    /// How many responses in a row brought the upload no further.
+    /// How many responses in a row brought the upload no further than it was before.
     private var setbacks = 0
+    /// The most bytes that the server has had.
+    private var furthest: Int64 = 0
 
     /// The most bytes of one request if they are verified, and the most that go with the creation.
     static let usualPiece: Int64 = 8 << 20
@@ -172,6 +174,9 @@ struct TusState: Sendable {
         guard head.number(in: "Upload-Length") ?? size == size, offset <= size else { return createAnew() }
         location.expires = head.expiry(now) ?? location.expires
         upload = .known(location, offset: offset)
+        // A server that loses bytes again and again would keep the attempt busy for ever.
+        if offset < furthest { setbacks += 1 } else { furthest = offset }
+        guard setbacks <= Self.mostSetbacks else { return .refused }
         return offset == size ? .complete : .goesOn
     }
 
@@ -190,7 +195,10 @@ struct TusState: Sendable {
             throw Self.malformed(head, "the server has another number of bytes than it was sent")
         }
         guard offset > part.lowerBound || part.isEmpty else { return askAgain() }
-        setbacks = 0
+        if offset > furthest {
+            furthest = offset
+            setbacks = 0
+        }
         upload = .known(location, offset: offset)
         return offset == size ? .complete : .goesOn
     }
@@ -208,7 +216,7 @@ struct TusState: Sendable {
         switch head.status {
         case 404, 410: return createAnew()
         // Servers refuse an expired upload with it, and a request without the right credentials too.
-        case 403 where location?.expires.map({ $0 <= now }) ?? true: return createAnew()
+        case 403 where location?.expires.map({ $0 <= now }) ?? false: return createAnew()
         default: return .refused
         }
     }

@@ -68,9 +68,9 @@ final class TusUpload: Sendable {
                     throw RequestError(.unacceptableStatus, stage: .validate, head: head)
                 }
             }
+            guard judged.withLock({ $0 }) == .goesOn else { return response }
             try await keepLocation()
             reportResumption(after: step, to: task.onProgress)
-            guard judged.withLock({ $0 }) == .goesOn else { return response }
         }
     }
 
@@ -79,6 +79,10 @@ final class TusUpload: Sendable {
         try await queue.run { [self] in
             let bytes = try UploadBytes(content)
             guard state.withLock({ $0.protocolState }) == nil else { return bytes }
+            // Otherwise the upload would be created, and nothing could go on from it.
+            if let folder = place?.deletingLastPathComponent(), access(folder.path, W_OK) != 0 {
+                throw RequestError.fileFailed("kept beside the file")
+            }
             let record = try storedRecord()
             state.withLock { state in
                 state.kept = record?.location
@@ -202,12 +206,9 @@ final class TusUpload: Sendable {
         guard let place else { return }
         try await queue.run { [self] in
             let (location, kept, isOver) = state.withLock { ($0.protocolState?.location, $0.kept, $0.isOver) }
-            guard location != kept, !isOver else { return }
-            if let location, let source = try source {
-                try TusRecord(server: server, source: source, location: location).write(to: place)
-            } else {
-                unlink(place.path)
-            }
+            // The record of an upload that is gone stays until there is another: the creation may fail.
+            guard let location, location != kept, !isOver, let source = try source else { return }
+            try TusRecord(server: server, source: source, location: location).write(to: place)
             state.withLock { $0.kept = location }
         }
     }

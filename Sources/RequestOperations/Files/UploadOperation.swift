@@ -17,7 +17,8 @@
 /// Each attempt sends the body from its first byte, or goes on from the last byte that the server has, with ``UploadProtocol/tus``.
 /// The retry policy decides whether there is another attempt. By default it repeats a PUT, but not a POST that the server may have
 /// acted on, unless it has an `Idempotency-Key`. If a file has changed since the first attempt, the upload fails with
-/// ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again.
+/// ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again. The policy's
+/// ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours. ``RequestConfiguration/deadline`` does.
 ///
 /// ## tus
 ///
@@ -67,7 +68,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         upload = Upload(content, to: request.url, uploadProtocol)
         super.init(
             uploadProtocol.adjusted(request, for: content), decoder: decoder,
-            configuration: uploadProtocol.adjusted(configuration))
+            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit))
     }
 
     /// Makes an operation that uploads a form.
@@ -89,7 +90,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         upload = Upload(content, to: request.url, uploadProtocol)
         super.init(
             uploadProtocol.adjusted(request, for: content), decoder: decoder,
-            configuration: uploadProtocol.adjusted(configuration))
+            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit))
     }
 
     /// Where the upload is on the server, with ``UploadProtocol/tus``. `nil` before it is created, and with any other protocol.

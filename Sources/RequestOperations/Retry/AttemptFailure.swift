@@ -153,3 +153,12 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         let hosts: HostRegistry
     }
 }
+
+extension AttemptFailure {
+    /// The same failure as that of a first attempt.
+    var asFirst: AttemptFailure {
+        AttemptFailure(
+            error, request: request, stage: stage, head: head, requestMayHaveBeenProcessed: requestMayHaveBeenProcessed,
+            bodyIsReplayable: bodyIsReplayable, timeLeft: timeLeft, date: date)
+    }
+}

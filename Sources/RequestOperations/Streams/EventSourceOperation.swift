@@ -7,7 +7,7 @@
 /// ```
 ///
 /// A connection that ends or breaks is followed by a new one, which names the last event in `Last-Event-ID`. The time between
-/// them is the last one that the server gave in a `retry` field. After a failure the backoff of the retry policy comes on top.
+/// them is the last one that the server gave in a `retry` field, and at least 500 ms. After a failure the backoff of the retry policy comes on top.
 /// What follows ends the operation:
 ///
 /// - a response with status 204, which is a success
@@ -54,13 +54,11 @@ open class EventSourceOperation: URLRequestOperation<ResponseHead>, @unchecked S
         reconnectionTime: Duration = .seconds(3), maximumEventSize: Int = 1 << 20,
         configuration: RequestConfiguration = .default
     ) {
-        var configuration = configuration
-        // The limit counts from the first connection, which may last for days.
-        configuration.retryPolicy.elapsedLimit = nil
         source = Locked(EventSourceState(lastEventID: lastEventID, reconnectionTime: reconnectionTime))
         self.reconnects = reconnects
         self.maximumEventSize = maximumEventSize
-        super.init(request, decoder: .head, configuration: configuration)
+        // The limit counts from the first connection, which may last for days.
+        super.init(request, decoder: .head, configuration: configuration.withoutElapsedLimit)
     }
 
     /// Makes an operation that reads the events of a URL. See the other initialiser for the parameters.
@@ -148,14 +146,5 @@ extension ResponseValidation {
 extension URLRequest {
     fileprivate mutating func setDefault(_ value: String, for field: String) {
         if self.value(forHTTPHeaderField: field) == nil { setValue(value, forHTTPHeaderField: field) }
-    }
-}
-
-extension AttemptFailure {
-    /// The same failure as that of a first attempt.
-    fileprivate var asFirst: AttemptFailure {
-        AttemptFailure(
-            error, request: request, stage: stage, head: head, requestMayHaveBeenProcessed: requestMayHaveBeenProcessed,
-            bodyIsReplayable: bodyIsReplayable, timeLeft: timeLeft, date: date)
     }
 }

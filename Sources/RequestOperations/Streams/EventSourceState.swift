@@ -9,6 +9,11 @@ struct EventSourceState: Sendable {
     /// Whether the response of the running attempt was accepted as a stream of events.
     private(set) var isOpen = false
 
+    /// The shortest time before a new connection that a server can ask for. So it cannot make its clients a storm.
+    static let shortestTime = Duration.milliseconds(500)
+    /// The most bytes of an id that is sent in `Last-Event-ID`.
+    private static let longestID = 4096
+
     /// - Parameters:
     ///   - lastEventID: The id of the last event that the reader has from elsewhere.
     ///   - reconnectionTime: The time before a new connection until the server gives one.
@@ -31,9 +36,10 @@ struct EventSourceState: Sendable {
     ///
     /// - Parameter longest: The longest time before a new connection that a server may ask for.
     mutating func note(_ yield: ServerSentEventParser.Yield, longest: Duration) {
-        lastEventID = yield.lastEventID
+        // A longer one would make servers refuse the request for its fields.
+        if yield.lastEventID.utf8.count <= Self.longestID { lastEventID = yield.lastEventID }
         guard let time = yield.reconnectionTime else { return }
-        reconnectionTime = min(time, longest)
+        reconnectionTime = max(min(time, longest), Self.shortestTime)
         isServersTime = true
     }
 }

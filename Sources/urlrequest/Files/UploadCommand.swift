@@ -66,12 +66,19 @@
             let place = URL(fileURLWithPath: file)
             guard let multipart else {
                 return UploadOperation(
-                    .file(place), to: request, by: tus ? .tus(resume: .acrossProcesses) : .plain, decoder: .head,
+                    .file(place), to: request, by: tus ? .tus(resume: resumption(of: place)) : .plain, decoder: .head,
                     configuration: configuration)
             }
             var form = MultipartFormData()
             form.append(file: place, name: multipart)
             return UploadOperation(form, to: request, decoder: .head, configuration: configuration)
+        }
+
+        /// A later run can go on if the side file can be kept beside the file.
+        private func resumption(of file: URL) -> UploadResumption {
+            if access(file.deletingLastPathComponent().path, W_OK) == 0 { return .acrossProcesses }
+            Console().print("urlrequest: \(file.path): a later run cannot go on, because its folder is read-only\n")
+            return .betweenAttempts
         }
     }
 #endif

@@ -31,6 +31,38 @@ import Testing
         #expect(try folder.names == ["file"])
     }
 
+    private final class Retrying: DownloadOperation, @unchecked Sendable {
+        override func retryDecision(afterSuccess value: DownloadedFile, attempt: Int) async -> RetryDecision? {
+            attempt == 1 ? .retry(after: .zero) : nil
+        }
+    }
+
+    @Test func `A file that is not accepted is downloaded again`() async throws {
+        var configuration = RequestConfiguration.downloading(
+            over: ScriptedTransport([.body(Data("first".utf8)), .body(Data("second".utf8))]))
+        configuration.hosts = HostRegistry()
+        _ = try await run(
+            Retrying(url, to: .file(folder.file()), ifExists: .replace, configuration: configuration))
+        #expect(folder.text() == "second")
+    }
+
+    private final class Inspecting: DownloadOperation, @unchecked Sendable {
+        override func validate(_ response: TransportResponse) async throws {}
+    }
+
+    @Test func `An override that inspects the response does not lose the checksum`() async throws {
+        let operation = Inspecting(
+            url, to: .file(folder.file()), checksum: FileDigest(.sha256, Data(count: 32)),
+            configuration: configuration())
+        #expect(await code(of: operation) == .digestMismatch)
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test func `A download may take longer than the elapsed limit of the policy`() {
+        let download = DownloadOperation(url, to: .file(folder.file()), configuration: configuration())
+        #expect(download.configuration.retryPolicy.elapsedLimit == nil)
+    }
+
     @Test func `An empty response makes an empty file`() async throws {
         _ = try await run(DownloadOperation(url, to: .file(folder.file()), configuration: configuration("")))
         #expect(folder.text() == "")

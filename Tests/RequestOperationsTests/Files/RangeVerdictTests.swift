@@ -59,6 +59,13 @@ import Testing
         #expect(RangeVerdict(head(row.status, row.fields), to: byTag) == row.verdict)
     }
 
+    @Test func `A part of which nobody knows the total cannot be told from the whole`() {
+        let asked = RangeRequest(offset: 5, validator: .entityTag(#""v1""#), total: nil)
+        let part = head(206, [Self.tag, ("Content-Range", "bytes 5-9/*")])
+        #expect(RangeVerdict(part, to: asked) == .askForWhole)
+        #expect(RangeVerdict(head(206, [Self.tag, Self.range]), to: asked) == .rest(total: 10))
+    }
+
     @Test(
         arguments: [Int64?.none, 5],
         [

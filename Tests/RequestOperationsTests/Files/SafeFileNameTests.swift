@@ -15,6 +15,37 @@ import Testing
         #expect(SafeFileName(suggested)?.variant(1) == name)
     }
 
+    @Test(arguments: [
+        "x/\u{200D}../\u{200D}../\u{200D}.ssh/\u{200D}keys", "x\u{600}/y", "a/\u{301}keys", "a\\\u{200D}b",
+        ".\u{301}hidden", "a" + String(repeating: "\u{301}", count: 300) + ".bashrc",
+        "a" + String(repeating: "\u{301}", count: 300), "con" + String(repeating: " ", count: 300) + "x",
+        "..\u{200B}/x",
+    ])
+    func `Marks and invisible characters take no name out of its folder, nor hide it`(_ suggested: String) throws {
+        let name = try #require(SafeFileName(suggested)).variant(1)
+        #expect(Self.isSafe(name), "\(name.debugDescription)")
+    }
+
+    @Test func `Any text becomes a safe name or none`() {
+        let alphabet = Array("ab./\\- :con\u{0}\u{301}\u{200D}\u{600}\u{202E}\u{E0020}日.gz".unicodeScalars)
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<2000 {
+            let count = Int.random(in: 0...400, using: &random)
+            let scalars = (0..<count).map { _ in alphabet.randomElement(using: &random)! }
+            let text = String(String.UnicodeScalarView(scalars))
+            guard let name = SafeFileName(text) else { continue }
+            #expect(Self.isSafe(name.variant(1)) && Self.isSafe(name.variant(2)), "\(text.debugDescription)")
+        }
+    }
+
+    private static func isSafe(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        let base = name.unicodeScalars.prefix { $0 != "." }
+        return !bytes.isEmpty && bytes.count <= 255 && bytes.first != UInt8(ascii: ".") && !bytes.contains(0)
+            && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(UInt8(ascii: "\\"))
+            && !["con", "con "].contains(String(base).lowercased())
+    }
+
     @Test(arguments: ["", "..", "../..", "/", "...", " ", "\u{202E}", "- -"])
     func `Nothing may be left of a name`(_ suggested: String) {
         #expect(SafeFileName(suggested) == nil)

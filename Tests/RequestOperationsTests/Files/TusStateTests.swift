@@ -160,7 +160,20 @@ import Testing
         #expect(state.step == send(7..<10))
     }
 
-    @Test(arguments: [404, 410, 403]) func `An upload that is gone is created anew`(_ status: Int) throws {
+    @Test func `A server that loses bytes again and again ends the attempt`() throws {
+        var state = try created()
+        var rounds = 0
+        while rounds < 100 {
+            rounds += 1
+            guard try state.receive(head(204, ["Upload-Offset": "5"]), to: send(0..<10)) == .goesOn,
+                try state.receive(head(409), to: send(5..<10)) == .goesOn,
+                try state.receive(head(200, ["Upload-Offset": "0"]), to: .ask(Self.upload)) == .goesOn
+            else { break }
+        }
+        #expect(rounds < 10)
+    }
+
+    @Test(arguments: [404, 410]) func `An upload that is gone is created anew`(_ status: Int) throws {
         var asked = try created()
         #expect(try asked.receive(head(status), to: .ask(Self.upload)) == .goesOn)
         #expect(asked.step == .create(0..<0) && asked.location == nil)
@@ -173,6 +186,8 @@ import Testing
         var state = try created(fields: fields)
         #expect(state.location?.expires != nil)
         #expect(try state.receive(head(403), to: .ask(Self.upload)) == .refused && state.location != nil)
+        var withoutExpiry = try created()
+        #expect(try withoutExpiry.receive(head(403), to: send(0..<10)) == .refused && withoutExpiry.location != nil)
         let later = Date(timeIntervalSince1970: 4_000_000_000)
         #expect(try state.receive(head(403), to: .ask(Self.upload), now: later) == .goesOn)
     }

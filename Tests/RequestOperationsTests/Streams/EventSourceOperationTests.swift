@@ -141,12 +141,13 @@ import Testing
     // MARK: Times
 
     @Test func `The time before a new connection is three seconds until the server gives one`() async {
-        let outcome = await read(.events("data: a\n\n"), .events("retry: 250\ndata: b\n\n"), .events(end: .lost), over)
-        #expect(outcome.waits == [.seconds(3), .milliseconds(250), .milliseconds(250)])
+        let outcome = await read(.events("data: a\n\n"), .events("retry: 750\ndata: b\n\n"), .events(end: .lost), over)
+        #expect(outcome.waits == [.seconds(3), .milliseconds(750), .milliseconds(750)])
     }
 
     @Test func `The time that a server gives is bounded`() async {
         #expect(await read(.events("retry: 99999999\n"), over).waits == [.seconds(300)])
+        #expect(await read(.events("retry: 0\n"), over).waits == [.milliseconds(500)])
     }
 
     @Test func `The elapsed limit of the policy does not apply`() async {
