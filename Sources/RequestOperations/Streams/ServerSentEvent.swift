@@ -8,8 +8,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 
     /// The last id that the server had sent when this event was complete. Empty if it has sent none.
     ///
-    /// Give it to ``EventSourceOperation/init(_:lastEventID:reconnects:reconnectionTime:maximumEventSize:configuration:)``
-    /// to go on after a restart of the process.
+    /// Give it to a new ``EventSourceOperation`` to go on after a restart of the process.
     public let id: String
 
     /// Makes an event, for tests.
