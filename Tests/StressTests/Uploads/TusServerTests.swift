@@ -51,7 +51,7 @@ struct TusServerTests {
             configuration.onProgress = { _ in
                 let isTime = reports.withLock { count in
                     count += 1
-                    return count % 4 == 2 && count < 16
+                    return count % 4 == 1 && count < 16
                 }
                 guard isTime else { return }
                 do { try server.killAndRestart() } catch { Issue.record(error) }
