@@ -166,6 +166,16 @@ extension RequestClient {
         return try await operation.value
     }
 
+    /// Uploads files in a form and decodes the response as ``operation(_:_:object:parameters:as:_:)`` does.
+    public func upload<Value: Decodable & Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await upload(
+            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
+    }
+
     private func value<Value: Sendable>(of made: Made<Value>) async throws -> Value {
         guard let key = made.key else {
             submit(made.operation)

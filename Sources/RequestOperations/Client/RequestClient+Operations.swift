@@ -84,6 +84,26 @@ extension RequestClient {
         }.operation
     }
 
+    /// Makes the operation of an upload whose value is decoded as that of
+    /// ``operation(_:_:object:parameters:as:_:)``.
+    public func uploadOperation<Value: Decodable & Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        uploadOperation(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
+    }
+
+    /// Makes the operation of an upload of files whose value is decoded as that of
+    /// ``operation(_:_:object:parameters:as:_:)``.
+    public func uploadOperation<Value: Decodable & Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        uploadOperation(
+            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
+    }
+
     // MARK: Making
 
     func standardDecoder<Value: Decodable & Sendable>() -> ResponseDecoder<Value> { .standard(makeJSONDecoder) }

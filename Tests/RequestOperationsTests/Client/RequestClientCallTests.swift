@@ -156,6 +156,21 @@ import Testing
         #expect(transport.requests.map(\.httpMethod) == ["GET", "POST", "POST", "PUT", "PATCH", "DELETE"])
     }
 
+    @Test func `The response to an upload is decoded like any other`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let form = [
+            MultipartFormData.Part(
+                name: "photo", fileName: "a.png", contentType: "image/png", content: .data(Data("x".utf8)))
+        ]
+        #expect(try await client.upload(.data(Data()), to: "a", as: User.self).name == "Ada")
+        #expect(try await client.upload(files: form, to: "a", as: User.self).name == "Ada")
+        let operations = [
+            client.uploadOperation(.data(Data()), to: "a", as: User.self),
+            client.uploadOperation(files: form, to: "a", as: User.self),
+        ]
+        for operation in operations { #expect(try await run(operation).name == "Ada") }
+    }
+
     @Test func `Options change the configuration of one request`() async throws {
         let transport = ScriptedTransport([.status(503)])
         let client = RequestClient(over: transport)
