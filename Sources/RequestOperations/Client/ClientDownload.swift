@@ -11,8 +11,7 @@ final class ClientDownload: DownloadOperation, ClientRequest, @unchecked Sendabl
         self.call = call
         super.init(
             call.initialOrPlaceholder, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
-            checksum: checksum,
-            configuration: configuration)
+            checksum: checksum, configuration: configuration)
     }
 
     deinit {

@@ -5,7 +5,21 @@ struct PreparedRequest: Sendable {
     /// Makes the body for each attempt, if the request itself does not hold it.
     let makeBody: (@Sendable () throws -> RequestBody)?
 
-    /// Makes the request.
+    /// Makes the request of a path and parameters.
+    ///
+    /// - Throws: A `RequestError` of the stage `process`.
+    init(
+        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)?,
+        _ parameters: [String: ParameterValue], _ options: RequestOptions, _ defaults: RequestDefaults
+    ) throws {
+        let endpoint = PlainEndpoint(
+            method, path, object: object, parameters: parameters,
+            encoder: options.parameterEncoder ?? defaults.parameterEncoder,
+            files: options.body == nil ? options.files : [])
+        try self.init(endpoint, options, defaults)
+    }
+
+    /// Makes the request of an endpoint.
     ///
     /// - Throws: A `RequestError` of the stage `process`.
     init(_ endpoint: some Endpoint, _ options: RequestOptions, _ defaults: RequestDefaults) throws {

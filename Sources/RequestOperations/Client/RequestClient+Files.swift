@@ -116,13 +116,7 @@ extension RequestClient {
         let settings = settings.withLock { $0 }
         var options = RequestOptions(settings.configuration)
         edit(&options)
-        let prepare = { (defaults: RequestDefaults) in
-            let endpoint = PlainEndpoint(
-                method, path, object: nil, parameters: parameters,
-                encoder: options.parameterEncoder ?? defaults.parameterEncoder,
-                files: options.body == nil ? options.files : [])
-            return try PreparedRequest(endpoint, options, defaults)
-        }
+        let prepare = { try PreparedRequest(method, path, object: nil, parameters, options, $0) }
         return make(options, settings, method: method, path: path, endpointType: nil, prepare) {
             makeOperation($0, options, $1)
         }

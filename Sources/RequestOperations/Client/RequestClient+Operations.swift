@@ -123,11 +123,7 @@ extension RequestClient {
         var options = RequestOptions(settings.configuration)
         edit(&options)
         return make(decoder, options, settings, method: method, path: path, endpointType: nil, isStandard: isStandard) {
-            let endpoint = PlainEndpoint(
-                method, path, object: object, parameters: parameters,
-                encoder: options.parameterEncoder ?? $0.parameterEncoder,
-                files: options.body == nil ? options.files : [])
-            return try PreparedRequest(endpoint, options, $0)
+            try PreparedRequest(method, path, object: object, parameters, options, $0)
         }
     }
 
@@ -153,8 +149,7 @@ extension RequestClient {
         let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
         let key = Flights.Key(
             sharing, operation.call.initiallyPrepared, ofSettings: settings.generation,
-            isConfigured: options.isConfigured,
-            Value.self, endpointType)
+            isConfigured: options.isConfigured, Value.self, endpointType)
         return Made(operation: operation, key: key)
     }
 

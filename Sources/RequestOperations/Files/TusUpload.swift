@@ -185,9 +185,7 @@ final class TusUpload: Sendable {
             case .body(.file(let file)):
                 return .file(try FileStamp(of: file))
             case .body(.data(let data)):
-                let digest = SHA2(.sha256)
-                digest.update(data)
-                return .data(digest: digest.digest)
+                return .data(digest: SHA2.digest(of: data))
             case .body, .form:
                 return nil
             }

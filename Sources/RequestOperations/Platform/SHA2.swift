@@ -99,8 +99,13 @@ final class SHA2: @unchecked Sendable {
 
     /// The digest of a text.
     static func digest(of text: String, _ function: Function = .sha256) -> Data {
+        digest(of: Data(text.utf8), function)
+    }
+
+    /// The digest of bytes in memory.
+    static func digest(of data: Data, _ function: Function = .sha256) -> Data {
         let hash = SHA2(function)
-        hash.update(Data(text.utf8))
+        hash.update(data)
         return hash.digest
     }
 }
