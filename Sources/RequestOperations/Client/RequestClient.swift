@@ -99,7 +99,7 @@ public final class RequestClient: Sendable {
 
     /// Code that runs for each request; see ``RequestHook``. None by default.
     ///
-    /// To append to it reads and sets it. If several threads do so at once, one change is lost.
+    /// To append to it reads and sets it. If several threads do so at once, one change is lost. ``install(_:)`` loses none.
     public var hooks: [RequestHook] {
         get { settings.withLock { $0.hooks } }
         set { edit { $0.hooks = newValue } }

@@ -37,13 +37,16 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// Counts the members that have ended. The total is that of the members, or negative for a sequence of unknown length.
     /// To cancel it cancels the batch.
-    public final var progress: Progress { counter }
+    ///
+    /// Each member that runs is a child, so `fractionCompleted` follows the bytes of requests, and members of members. That
+    /// needs a progress that was asked for before the member began.
+    public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many members have ended, as that changes. A slow reader gets only the newest count. The stream ends with the batch,
+    /// How many members have ended, and how far those that run have come, as that changes. A slow reader gets only the newest count. The stream ends with the batch,
     /// and its last element is the last count. Every call makes a stream of its own.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
-    private let counter: CountingProgress
+    private let counter: MemberProgress
     private let batch: Locked<BatchState<Value>>
     private let source: Locked<Source>
 
@@ -59,10 +62,9 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         self.maximumConcurrency = max(maximumConcurrency, 1)
         batch = Locked(BatchState(policy, expecting: operations.count))
         source = Locked(.operations(operations[...]))
-        counter = CountingProgress(total: Int64(operations.count))
+        counter = MemberProgress(total: operations.count)
         super.init()
         operations.claimAll()
-        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// Makes a batch of operations that a sequence makes one by one, so that a million of them need not exist at once.
@@ -81,9 +83,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         var iterator = operations.makeIterator()
         batch = Locked(BatchState(policy, expecting: count))
         source = Locked(.sequence(AnyIterator { iterator.next() }))
-        counter = CountingProgress(total: count == 0 ? -1 : Int64(count))
+        counter = MemberProgress(total: count == 0 ? nil : count)
         super.init()
-        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
@@ -146,8 +147,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     private func run(
         _ member: AsynchronousOperation<Value>, at place: Int, by starter: MemberStarter
     ) async -> Bool {
-        await member.runAsLink(by: starter)
-        counter.countOne()
+        await counter.count(member) { await member.runAsLink(by: starter) }
         return batch.withLock { $0.end(place, member.result ?? .failure(CancellationError())) }
     }
 

@@ -40,6 +40,8 @@ extension AsynchronousOperation {
 // Unchecked like its superclass. All state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let links: Locked<Links>
+    /// Made when somebody asks for it, and at the end.
+    private let counter = Locked<MemberProgress?>(nil)
 
     private enum Links {
         case waits(first: any ChainLink, makeNext: @Sendable () async throws -> AsynchronousOperation<Value>)
@@ -65,11 +67,48 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         releaseChain(of: takeLinks())
     }
 
+    /// Counts the links that have ended. A first link that is a chain too counts as its own links, to any depth. To cancel it
+    /// cancels the chain.
+    ///
+    /// The link that runs is a child, so `fractionCompleted` follows the bytes of its request. Ask for the progress before the
+    /// chain starts. It does not count what has ended before.
+    public final var progress: Progress { knownCounter.tree { [weak self] in self?.cancel() } }
+
+    /// How many links have ended, and how far the one that runs has come, as that changes. A slow reader gets only the newest
+    /// count. The stream ends with the chain, and its last element is the last count. Every call makes a stream of its own.
+    public final var progressUpdates: AsyncStream<ProgressUpdate> { knownCounter.updates }
+
+    private var knownCounter: MemberProgress {
+        let count = linkCount
+        return counter.withLock { counter in
+            let known = counter ?? MemberProgress(total: count)
+            counter = known
+            return known
+        }
+    }
+
+    /// How many links the chain would run when started now.
+    private var linkCount: Int {
+        var count = 1
+        var chain: (any Chain)? = self
+        while let inner = chain?.unstartedFirst {
+            count += 1
+            chain = inner as? any Chain
+        }
+        return count
+    }
+
+    /// Runs a link. Counts it if somebody has asked for the progress.
+    private func runLink(_ link: any ChainLink, by starter: MemberStarter) async {
+        guard let counter = counter.withLock({ $0 }) else { return await link.runAsLink(by: starter) }
+        await counter.count(link) { await link.runAsLink(by: starter) }
+    }
+
     /// The work of the chain. The superclass calls this; do not call or override it.
     public final override func run() async throws -> Value {
         let starter = MemberStarter.ofCurrentOperation
         let next = try await next(by: starter)
-        await next.runAsLink(by: starter)
+        await runLink(next, by: starter)
         return try await next.value
     }
 
@@ -82,7 +121,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         guard case .waits(let first, let makeNext) = links else {
             preconditionFailure("The superclass runs an operation once.")
         }
-        await Self.runWithInnerLinks(first, by: starter)
+        await runWithInnerLinks(first, by: starter)
         try Task.checkCancellation()
         return try await makeNext()
     }
@@ -90,10 +129,10 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     /// Runs the first link of a chain. If that is a chain too, its own first link runs before it, and so on, from the
     /// innermost outwards. So each chain finds its first link finished. If each chain ran the one inside it, ten
     /// thousand could run at once.
-    private static func runWithInnerLinks(_ first: any ChainLink, by starter: MemberStarter) async {
+    private func runWithInnerLinks(_ first: any ChainLink, by starter: MemberStarter) async {
         var links = [first]
         while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
-        while let link = links.popLast() { await link.runAsLink(by: starter) }
+        while let link = links.popLast() { await runLink(link, by: starter) }
     }
 
     /// The first link, if the chain would run it when started now.
@@ -107,6 +146,8 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     final override var placeDemand: PlaceDemand { .none }
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        if case .succeeded = ending { knownCounter.complete() }
+        knownCounter.end()
         // A chain that did not begin ends its first link, unless something else may run that.
         guard case .waits(let first, _) = links.withLock({ $0 }) else { return }
         first.discardUnlessTaken()

@@ -76,7 +76,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     public final let policy: Policy
 
     private let group: Locked<State>
-    private let counter: CountingProgress
+    private let counter: MemberProgress
 
     /// Makes a group.
     ///
@@ -88,16 +88,18 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         self.order = order
         self.policy = policy
         group = Locked(State(members: operations[...]))
-        counter = CountingProgress(total: Int64(operations.count))
+        counter = MemberProgress(total: operations.count)
         super.init()
         operations.claimAll()
-        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// Counts the members that have ended. To cancel it cancels the group.
-    public final var progress: Progress { counter }
+    ///
+    /// Each member that runs is a child, so `fractionCompleted` follows the bytes of requests, and members of members. That
+    /// needs a progress that was asked for before the member began.
+    public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many members have ended, as that changes. A slow reader gets only the newest count. The stream ends with the group,
+    /// How many members have ended, and how far those that run have come, as that changes. A slow reader gets only the newest count. The stream ends with the group,
     /// and its last element is the last count. Every call makes a stream of its own.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
@@ -145,8 +147,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
 
     /// Runs a member to its end. Returns whether it stops the others.
     private func run(_ member: Operation, by starter: MemberStarter) async -> Bool {
-        await member.runAsMember(by: starter)
-        counter.countOne()
+        await counter.count(member) { await member.runAsMember(by: starter) }
         guard let error = member.failureOfMember else { return false }
         group.withLock { $0.note(error) }
         return policy == .failFast

@@ -66,16 +66,15 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
     }
 
     private let chain: Locked<State>
-    private let counter: CountingProgress
+    private let counter: MemberProgress
 
     /// Makes a chain.
     ///
     /// - Parameter steps: The steps, in order. Without steps the chain succeeds.
     public init(_ steps: [Step]) {
         chain = Locked(State(steps: steps[...]))
-        counter = CountingProgress(total: Int64(steps.count))
+        counter = MemberProgress(total: steps.count)
         super.init()
-        counter.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     /// Makes a chain.
@@ -86,9 +85,12 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
     }
 
     /// Counts the steps that have ended. A chain that was stopped has done all of its work. To cancel it cancels the chain.
-    public final var progress: Progress { counter }
+    ///
+    /// The operation that runs is a child, so `fractionCompleted` follows the bytes of its request. That needs a progress
+    /// that was asked for before the operation began.
+    public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many steps have ended, as that changes. A slow reader gets only the newest count. The stream ends with the chain,
+    /// How many steps have ended, and how far the one that runs has come, as that changes. A slow reader gets only the newest count. The stream ends with the chain,
     /// and its last element is the last count. Every call makes a stream of its own.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
@@ -101,9 +103,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         var last: Value?
         while let step = chain.withLock({ $0.steps.popFirst() }) {
             try Task.checkCancellation()
-            let result = await run(step, after: last, by: starter)
-            note(result)
-            switch result {
+            switch await run(step, after: last, by: starter) {
             case .value(let value): last = value
             case .skipped: break
             case .stopped: return outcome(with: last)
@@ -113,25 +113,31 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         return outcome(with: last)
     }
 
+    /// Asks a step what it does, does that, and notes its result.
     private func run(_ step: Step, after last: Value?, by starter: MemberStarter) async -> ChainStepResult<Value> {
-        do {
-            switch try await step(last) {
-            case .skip: return .skipped
-            case .stop: return .stopped
-            case .fail(let error): return .failed(error)
-            case .run(let operation):
+        let decision: ChainStep<Value>
+        do { decision = try await step(last) } catch { decision = .fail(error) }
+        switch decision {
+        case .run(let operation):
+            return await counter.count(operation) {
                 await operation.runAsLink(by: starter)
-                guard let result = operation.result else { return .failed(CancellationError()) }
-                return .value(try result.get())
+                return note(operation.stepResult)
             }
-        } catch {
-            return .failed(error)
+        case .skip: return count(.skipped)
+        case .stop: return count(.stopped)
+        case .fail(let error): return count(.failed(error))
         }
     }
 
-    private func note(_ result: ChainStepResult<Value>) {
+    /// Notes the result of a step that ran no operation, and counts the step.
+    private func count(_ result: ChainStepResult<Value>) -> ChainStepResult<Value> {
+        defer { counter.countOne() }
+        return note(result)
+    }
+
+    private func note(_ result: ChainStepResult<Value>) -> ChainStepResult<Value> {
         chain.withLock { $0.results.append(result) }
-        counter.countOne()
+        return result
     }
 
     private func outcome(with last: Value?) -> ChainOutcome<Value> {
@@ -149,5 +155,16 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         }
         withExtendedLifetime(rest) {}
         counter.end()
+    }
+}
+
+extension AsynchronousOperation {
+    /// What a finished operation of a step came to.
+    fileprivate var stepResult: ChainStepResult<Success> {
+        switch result {
+        case .success(let value): .value(value)
+        case .failure(let error): .failed(error)
+        case nil: .failed(CancellationError())
+        }
     }
 }

@@ -1,9 +1,13 @@
 /// A `Progress` that any thread may change, because Foundation's has no lock on Linux.
 // Unchecked like its superclass. This class only adds the lock.
 class LockedProgress: Progress, @unchecked Sendable {
-    final let lock = ProgressLock()
+    final let lock: ProgressLock
 
-    init() {
+    /// Makes a progress.
+    ///
+    /// - Parameter lock: Guards it. A child and its parent need the same lock, because a child changes its parent.
+    init(guardedBy lock: ProgressLock = ProgressLock()) {
+        self.lock = lock
         super.init(parent: nil, userInfo: nil)
     }
 
@@ -15,6 +19,12 @@ class LockedProgress: Progress, @unchecked Sendable {
     final override var completedUnitCount: Int64 {
         get { lock.withLock { super.completedUnitCount } }
         set { lock.withLock { super.completedUnitCount = newValue } }
+    }
+
+    final override var fractionCompleted: Double { lock.withLock { super.fractionCompleted } }
+
+    final override func addChild(_ child: Progress, withPendingUnitCount unitCount: Int64) {
+        lock.withLock { super.addChild(child, withPendingUnitCount: unitCount) }
     }
 
     final override var userInfo: [ProgressUserInfoKey: Any] { lock.withLock { super.userInfo } }

@@ -9,14 +9,14 @@ final class QueueBlock: Operation, @unchecked Sendable {
 
     private let state: Locked<State>
 
-    private let progress: CountingProgress
+    private let progress: QueueProgress
 
     /// Makes an operation.
     ///
     /// - Parameters:
     ///   - block: The block to run, unless the operation is cancelled before.
     ///   - progress: The progress that counts the block when it has run.
-    init(countingFor progress: CountingProgress, _ block: @escaping @Sendable () -> Void) {
+    init(countingFor progress: QueueProgress, _ block: @escaping @Sendable () -> Void) {
         state = Locked(State(block: block))
         self.progress = progress
     }

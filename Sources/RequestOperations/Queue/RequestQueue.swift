@@ -72,7 +72,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Counts the held operations, and the watched ones in Foundation's queue. A caller can wait until the count is
     /// zero.
     final let heldGroup = DispatchGroup()
-    final let ownProgress = CountingProgress()
+    final let ownProgress = QueueProgress()
 
     /// Makes a queue without limits.
     public override init() {

@@ -1,6 +1,6 @@
 /// How far an operation has come, and how fast it is.
 ///
-/// A request counts bytes. A batch, a group and a chain of steps count their members, and have no speed.
+/// A request counts bytes. A batch, a group and a chain count their members, and have no speed.
 public struct ProgressUpdate: Sendable, Hashable {
     /// Bytes of the request's and the response's body, with those that were there before, or members. It never goes back.
     public var completed: Int64
@@ -11,6 +11,9 @@ public struct ProgressUpdate: Sendable, Hashable {
     /// Bytes for each second, over the last 5 seconds of the running attempt; `nil` until that is known.
     public var throughput: Double?
 
+    /// The done parts of the members that run, in members. They are in ``fraction`` and not in ``completed``.
+    var running = 0.0
+
     /// Makes a value. By default nothing is known.
     public init(completed: Int64 = 0, total: Int64? = nil, throughput: Double? = nil) {
         self.completed = completed
@@ -18,9 +21,9 @@ public struct ProgressUpdate: Sendable, Hashable {
         self.throughput = throughput
     }
 
-    /// The part that is done, from 0 to 1; `nil` while the total is unknown.
+    /// The part that is done, from 0 to 1; `nil` while the total is unknown. Members that run count in part.
     public var fraction: Double? {
-        total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }
+        total.map { $0 > 0 ? min((Double(completed) + running) / Double($0), 1) : 1 }
     }
 
     /// The time until the end at the present speed; `nil` while the total or the speed is unknown. It is at most a year.

@@ -47,18 +47,33 @@ extension RetryingOperation: EventSource {
     }
 
     final func subscribeToRetries(_ body: @escaping @Sendable () -> Void) {
-        let told = Locked(0)
-        let tell: @Sendable () -> Void = { [weak runner] in
+        let waits = Locked(ToldWaits())
+        let tell: @Sendable (Int?) -> Void = { attempt in
             // The wait may begin while the subscription does. Then both tell it, and the second one finds it told.
-            guard let attempt = runner?.attemptBeforeWait else { return }
-            let isNews = told.withLock { last in
-                defer { last = attempt }
-                return attempt > last
-            }
-            if isNews { body() }
+            if let attempt, waits.withLock({ $0.isNews(attempt) }) { body() }
         }
-        listen { if case .waits = $0.step { tell() } }
-        tell()
+        listen { [weak runner] event in
+            switch event.step {
+            case .attemptFailed(let failure): waits.withLock { $0.failed = failure.attempt }
+            case .attemptBegan: waits.withLock { $0.failed = nil }
+            case .waits: tell(waits.withLock { $0.failed } ?? runner?.attemptBeforeWait)
+            default: break
+            }
+        }
+        tell(runner.attemptBeforeWait)
+    }
+}
+
+/// Which waits a subscription has told.
+private struct ToldWaits {
+    /// The attempt that failed last, unless another one runs. The wait after it may be over when its event comes.
+    var failed: Int?
+    private var last = 0
+
+    /// Notes a wait after an attempt. Returns whether it is told for the first time.
+    mutating func isNews(_ attempt: Int) -> Bool {
+        defer { last = max(last, attempt) }
+        return attempt > last
     }
 }
 

@@ -123,6 +123,20 @@ import Testing
         #expect(early.count == 2 && late.count == 2)
     }
 
+    @Test func `A subscription to retries misses no wait that is over at once`() async throws {
+        for _ in 0..<50 {
+            var configuration = RequestConfiguration.scripted([.status(503), .status(503), .status(503), .body(Data())])
+            configuration.retryPolicy.backoff = .constant(.zero, jitter: .none)
+            configuration.hosts = HostRegistry()
+            let operation = URLRequestOperation(anyRequest, configuration: configuration)
+            let told = Collector<Void>()
+            operation.subscribe(to: .retrying) { told.append(()) }
+            OperationQueue().addOperation(operation)
+            _ = try await operation.value
+            await told.count(3)
+        }
+    }
+
     @Test func `A group and a batch can be subscribed to`() async throws {
         let told = Collector<Void>()
         let group = [ClosureOperation { 7 }].serialGroup()

@@ -1,0 +1,168 @@
+/// The progress of a batch, a group or a chain: how many members have ended, and how far those that run have come.
+///
+/// A million members need no million progress objects. So a member that runs is followed only if somebody has asked for
+/// the progress before the member began.
+final class MemberProgress: Sendable {
+    private struct State {
+        var counts: MemberCounts
+        /// Made when somebody asks for it.
+        var tree: LockedProgress?
+        /// Made when somebody asks for updates.
+        var broadcast: Broadcast<ProgressUpdate>?
+        var lastPart = 0
+
+        var isWatched: Bool { tree != nil || broadcast != nil }
+    }
+
+    private let state: Locked<State>
+    /// Keeps totals in their order. Recursive, because an observer of a total may read the progress.
+    private let order = NSRecursiveLock()
+
+    /// Makes a progress.
+    ///
+    /// - Parameter total: The number of members; `nil` while it is unknown.
+    init(total: Int?) {
+        state = Locked(State(counts: MemberCounts(total: total.map { Int64($0) })))
+    }
+
+    // MARK: Watching
+
+    /// The `Progress`. A member that runs is a child of it.
+    ///
+    /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
+    func tree(cancel: @escaping @Sendable () -> Void) -> Progress {
+        state.withLock { state in
+            if let tree = state.tree { return tree }
+            let tree = LockedProgress()
+            tree.totalUnitCount = state.counts.total ?? -1
+            tree.completedUnitCount = state.counts.completed
+            tree.isPausable = false
+            tree.cancellationHandler = cancel
+            state.tree = tree
+            return tree
+        }
+    }
+
+    /// The present state and each change, of which only the newest is kept. It ends with the operation.
+    var updates: AsyncStream<ProgressUpdate> {
+        let (broadcast, isOver) = state.withLock { state in
+            let known = state.broadcast ?? Broadcast(state.counts.update, number: state.counts.number)
+            state.broadcast = known
+            return (known, state.counts.isOver)
+        }
+        if isOver { broadcast.end() }
+        return broadcast.stream()
+    }
+
+    // MARK: Counting
+
+    /// Changes the number of members.
+    func expect(_ count: Int64) {
+        change { $0.expect(count) }
+        copyTotal()
+    }
+
+    /// Runs a member, and counts it when it has ended.
+    ///
+    /// - Parameters:
+    ///   - member: The member. If it says how far it has come, that counts in part while it runs.
+    ///   - units: How many members it stands for. 1 by default.
+    ///   - run: Runs the member to its end.
+    /// - Returns: What `run` returns.
+    func count<Result>(_ member: Operation, as units: Int64 = 1, while run: () async -> Result) async -> Result {
+        let (part, tree, isWatched) = state.withLock { state in
+            state.lastPart += 1
+            return (state.lastPart, state.tree, state.isWatched)
+        }
+        guard isWatched, let member = member as? any ProgressReporting else {
+            defer { end(part, as: units, child: nil) }
+            return await run()
+        }
+        let child = tree?.newChild(for: units)
+        let updates = member.progressUpdates
+        async let reports: Void = follow(updates, of: part, as: units, child: child)
+        let result = await run()
+        await reports
+        end(part, as: units, child: child)
+        return result
+    }
+
+    /// Counts a member that did not run.
+    func countOne() {
+        end(0, as: 1, child: nil)
+    }
+
+    /// Nothing is left to be counted.
+    func complete() {
+        change { $0.complete() }
+        state.withLock { $0.tree }?.complete()
+    }
+
+    /// Nothing more is counted.
+    func end() {
+        change { $0.end() }
+        copyTotal()
+        let (tree, broadcast, counts) = state.withLock { ($0.tree, $0.broadcast, $0.counts) }
+        // Foundation on Linux computes the fraction anew only when the count is set.
+        tree?.completedUnitCount = counts.completed
+        broadcast?.end()
+    }
+
+    private func follow(
+        _ updates: AsyncStream<ProgressUpdate>, of part: Int, as units: Int64, child: LockedProgress?
+    ) async {
+        for await update in updates {
+            guard let fraction = update.fraction, fraction < 1 else { continue }
+            change { $0.report(fraction, of: part, as: units) }
+            child?.advance(to: fraction)
+        }
+    }
+
+    private func end(_ part: Int, as units: Int64, child: LockedProgress?) {
+        let tree = change { $0.end(part, as: units) }
+        // The completed child adds its units to the tree.
+        (child ?? tree?.newChild(for: units))?.complete()
+    }
+
+    /// Changes the counts and tells it. Returns the tree as it was at the change.
+    @discardableResult
+    private func change(_ change: (inout MemberCounts) -> Void) -> LockedProgress? {
+        let (tree, broadcast, counts) = state.withLock { state in
+            change(&state.counts)
+            return (state.tree, state.broadcast, state.counts)
+        }
+        // It drops what has the number of the last news.
+        broadcast?.send(counts.update, number: counts.number)
+        return tree
+    }
+
+    private func copyTotal() {
+        order.withLock {
+            let (tree, counts) = state.withLock { ($0.tree, $0.counts) }
+            guard let tree, let total = counts.total else { return }
+            tree.totalUnitCount = total
+        }
+    }
+}
+
+extension LockedProgress {
+    /// The units of a child.
+    private static let fine: Int64 = 1000
+
+    /// Makes a child that stands for some units of this progress.
+    fileprivate func newChild(for units: Int64) -> LockedProgress {
+        let child = LockedProgress(guardedBy: lock)
+        child.totalUnitCount = Self.fine
+        addChild(child, withPendingUnitCount: units)
+        return child
+    }
+
+    /// A child has come so far. It never goes back.
+    fileprivate func advance(to fraction: Double) {
+        completedUnitCount = max(completedUnitCount, Int64(fraction * Double(Self.fine)))
+    }
+
+    fileprivate func complete() {
+        completedUnitCount = totalUnitCount
+    }
+}
