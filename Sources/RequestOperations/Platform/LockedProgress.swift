@@ -21,8 +21,6 @@ class LockedProgress: Progress, @unchecked Sendable {
         set { lock.withLock { super.completedUnitCount = newValue } }
     }
 
-    final override var fractionCompleted: Double { lock.withLock { super.fractionCompleted } }
-
     final override func addChild(_ child: Progress, withPendingUnitCount unitCount: Int64) {
         lock.withLock { super.addChild(child, withPendingUnitCount: unitCount) }
     }
