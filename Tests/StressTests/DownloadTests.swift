@@ -45,28 +45,37 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasPrefix(".") })
     }
 
-    @Test func `A download goes on after its process was killed`() async throws {
+    @Test func `A download goes on after its process was killed at a random moment`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await LoopbackServer.start()
-        server.route("/file.bin", .brokenOff(Self.file, after: 300_000), Self.file)
-        await #expect(processExitsWith: .signal(SIGKILL)) {
-            [url = server.url("/file.bin").absoluteString as String, folder = folder.path as String] in
-            var configuration = RequestConfiguration()
-            // The process is killed before the next attempt.
-            configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
-            configuration.onEvent = { event in
-                if case .attemptFailed = event.step { kill(getpid(), SIGKILL) }
+        for round in 0..<Stress.rounds(200, shortened: 2) {
+            let position = Int.random(in: 2..<Self.content.count)
+            let name = "\(round).bin"
+            server.route("/\(name)", .brokenOff(Self.file, after: position), Self.file)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [
+                    url = server.url("/\(name)").absoluteString as String, folder = folder.path as String,
+                    position = position as Int
+                ] in
+                var configuration = RequestConfiguration()
+                // The process is killed before the next attempt, if not while bytes arrive.
+                configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
+                configuration.onProgress = { if $0.bytesReceived >= position / 2 { kill(getpid(), SIGKILL) } }
+                configuration.onEvent = { event in
+                    if case .attemptFailed = event.step { kill(getpid(), SIGKILL) }
+                }
+                _ = try await run(
+                    DownloadOperation(
+                        URL(string: url)!, to: .folder(URL(fileURLWithPath: folder)), resume: .acrossProcesses,
+                        configuration: configuration))
             }
-            _ = try await run(
-                DownloadOperation(
-                    URL(string: url)!, to: .folder(URL(fileURLWithPath: folder)), resume: .acrossProcesses,
-                    configuration: configuration))
+            let file = try await run(
+                DownloadOperation(server.url("/\(name)"), to: .folder(folder), resume: .acrossProcesses))
+            #expect(try Data(contentsOf: file.url) == Self.content, "cut at \(position)")
+            #expect(file.resumedBytes >= position / 2 - Self.buffer, "cut at \(position)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
+            try FileManager.default.removeItem(at: file.url)
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
-        let file = try await run(
-            DownloadOperation(server.url("/file.bin"), to: .folder(folder), resume: .acrossProcesses))
-        #expect(try Data(contentsOf: file.url) == Self.content && file.resumedBytes > 0)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file.bin"])
     }
 
     #if canImport(Glibc)

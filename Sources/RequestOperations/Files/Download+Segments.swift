@@ -66,7 +66,7 @@ extension Download {
         // The attempt holds no slot any more. Each segment takes its own.
         await batch.runAsLink(by: .ofCurrentOperation)
         guard case .failure(let error)? = batch.result else { return }
-        state.withLock { $0.segmentsHaveFailed = true }
+        state.withLock { $0.noteFailedSegments() }
         try await queue.run { [self] in try dropIfChanged() }
         throw error
     }
@@ -135,7 +135,7 @@ extension Download {
 
     /// Notes that a response to a request for a segment is of another state of the file. Can be called from anywhere.
     func noteChange() {
-        state.withLock { $0.hasChanged = true }
+        state.withLock { $0.noteChange() }
     }
 
     /// Drops all bytes if the file on the server has changed.

@@ -74,7 +74,7 @@ final class Download: Sendable {
 
     /// Notes that the response is one with status 416 that says so.
     func noteComplete() {
-        state.withLock { $0.isComplete = true }
+        state.withLock { $0.noteComplete() }
     }
 
     // MARK: A response
@@ -103,9 +103,9 @@ final class Download: Sendable {
         let placement = plan.placement(of: try plan.target(for: head, name: name))
         let folder = placement.target.deletingLastPathComponent()
         try FilePlacement.makeFolder(folder)
-        try placement.check()
+        let replaces = try placement.check()
         let shared = plan.sharedPlace(for: attempt.subject)
-        let file = try emptyFile(in: folder, at: shared)
+        let file = try emptyFile(in: folder, at: shared, isPrivate: replaces)
         let mayResume = attempt.mayResume && !head.hasContentCoding && head.field("Accept-Ranges") != "none"
         let record = PartialRecord(
             identity: PartialRecord.identity(of: attempt.subject), location: Redaction.location(of: head.url),
@@ -125,7 +125,7 @@ final class Download: Sendable {
     }
 
     /// The partial file without bytes. It is made if there is none.
-    private func emptyFile(in folder: URL, at shared: PartialPlace?) throws -> PartialFile {
+    private func emptyFile(in folder: URL, at shared: PartialPlace?, isPrivate: Bool) throws -> PartialFile {
         dropSegments()
         if let file = state.withLock({ $0.file }) {
             if file.place.folder.path == folder.path, !file.isGone {
@@ -137,7 +137,7 @@ final class Download: Sendable {
             file.remove()
             state.withLock { $0.dropFile() }
         }
-        let file = try PartialFile.made(at: shared ?? .unique(in: folder))
+        let file = try PartialFile.made(at: shared ?? .unique(in: folder), isPrivate: isPrivate)
         guard state.withLock({ $0.keep(file, nil) }) else {
             file.remove()
             throw CancellationError()
@@ -248,6 +248,9 @@ final class Download: Sendable {
                 try file.sync()
                 // That can take seconds. An operation that has ended meanwhile must not make the file appear.
                 guard !state.withLock({ $0.isOver }) else { throw CancellationError() }
+                guard !file.isGone else {
+                    throw RequestError(.fileFailed, stage: .decode, head: head, reason: "the partial file was removed")
+                }
                 let url = try FilePlacement(target: target, ifExists: plan.ifExists).move(file)
                 state.withLock { $0.moved() }
                 file.removeRecord()

@@ -11,7 +11,7 @@ struct DownloadPlan: Sendable {
     func check() throws {
         if let checksum, !checksum.isValid {
             throw RequestError(
-                .digestMismatch, stage: .makeTask,
+                .invalidDigest, stage: .makeTask,
                 reason: "the given checksum is not a digest of \(checksum.algorithm.rawValue)")
         }
         switch destination {

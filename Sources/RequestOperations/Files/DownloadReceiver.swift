@@ -76,7 +76,8 @@ final class DownloadReceiver: Sendable {
             }
         }
         guard verdict != .complete else { return }
-        progress.bytesReceived += offset + download.bytesInSegments
+        // Segments of a state of the file that is out of date are about to be dropped.
+        progress.bytesReceived += verdict?.beginsFile == true ? 0 : offset + download.bytesInSegments
         if isForPart, verdict != .whole {
             progress.bytesToReceive = download.total
         } else {

@@ -12,11 +12,33 @@ struct DownloadState {
         case over
     }
 
+    /// Where the bytes of the partial file came from.
+    private enum Source {
+        /// An earlier operation.
+        case stored
+        /// One response of this operation.
+        case oneResponse
+        /// Several responses, or some bytes that were there before.
+        case several
+    }
+
+    /// What the running attempt has found out.
+    private enum Finding {
+        case nothing
+        /// A response with status 416 said that nothing is left to send.
+        case complete
+        /// The segments failed. They were retried by themselves.
+        case segmentsFailed
+        /// A response to a request for a segment was of another state of the file.
+        case changed
+    }
+
     private var phase = Phase.empty
     /// The number of the attempt that may write. An attempt that was left behind may still run.
     private(set) var attempt = 0
-    /// How many responses the bytes of the partial file came from. 0 for a file of another process.
-    private var responses = 0
+    private var source = Source.stored
+    private var finding = Finding.nothing
+    /// Whether the download has begun again after wrong bytes.
     private(set) var hasBegunAgain = false
     /// What the partial file is a part of.
     private(set) var record: PartialRecord?
@@ -26,14 +48,8 @@ struct DownloadState {
     private(set) var serverDigests: [FileDigest] = []
     /// How many bytes were there before the last response.
     private(set) var resumedBytes: Int64 = 0
-    /// Whether a response with status 416 said that nothing is left to send.
-    var isComplete = false
     /// The parts that follow the partial file, in order.
     var segments: [FileSegment] = []
-    /// Whether a response to a request for a segment was of another state of the file.
-    var hasChanged = false
-    /// Whether the segments of the running attempt failed. They were retried by themselves.
-    var segmentsHaveFailed = false
     /// What hears of the progress of the running attempt.
     var listener: (@Sendable (TransferProgress) -> Void)?
     private var lastReport: ContinuousClock.Instant?
@@ -52,8 +68,22 @@ struct DownloadState {
         }
     }
 
-    /// Whether the file is put together of several responses, or of another process's bytes.
-    var isCombined: Bool { responses > 1 || responses == 1 && resumedBytes > 0 }
+    /// Whether the file is put together of several responses, or of an earlier operation's bytes.
+    private var isCombined: Bool { if case .several = source { true } else { false } }
+
+    /// Whether a response said that nothing is left to send.
+    var isComplete: Bool { if case .complete = finding { true } else { false } }
+
+    /// Whether the file on the server changed while its segments were downloaded.
+    var hasChanged: Bool { if case .changed = finding { true } else { false } }
+
+    /// Whether the segments of the running attempt failed.
+    var segmentsHaveFailed: Bool {
+        switch finding {
+        case .segmentsFailed, .changed: true
+        case .nothing, .complete: false
+        }
+    }
 
     /// Begins an attempt. Returns its number, or `nil` if the operation has ended.
     mutating func beginAttempt() -> Int? {
@@ -62,12 +92,25 @@ struct DownloadState {
         if case .moved = phase {
             phase = .empty
             record = nil
-            responses = 0
         }
         attempt += 1
-        isComplete = false
-        segmentsHaveFailed = false
+        finding = .nothing
         return attempt
+    }
+
+    /// The running attempt has heard that nothing is left to send.
+    mutating func noteComplete() {
+        finding = .complete
+    }
+
+    /// The segments of the running attempt have failed.
+    mutating func noteFailedSegments() {
+        if !hasChanged { finding = .segmentsFailed }
+    }
+
+    /// A response to a request for a segment is of another state of the file.
+    mutating func noteChange() {
+        finding = .changed
     }
 
     /// Notes how far the file has come. Returns whether that is further than ever.
@@ -85,7 +128,7 @@ struct DownloadState {
         guard case .empty = phase else { return false }
         phase = .partial(file)
         self.record = record
-        responses = 0
+        source = .stored
         return true
     }
 
@@ -94,7 +137,6 @@ struct DownloadState {
         guard case .partial = phase else { return }
         phase = .empty
         record = nil
-        responses = 0
     }
 
     /// A response with the whole file begins.
@@ -102,7 +144,7 @@ struct DownloadState {
         self.record = record
         self.target = target
         serverDigests = digest.map { [$0] } ?? []
-        responses = 1
+        source = .oneResponse
         resumedBytes = 0
     }
 
@@ -111,7 +153,7 @@ struct DownloadState {
         record?.total = total
         self.target = target
         if let digest { serverDigests.append(digest) }
-        responses += 1
+        source = .several
         resumedBytes = size
     }
 
@@ -139,8 +181,7 @@ struct DownloadState {
     mutating func keep(_ segments: [FileSegment]) -> Bool {
         guard !isOver else { return false }
         self.segments = segments
-        // The file is put together of several responses from now on.
-        responses += 1
+        source = .several
         return true
     }
 

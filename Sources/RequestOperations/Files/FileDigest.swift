@@ -17,7 +17,7 @@ public struct FileDigest: Sendable, Hashable {
     /// A SHA-256 digest in the form that `sha256sum` prints.
     ///
     /// - Parameter hex: 64 hexadecimal digits of any case. A download with any other text fails before it sends anything,
-    ///   with ``RequestError/Code/digestMismatch``.
+    ///   with ``RequestError/Code/invalidDigest``.
     public static func sha256(hex: String) -> FileDigest {
         FileDigest(.sha256, Data(hexadecimal: hex) ?? Data())
     }
@@ -25,7 +25,7 @@ public struct FileDigest: Sendable, Hashable {
     /// A SHA-512 digest in the form that `sha512sum` prints.
     ///
     /// - Parameter hex: 128 hexadecimal digits of any case. A download with any other text fails before it sends anything,
-    ///   with ``RequestError/Code/digestMismatch``.
+    ///   with ``RequestError/Code/invalidDigest``.
     public static func sha512(hex: String) -> FileDigest {
         FileDigest(.sha512, Data(hexadecimal: hex) ?? Data())
     }
@@ -82,6 +82,9 @@ extension FileDigest {
 extension RequestError.Code {
     /// The bytes of a download do not have the digest that the caller or the server named.
     public static let digestMismatch = Self("digestMismatch")
+
+    /// The checksum that the caller gave is not a digest of its algorithm. Nothing was sent.
+    public static let invalidDigest = Self("invalidDigest")
 }
 
 extension Data {

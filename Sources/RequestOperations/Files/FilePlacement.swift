@@ -9,15 +9,17 @@ struct FilePlacement: Sendable {
 
     /// Fails early if the file certainly cannot get to its place.
     ///
+    /// - Returns: Whether it replaces a file.
     /// - Throws: A `RequestError` with the code `fileFailed`.
-    func check() throws {
+    @discardableResult
+    func check() throws -> Bool {
         guard target.isFileURL else {
             throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not that of a file")
         }
         guard !target.lastPathComponent.isEmpty, target.lastPathComponent != "/" else {
             throw RequestError(.fileFailed, stage: .transfer, reason: "the destination has no name")
         }
-        _ = try replaced()
+        return try replaced() != nil
     }
 
     /// The file that would be replaced; `nil` if there is none.

@@ -1,7 +1,7 @@
 /// A file that grows until it is complete. A lock keeps other downloads off it, also those of other processes.
 ///
 /// The lock belongs to the descriptor (`flock`). It ends with the last reference to this object, or with the process.
-// Unchecked: only the queue of its download uses what changes. `remove()` and `isEmpty` use constants.
+// Unchecked: only the queue of its download uses what changes. `remove()`, `isGone` and `isEmpty` use constants.
 final class PartialFile: @unchecked Sendable {
     let place: PartialPlace
     private let descriptor: Int32
@@ -14,17 +14,41 @@ final class PartialFile: @unchecked Sendable {
 
     /// Opens the file of a place, and makes it if it is missing.
     ///
+    /// - Parameters:
+    ///   - place: The place.
+    ///   - isPrivate: Whether only its owner may read a new file, because it replaces one whose permissions it gets at the end.
     /// - Throws: A `RequestError` with the code `fileFailed`.
-    static func made(at place: PartialPlace) throws -> PartialFile {
-        // The flag makes the file, so there is a descriptor.
-        PartialFile(place, try locked(place.file, O_CREAT)!)
+    static func made(at place: PartialPlace, isPrivate: Bool = false) throws -> PartialFile {
+        while true {
+            if let new = try new(at: place, mode: isPrivate ? 0o600 : 0o666) { return new }
+            if let known = try existing(at: place) { return known }
+            // It was removed between the two calls.
+        }
+    }
+
+    /// Makes the file of a place; `nil` if it is there.
+    ///
+    /// What this process makes is its own, even if a network or a foreign file system names another owner. Where files cannot be
+    /// locked, no other process could tell that this one is in use.
+    private static func new(at place: PartialPlace, mode: mode_t) throws -> PartialFile? {
+        let descriptor = open(place.file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return nil }
+            throw RequestError.fileFailed("made")
+        }
+        // Another process may have taken the file for one that was left behind.
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            close(descriptor)
+            return nil
+        }
+        return PartialFile(place, descriptor)
     }
 
     /// Opens the file of a place; `nil` if it is missing.
     ///
     /// - Throws: A `RequestError` with the code `fileFailed`. So it does if another download has the file.
     static func existing(at place: PartialPlace) throws -> PartialFile? {
-        try locked(place.file, 0).map { PartialFile(place, $0) }
+        try locked(place.file).map { PartialFile(place, $0) }
     }
 
     private init(_ place: PartialPlace, _ descriptor: Int32) {
@@ -40,13 +64,13 @@ final class PartialFile: @unchecked Sendable {
     /// How often a lock is tried again, every 50 ms.
     private static let mostTries = 20
 
-    private static func locked(_ path: String, _ flags: Int32) throws -> Int32? {
+    private static func locked(_ path: String) throws -> Int32? {
         var tries = 0
         while true {
-            let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0o666)
+            let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else {
-                if errno == ENOENT, flags == 0 { return nil }
-                throw RequestError.fileFailed("made")
+                if errno == ENOENT { return nil }
+                throw RequestError.fileFailed("opened")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let isTaken = errno == EWOULDBLOCK
@@ -65,9 +89,7 @@ final class PartialFile: @unchecked Sendable {
                     reason: "another download is writing the partial file")
             }
             // Its former owner may have moved it to its place between the two calls.
-            var there = stat()
-            let mine = status(of: descriptor)
-            if let mine, stat(path, &there) == 0, mine.st_ino == there.st_ino, mine.st_dev == there.st_dev {
+            if isAt(path, descriptor), let mine = status(of: descriptor) {
                 // In a folder that others write to, somebody may have put another file there.
                 if mine.st_uid == geteuid(), mine.st_nlink == 1, mine.st_mode & S_IFMT == S_IFREG { return descriptor }
                 close(descriptor)
@@ -78,6 +100,13 @@ final class PartialFile: @unchecked Sendable {
         }
     }
 
+    /// Whether a path leads to an open file.
+    private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
+        var there = stat()
+        guard let mine = status(of: descriptor), lstat(path, &there) == 0 else { return false }
+        return mine.st_ino == there.st_ino && mine.st_dev == there.st_dev
+    }
+
     private static func status(of descriptor: Int32) -> stat? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil
@@ -86,8 +115,8 @@ final class PartialFile: @unchecked Sendable {
     /// Whether there is no byte.
     var isEmpty: Bool { Self.status(of: descriptor)?.st_size == 0 }
 
-    /// Whether somebody has removed the file.
-    var isGone: Bool { Self.status(of: descriptor)?.st_nlink == 0 }
+    /// Whether somebody has removed the file. There may be another one at its place.
+    var isGone: Bool { !Self.isAt(place.file, descriptor) }
 
     /// When a byte was written last.
     var modified: Date? {
@@ -179,7 +208,7 @@ final class PartialFile: @unchecked Sendable {
     /// Gives the file the owner and the permissions of a file that it replaces, but not its set-user-ID bits.
     func takePermissions(of old: stat) {
         // Only root can give a file away, and some file systems have no permissions. The file is complete without them.
-        _ = fchown(descriptor, old.st_uid, old.st_gid)
+        if fchown(descriptor, old.st_uid, old.st_gid) != 0 { _ = fchown(descriptor, uid_t.max, old.st_gid) }
         _ = fchmod(descriptor, old.st_mode & 0o777)
     }
 
@@ -193,8 +222,9 @@ final class PartialFile: @unchecked Sendable {
         unlink(place.record)
     }
 
-    /// Removes the file and its side file.
+    /// Removes the file and its side file, unless those at its place are somebody else's.
     func remove() {
+        guard !isGone else { return }
         unlink(place.file)
         removeRecord()
     }

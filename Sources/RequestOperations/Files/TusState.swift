@@ -118,6 +118,7 @@ struct TusState: Sendable {
         switch step {
         case .discover: return try discovered(head)
         case .create(let part): return try created(head, with: part, now)
+        case .ask where head.isRedirect, .send where head.isRedirect: return try moved(head)
         case .ask: return try answered(head, now)
         case .send(let part, _, _): return try sent(part, head, now)
         }
@@ -203,6 +204,25 @@ struct TusState: Sendable {
         return offset == size ? .complete : .goesOn
     }
 
+    /// Takes in a redirect of a request to the upload. The upload is there from now on.
+    ///
+    /// The operation follows redirects of the creation. It would take the place of the upload for that of the creation. Another
+    /// host could send it back to the first one, with the credentials for that. So only a redirect within the origin is
+    /// followed.
+    private mutating func moved(_ head: ResponseHead) throws -> Verdict {
+        setbacks += 1
+        guard setbacks <= Self.mostSetbacks, let location,
+            let text = head.field("Location")?.trimmingCharacters(in: .whitespaces),
+            let url = URL(reference: text, relativeTo: head.url)?.withoutUser, Origin(url) == Origin(location.url)
+        else {
+            throw RequestError(
+                .unacceptableStatus, stage: .transfer, head: head,
+                reason: "the server redirected a request to the upload to another host, or again and again")
+        }
+        upload = .unknown(TusLocation(url: url, expires: location.expires))
+        return .goesOn
+    }
+
     /// The server and this side do not agree, so the next step asks for the offset. That is done a few times in a row.
     private mutating func askAgain() -> Verdict {
         setbacks += 1
@@ -233,6 +253,8 @@ struct TusState: Sendable {
 }
 
 extension ResponseHead {
+    fileprivate var isRedirect: Bool { [301, 302, 307, 308].contains(status) }
+
     /// When the server removes the unfinished upload (`Upload-Expires`).
     fileprivate func expiry(_ now: Date) -> Date? {
         field("Upload-Expires").flatMap { HTTPDate.parse($0, now: now) }

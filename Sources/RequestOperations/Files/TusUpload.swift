@@ -68,7 +68,11 @@ final class TusUpload: Sendable {
                     throw RequestError(.unacceptableStatus, stage: .validate, head: head)
                 }
             }
-            guard judged.withLock({ $0 }) == .goesOn else { return response }
+            guard judged.withLock({ $0 }) == .goesOn else {
+                // A file that changed while its last bytes were sent is on the server as a mixture.
+                try await queue.run { [self] in try check() }
+                return response
+            }
             try await keepLocation()
             reportResumption(after: step, to: task.onProgress)
         }

@@ -63,11 +63,14 @@ final class Upload: Sendable {
         var task = TransportTask(request, body: try content.makeBody(isChunked: isChunked))
         // A body in chunks has no length for the transport, but this side may know it.
         let size = isChunked ? try content.size : nil
-        task.execution = .perform { task, transport, onHead in
+        task.execution = .perform { [queue, files] task, transport, onHead in
             var sent = task
             sent.execution = .standard
             if let listener = task.onProgress { sent.onProgress = { listener($0.ofUpload(of: size)) } }
-            return try await transport.perform(sent, onHead: onHead)
+            let response = try await transport.perform(sent, onHead: onHead)
+            // A file that changed while it was sent is on the server as a mixture.
+            try await queue.run { try files.check() }
+            return response
         }
         return task
     }

@@ -101,8 +101,8 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     /// Cancels the operation, and has the server remove what it has of an upload by tus (the extension `termination`).
     ///
     /// Can be called at any time, also after the end. An operation that was not started removes the upload of an earlier
-    /// one if its protocol has a side file of it (``UploadResumption/acrossProcesses``). The request has the fields of the original
-    /// request, runs the adapters, and is retried as the configuration says.
+    /// one if its protocol has a side file of it (``UploadResumption/acrossProcesses``). The request has the fields of the
+    /// original request as ``process(_:)`` makes it, and is retried as the configuration says.
     ///
     /// - Returns: Whether there was an upload. `false` with any other protocol.
     /// - Throws: A ``RequestError``, for instance if the server does not support it, or `CancellationError`.
@@ -110,7 +110,10 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     public final func terminate() async throws -> Bool {
         cancel()
         guard let tus = upload.tus, let url = try await tus.knownURL() else { return false }
-        let requests = TusRequests(from: request, redirects: configuration.redirects)
+        let requests = TusRequests(from: try await process(request), redirects: configuration.redirects)
+        var configuration = configuration
+        // They have processed it.
+        configuration.adapters = []
         let termination = URLRequestOperation(
             try requests.termination(of: url), decoder: .void, configuration: configuration)
         OperationQueue().addOperation(termination)

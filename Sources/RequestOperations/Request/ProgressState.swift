@@ -15,9 +15,10 @@ struct ProgressState: Sendable {
     mutating func report(_ transfer: TransferProgress, at moment: Duration) -> Bool {
         let completed = transfer.bytesSent + transfer.bytesReceived
         meter.note(completed, at: moment)
-        guard completed > update.completed || update.total == nil else { return false }
         let furthest = max(completed, update.completed)
-        if let total = transfer.total { update.total = max(total, furthest) }
+        let total = transfer.total.map { max($0, furthest) } ?? update.total
+        guard furthest > update.completed || total != update.total || total == nil else { return false }
+        update.total = total
         update.completed = furthest
         update.throughput = meter.bytesPerSecond
         number += 1

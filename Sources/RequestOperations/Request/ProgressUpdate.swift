@@ -2,7 +2,9 @@
 ///
 /// A request counts bytes. A batch, a group and a chain count their members, and have no speed.
 public struct ProgressUpdate: Sendable, Hashable {
-    /// Bytes of the request's and the response's body, with those that were there before, or members. It never goes back.
+    /// Bytes of the request's and the response's body, with those that were there before, or members.
+    ///
+    /// It never goes back. So after an attempt that began again with a shorter body, it is more than that body has.
     public var completed: Int64
 
     /// The length of both bodies in bytes, or the number of members; `nil` while it is unknown.

@@ -102,6 +102,39 @@ import Testing
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     }
 
+    @Test func `Another file at the place of the partial one is left alone`() async throws {
+        final class Replaced: DownloadOperation, @unchecked Sendable {
+            override func validate(_ response: TransportResponse) async throws {
+                try await super.validate(response)
+                try FileManager.default.removeItem(at: response.file!)
+                try Data("other".utf8).write(to: response.file!)
+            }
+        }
+        let transport = ScriptedTransport([.body(Data("content".utf8))])
+        let operation = Replaced(url, to: .file(folder.file()), configuration: .downloading(over: transport))
+        #expect(await code(of: operation) == .fileFailed)
+        let left = try folder.names
+        #expect(left.count == 1 && folder.text(left[0]) == "other")
+    }
+
+    @Test func `What replaces a private file is private from its first byte`() async throws {
+        final class Watched: DownloadOperation, @unchecked Sendable {
+            override func validate(_ response: TransportResponse) async throws {
+                try await super.validate(response)
+                let attributes = try FileManager.default.attributesOfItem(atPath: response.file!.path)
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+            }
+        }
+        try folder.write("old")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file().path)
+        let transport = ScriptedTransport([.body(Data("content".utf8))])
+        let operation = Watched(
+            url, to: .file(folder.file()), ifExists: .replace, configuration: .downloading(over: transport))
+        _ = try await run(operation)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file().path)
+        #expect(attributes[.posixPermissions] as? Int == 0o640 && folder.text() == "content")
+    }
+
     @Test(arguments: [("../../etc/passwd", "passwd"), ("con.txt", "_con.txt")])
     func `A name that leads elsewhere does not`(_ suggested: String, _ name: String) async throws {
         let fields = [(name: "Content-Disposition", value: #"attachment; filename="\#(suggested)""#)]

@@ -305,7 +305,7 @@ import Testing
         let operation = DownloadOperation(
             url, to: .file(folder.file()), checksum: .sha512(hex: otherDigest),
             configuration: .downloading(over: transport))
-        #expect(await code(of: operation) == .digestMismatch)
+        #expect(await code(of: operation) == .invalidDigest)
         #expect(transport.requests.isEmpty)
     }
 

@@ -126,6 +126,21 @@ import Testing
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
+    @Test func `The request that removes an upload is processed as a subclass says`() async throws {
+        final class Signed: UploadOperation<Data>, @unchecked Sendable {
+            override func process(_ request: URLRequest) async throws -> URLRequest {
+                var request = try await super.process(request)
+                request.setValue("mine", forHTTPHeaderField: "X-Signature")
+                return request
+            }
+        }
+        let peer = try await peer()
+        let operation = Signed(
+            .file(file), to: peer.url, by: .tus(resume: .acrossProcesses), configuration: .downloading())
+        #expect(try await operation.terminate() && peer.contents.isEmpty)
+        #expect(peer.server.requests.last?.field("X-Signature") == "mine")
+    }
+
     @Test func `A server that cannot remove an upload says so`() async throws {
         let peer = try await peer()
         peer.setFaults(["DELETE": [.answers(405)]])

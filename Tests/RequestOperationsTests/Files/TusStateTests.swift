@@ -212,6 +212,33 @@ import Testing
         #expect(further.location == nil)
     }
 
+    @Test(arguments: [301, 302, 307, 308]) func `A redirect within the origin moves the upload`(
+        _ status: Int
+    ) throws {
+        var state = try created()
+        #expect(try state.receive(head(status, ["Location": "/other/1"]), to: send(0..<10)) == .goesOn)
+        #expect(state.step == .ask(URL(string: "http://a.example/other/1")!))
+        #expect(try state.receive(head(status, ["Location": "/third/1"]), to: state.step) == .goesOn)
+        #expect(state.step == .ask(URL(string: "http://a.example/third/1")!))
+    }
+
+    @Test(arguments: ["http://b.example/files/1", "https://a.example/files/1", ""])
+    func `A redirect of an upload to another origin is not followed`(_ place: String) throws {
+        var state = try created()
+        #expect {
+            try state.receive(head(307, place.isEmpty ? [:] : ["Location": place]), to: send(0..<10))
+        } throws: {
+            RequestError.Code.unacceptableStatus ~= $0
+        }
+    }
+
+    @Test func `An upload that is redirected again and again ends the attempt`() throws {
+        var state = try created()
+        #expect(throws: RequestError.self) {
+            while true { _ = try state.receive(head(307, ["Location": "/files/1"]), to: state.step) }
+        }
+    }
+
     @Test func `A response against the protocol is malformed`() throws {
         var state = try discovered()
         #expect {

@@ -117,6 +117,18 @@ import Testing
         #expect(await code(of: UploadOperation(form, to: url, configuration: configuration)) == .fileChanged)
     }
 
+    @Test func `A file that changes while it is sent is an error`() async throws {
+        let file = file
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                try Data("changed meanwhile".utf8).write(to: file)
+                return .status(204)
+            }
+        ])
+        let operation = UploadOperation(.file(file), to: url, configuration: .downloading(over: transport))
+        #expect(await code(of: operation) == .fileChanged && operation.attempts.count == 1)
+    }
+
     @Test func `A file that is missing, or is none, is an error before anything is sent`() async throws {
         let transport = ScriptedTransport([.status(204)])
         for body in [folder.file("missing"), folder.url, URL(string: "http://a.example/a")!] {

@@ -62,6 +62,15 @@ import Testing
         #expect(progress.fractionCompleted <= 1)
     }
 
+    @Test func `A later attempt with another length has the total of its own`() {
+        let progress = OperationProgress {}
+        progress.report(report(8, of: 10), at: .zero)
+        progress.report(report(2, of: 100), at: .zero)
+        #expect(progress.completedUnitCount == 8 && progress.totalUnitCount == 100)
+        progress.report(report(3, of: 5), at: .zero)
+        #expect(progress.completedUnitCount == 8 && progress.totalUnitCount == 8)
+    }
+
     @Test func `It is complete if it is first asked for after the success`() async throws {
         let operation = operation([.body(Data("four".utf8))])
         _ = try await run(operation)
