@@ -63,4 +63,43 @@ import Testing
         #expect(removed.isDisjoint(with: counts.keys))
         await queue.close()
     }
+
+    @Test func `What a flap interrupts is sent again with its key, and nothing else twice`() async throws {
+        let (fixture, network) = (try Fixture(), FlappingNetwork())
+        let queue = try await fixture.open {
+            $0.request.transport = network
+            $0.backoff = .constant(.zero)
+            $0.maximumAttempts = nil
+        }
+        for number in 0..<60 {
+            try await queue.add(post("\(number)"), options: OfflineOptions(lane: "\(number % 12)"))
+        }
+        let drained = Locked(false)
+        let waiting = Task {
+            try await queue.drain()
+            drained.withLock { $0 = true }
+        }
+        var flaps = 0
+        while !drained.withLock({ $0 }) {
+            flaps += 1
+            if flaps <= 200, Bool.random() {
+                fixture.path.update(.unreachable)
+                network.goAway()
+                await Task.yield()
+                fixture.path.update(.reachable(.wifi))
+            } else {
+                network.answer()
+            }
+            await Task.yield()
+            fixture.clock.advance(by: .milliseconds(50))
+        }
+        try await waiting.value
+        let arrivals = Dictionary(grouping: network.arrivals, by: \.name)
+        #expect(arrivals.count == 60)
+        for (name, all) in arrivals {
+            #expect(all.count == 1 + network.interruptions[name, default: 0])
+            #expect(Set(all).count == 1 && all[0].key != nil)
+        }
+        await queue.close()
+    }
 }
