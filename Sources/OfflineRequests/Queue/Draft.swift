@@ -15,7 +15,7 @@ struct Draft: Sendable {
         guard var url = request.url else { throw OfflineQueueError(.unusableRequest) }
         var fields = request.allHTTPHeaderFields ?? [:]
         if !options.storesCredentials {
-            for name in fields.keys.sorted() where Self.isCredential(name) {
+            for name in fields.keys.sorted() where Redaction.default.hides(field: name) {
                 fields[name] = nil
                 omitted.append(name)
             }
@@ -40,11 +40,6 @@ struct Draft: Sendable {
             message: message, constraints: options.constraints.map(\.name).sorted(), userInfo: options.userInfo,
             idempotencyKey: IdempotencyKey.new())
         body = .data(payload)
-    }
-
-    /// The fields that hold credentials by their definition, or by wide custom.
-    private static func isCredential(_ field: String) -> Bool {
-        ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"].contains(field.lowercased())
     }
 }
 

@@ -39,7 +39,10 @@ struct EndpointURL {
             authorization = nil
             return
         }
-        authorization = try BasicAuthorization.field(user: user, password: parts.password ?? "")
+        guard let field = BasicAuthorization.field(user: user, password: parts.password ?? "") else {
+            throw Self.bad("the user in the URL has a colon, which the scheme Basic cannot send")
+        }
+        authorization = field
         parts.user = nil
         parts.password = nil
         guard let withoutUser = parts.url else { throw Self.bad("the base is not a URL") }

@@ -3,6 +3,7 @@ struct TusRequests: Sendable {
     /// The request that was processed. Its URL is the place where uploads are created, and its fields go with each request.
     private let base: URLRequest
     private let redirects: RedirectPolicy
+    private let authentication: ServerAuthentication?
 
     /// The media type of bytes of an upload.
     static let contentType = "application/offset+octet-stream"
@@ -15,19 +16,20 @@ struct TusRequests: Sendable {
         "Idempotency-Key",
     ]
 
-    init(from request: URLRequest, redirects: RedirectPolicy) {
+    init(from request: URLRequest, _ configuration: RequestConfiguration) {
         var base = request
         base.httpBody = nil
         for name in Self.fieldsOfBody { base.setValue(nil, forHTTPHeaderField: name) }
         self.base = base
-        self.redirects = redirects
+        redirects = configuration.redirects
+        authentication = configuration.authentication
     }
 
     /// Asks what the server can do.
     var discovery: URLRequest {
         var request = base
         request.httpMethod = "OPTIONS"
-        return request
+        return authorized(request)
     }
 
     /// Creates an upload.
@@ -43,7 +45,7 @@ struct TusRequests: Sendable {
         request.setValue("\(size)", forHTTPHeaderField: "Upload-Length")
         request.setValue(metadata, forHTTPHeaderField: "Upload-Metadata")
         if hasBytes { request.setValue(Self.contentType, forHTTPHeaderField: "Content-Type") }
-        return request
+        return authorized(request)
     }
 
     /// Asks for the number of bytes that the server has.
@@ -85,7 +87,12 @@ struct TusRequests: Sendable {
         var request = redirects.request(self.base, at: place)
         request.httpMethod = method
         request.setValue(TusServer.version, forHTTPHeaderField: "Tus-Resumable")
-        return request
+        return authorized(request)
+    }
+
+    /// The scheme Digest covers the method and the URL, so each request has a field of its own.
+    private func authorized(_ request: URLRequest) -> URLRequest {
+        authentication?.authorized(request) ?? request
     }
 
     /// The value of `Upload-Metadata`; `nil` without metadata.

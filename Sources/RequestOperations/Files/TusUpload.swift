@@ -44,14 +44,14 @@ final class TusUpload: Sendable {
     ///
     /// - Parameters:
     ///   - task: The task of the attempt. Its request is the one that was processed.
-    ///   - redirects: Says which fields go to the URL of the upload.
+    ///   - configuration: Says which fields go to the URL of the upload.
     ///   - onHead: Gets the head of the last response, and throws if it is not accepted.
     func perform(
-        _ task: TransportTask, _ redirects: RedirectPolicy, over transport: any Transport,
+        _ task: TransportTask, _ configuration: RequestConfiguration, over transport: any Transport,
         _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
         let bytes = try await prepare()
-        let requests = TusRequests(from: task.request, redirects: redirects)
+        let requests = TusRequests(from: task.request, configuration)
         let number = try change { $0.beginAttempt() }
         while true {
             let step = try await nextStep(of: number)

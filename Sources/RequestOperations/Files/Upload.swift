@@ -35,7 +35,7 @@ final class Upload: Sendable {
     /// Makes the task of an attempt.
     ///
     /// - Throws: A `RequestError`, if a file cannot be read or has changed since the first attempt.
-    func task(for request: URLRequest, redirects: RedirectPolicy) async throws -> TransportTask {
+    func task(for request: URLRequest, _ configuration: RequestConfiguration) async throws -> TransportTask {
         try await queue.run { [self] in
             try files.check()
             switch way {
@@ -45,7 +45,7 @@ final class Upload: Sendable {
                 // The bodies are those of the requests that the upload makes.
                 var task = TransportTask(request, body: RequestBody.none)
                 task.execution = .perform { task, transport, onHead in
-                    try await tus.perform(task, redirects, over: transport, onHead)
+                    try await tus.perform(task, configuration, over: transport, onHead)
                 }
                 return task
             }

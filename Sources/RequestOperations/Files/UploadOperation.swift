@@ -110,12 +110,9 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     public final func terminate() async throws -> Bool {
         cancel()
         guard let tus = upload.tus, let url = try await tus.knownURL() else { return false }
-        let requests = TusRequests(from: try await process(request), redirects: configuration.redirects)
-        var configuration = configuration
-        // They have processed it.
-        configuration.adapters = []
-        let termination = URLRequestOperation(
-            try requests.termination(of: url), decoder: .void, configuration: configuration)
+        let termination = TusTermination(of: url, configuration: configuration) { [self] in
+            try TusRequests(from: try await process(request), configuration).termination(of: url)
+        }
         OperationQueue().addOperation(termination)
         do {
             try await termination.value
@@ -137,7 +134,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
 
     /// Makes the task that sends the body, or what is missing of it.
     open override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        try await upload.task(for: request, redirects: configuration.redirects)
+        try await upload.task(for: request, configuration)
     }
 
     /// Makes the value from the last response.

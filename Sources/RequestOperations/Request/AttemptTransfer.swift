@@ -72,8 +72,11 @@ final class AttemptTransfer: Sendable {
         guard let redirect = error as? Redirect else { throw error }
         hostAnswered()
         visited.append(RedirectPolicy.Hop(task.request))
-        let next = try runner.configuration.redirects.next(
+        var next = try runner.configuration.redirects.next(
             after: redirect.head, to: redirect.target, task: task, visited: visited)
+        if let authentication = runner.configuration.authentication {
+            next.request = authentication.authorized(next.request)
+        }
         try runner.advance { $0.follow(redirect.target, in: attempt) }
         runner.emit(.redirected(from: redirect.head.url, to: redirect.target))
         return next

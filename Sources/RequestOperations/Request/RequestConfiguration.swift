@@ -271,6 +271,13 @@ public struct RequestConfiguration: Sendable {
         return decision
     }
 
+    /// What answers challenges of servers, for requests that no adapter sees: those after a redirect, and those of tus. It is
+    /// also one of the adapters and deciders.
+    var authentication: ServerAuthentication? {
+        get { values.value.authentication }
+        set { values.edit { $0.authentication = newValue } }
+    }
+
     /// Whether the adapters allow their request to be sent a second time unchanged.
     var hasRepeatableAdapters: Bool { values.value.hasRepeatableAdapters }
 
@@ -306,6 +313,7 @@ extension RequestConfiguration {
         var freshness: Duration = .seconds(30)
         var retryPolicy: RetryPolicy = RetryPolicy()
         var retryDeciders: [RetryDecider] = []
+        var authentication: ServerAuthentication?
         var hedging: Hedging?
         /// `nil` means the shared one, which is made on first use.
         var networkPath: NetworkPath?

@@ -95,6 +95,11 @@ extension RequestError.Code {
     /// A redirect led from https to http.
     public static let insecureRedirect = Self("insecureRedirect")
 
+    // MARK: Authentication
+
+    /// The server asks for credentials in a way that cannot be answered. The reason names its schemes.
+    public static let unsupportedAuthentication = Self("unsupportedAuthentication")
+
     // MARK: The operation
 
     /// Your own stage, or the consumer of a stream, threw an error that is not a ``RequestError``, such as a

@@ -52,7 +52,9 @@ public struct Redaction: Sendable {
     /// The text that replaces a hidden value.
     static let mark = "redacted"
 
-    func hides(field name: String) -> Bool {
+    /// Whether the value of a field is hidden. Redirects to another origin drop such a field, and the offline queue does not
+    /// store it.
+    package func hides(field name: String) -> Bool {
         fieldKeys.contains(Self.key(name)) || hidesWord(of: name)
     }
 

@@ -14,7 +14,9 @@ import Testing
         request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
         request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
         request.setValue("a", forHTTPHeaderField: "X-Trace")
-        return TusRequests(from: request, redirects: redirects)
+        var configuration = RequestConfiguration()
+        configuration.redirects = redirects
+        return TusRequests(from: request, configuration)
     }
 
     @Test func `The creation says what is to come`() throws {
@@ -56,7 +58,7 @@ import Testing
 
     @Test func `The user of the caller's URL goes with all requests, and one that the server chose with none`() throws {
         let request = URLRequest(url: URL(string: "https://ada:pw@a.example/files/?q=1#part")!)
-        let requests = TusRequests(from: request, redirects: RedirectPolicy())
+        let requests = TusRequests(from: request, RequestConfiguration())
         let own = try requests.question(about: URL(string: "https://eve:x@a.example/files/1?k=2")!)
         #expect(own.url?.absoluteString == "https://ada:pw@a.example/files/1?k=2#part")
         let other = try requests.question(about: URL(string: "https://eve:x@b.example/1")!)

@@ -1,0 +1,92 @@
+/// What a server asks for with status 401: one challenge of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
+public struct AuthenticationChallenge: Sendable, Hashable {
+    /// The scheme in lower case, such as `basic`, `bearer` or `digest`.
+    public let scheme: String
+
+    /// The parameters, by their names in lower case. Of several with one name, the first counts.
+    public let parameters: [String: String]
+
+    /// The URL that the server refused. Without a user, a password, a query and a fragment.
+    public internal(set) var url: URL?
+
+    /// The credential that the server has just refused. `nil` for its first challenge.
+    public internal(set) var refused: ServerCredential?
+
+    /// The protection space within the server (RFC 9110, section 11.5). `nil` if the challenge names none.
+    public var realm: String? { parameters["realm"] }
+
+    init(scheme: String, parameters: [String: String] = [:]) {
+        self.scheme = scheme
+        self.parameters = parameters
+    }
+
+    /// Reads all challenges of a response, in their order. What cannot be read is left out.
+    static func list(in head: ResponseHead) -> [AuthenticationChallenge] {
+        head.fields.filter { $0.name.lowercased() == "www-authenticate" }.flatMap { list(in: $0.value) }
+    }
+
+    /// Reads the challenges of a field.
+    ///
+    /// A comma separates challenges, and parameters of one challenge as well. A name with a value is a parameter of the
+    /// challenge before it. Any other name begins a challenge.
+    static func list(in field: String) -> [AuthenticationChallenge] {
+        var challenges: [AuthenticationChallenge] = []
+        var rest = Substring(field).unicodeScalars
+        while true {
+            rest = rest.drop { $0.isSpaceOrTab || $0 == "," }
+            let word = rest.takeToken()
+            guard !word.isEmpty else { return challenges }
+            let afterWord = rest
+            rest = rest.drop { $0.isSpaceOrTab }
+            if rest.first == "=", let last = challenges.popLast() {
+                rest.removeFirst()
+                guard let value = rest.takeParameterValue() else { return challenges }
+                challenges.append(last.adding(word, value))
+            } else {
+                challenges.append(AuthenticationChallenge(scheme: word.lowercased()))
+                // A challenge may have one value without a name, as `Negotiate` has. We know no such scheme.
+                if afterWord.first?.isSpaceOrTab == true { rest.skipToken68() }
+            }
+        }
+    }
+
+    private func adding(_ name: String, _ value: String) -> AuthenticationChallenge {
+        AuthenticationChallenge(
+            scheme: scheme, parameters: parameters.merging([name.lowercased(): value]) { first, _ in first })
+    }
+}
+
+extension AuthenticationChallenge: CustomStringConvertible {
+    /// The scheme and the realm.
+    public var description: String { realm.map { "\(scheme) for \($0)" } ?? scheme }
+}
+
+extension Substring.UnicodeScalarView {
+    fileprivate mutating func takeToken() -> String {
+        let token = prefix { $0.isTokenScalar }
+        self = self[token.endIndex...]
+        return String(Substring(token))
+    }
+
+    /// Takes the value of a parameter: a token or a quoted string. `nil` if it is neither.
+    fileprivate mutating func takeParameterValue() -> String? {
+        self = drop { $0.isSpaceOrTab }
+        if first == "\"" { return takeQuotedString() }
+        let token = takeToken()
+        return token.isEmpty ? nil : token
+    }
+
+    /// Skips a `token68` (RFC 9110, section 11.2), unless the text is a parameter.
+    fileprivate mutating func skipToken68() {
+        var after = drop {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789-._~+/".unicodeScalars.contains($0))
+        }
+        after = after.drop { $0 == "=" }
+        let end = after.drop { $0.isSpaceOrTab }
+        if end.isEmpty || end.first == "," { self = end }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isSpaceOrTab: Bool { self == " " || self == "\t" }
+}

@@ -1,0 +1,204 @@
+/// Answers the challenges of servers (status 401) by the schemes Basic, Bearer and Digest.
+///
+/// ```swift
+/// configuration.authenticate(
+///     with: ServerAuthentication { challenge in
+///         challenge.refused == nil ? .password(user: "ada", password: try await keychain.password()) : nil
+///     })
+/// ```
+///
+/// The first request to a server goes without credentials. Its challenge is answered, and the request is sent again at once.
+/// Later requests to that server have the answer from the start.
+///
+/// - Of several challenges, the strongest that the provider has a credential for is answered: Digest with SHA-512/256, with
+///   SHA-256, with MD5, then Bearer, then Basic.
+/// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). Its nonces count up, and a nonce that
+///   is too old is replaced without asking the provider.
+/// - Basic and Bearer go over https, or to this machine, and otherwise only if ``allowsInsecure`` says so.
+/// - A request must be replayable. One that was redirected must be idempotent, too.
+/// - A server whose schemes are all unknown fails the request as ``RequestError/Code/unsupportedAuthentication``.
+/// - A request that has an `Authorization` field already is left alone.
+public final class ServerAuthentication: Sendable {
+    /// Gets a credential for a challenge, or `nil`. Then the next challenge of the response is tried, and if none is left, the 401
+    /// is the failure of the request.
+    ///
+    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. What it throws fails them.
+    /// Its own requests are not authenticated by the same object.
+    public typealias Provider = @Sendable (AuthenticationChallenge) async throws -> ServerCredential?
+
+    /// Whether Basic and Bearer may go over http to another machine, where everybody on the way can read them. `false` by default.
+    public let allowsInsecure: Bool
+
+    /// The most attempts of a request that a server refuses. 4 by default. Those of the retry policy count as well.
+    public let maximumAttempts: Int
+
+    private struct State {
+        var known = AuthenticationState()
+        /// The questions to the provider that have no answer yet.
+        var questions: [Origin: Task<Bool, any Error>] = [:]
+    }
+
+    private let state = Locked(State())
+    private let provide: Provider
+    private let random: RandomSource
+
+    /// The objects whose providers run on the current Task.
+    @TaskLocal private static var asking: Set<ObjectIdentifier> = []
+
+    /// Makes an authentication.
+    ///
+    /// - Parameters:
+    ///   - allowsInsecure: See ``allowsInsecure``. `false` by default.
+    ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
+    ///   - random: Makes the random texts of Digest. The system's source by default.
+    ///   - provide: Gets a credential for a challenge.
+    public init(
+        allowsInsecure: Bool = false, maximumAttempts: Int = 4, random: RandomSource = .system,
+        provide: @escaping Provider
+    ) {
+        self.allowsInsecure = allowsInsecure
+        self.maximumAttempts = maximumAttempts
+        self.random = random
+        self.provide = provide
+    }
+
+    /// Makes an authentication of one user at one server.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - password: The password.
+    ///   - server: A URL of the server. Only its scheme, host and port count.
+    ///   - allowsInsecure: See ``allowsInsecure``. `false` by default.
+    public convenience init(user: String, password: String, at server: URL, allowsInsecure: Bool = false) {
+        self.init(allowsInsecure: allowsInsecure) { challenge in
+            guard challenge.refused == nil, Origin(challenge.url) == Origin(server) else { return nil }
+            return .password(user: user, password: password)
+        }
+    }
+
+    // MARK: Requests
+
+    /// Puts the answer into a request to a server whose challenge is known.
+    var adapter: RequestAdapter { RequestAdapter { [self] in authorized($0) } }
+
+    /// The request with the answer, if the server is known. One that the caller has authorized stays as it is.
+    func authorized(_ request: URLRequest) -> URLRequest {
+        guard let url = request.url, !Self.asking.contains(ObjectIdentifier(self)) else { return request }
+        // A request that is redirected has a field for its old URL.
+        let present = request.value(forHTTPHeaderField: "Authorization")
+        guard present == nil || present?.hasPrefix("Digest ") == true else { return request }
+        guard let answer = state.withLock({ $0.known.next(for: Origin(url)) }),
+            let field = answer.field(for: request, clientNonce: clientNonce)
+        else { return request }
+        var authorized = request
+        authorized.setField("Authorization", to: field)
+        return authorized
+    }
+
+    private var clientNonce: String {
+        (0..<2).map { _ in String(UInt64(random.next() * 0x1p53), radix: 16) }.joined()
+    }
+
+    // MARK: Challenges
+
+    /// Sends a refused request again, if its challenge can be answered.
+    var decider: RetryDecider {
+        RetryDecider { [self] failure, decision in
+            guard let head = failure.head, head.status == 401, failure.bodyIsReplayable,
+                failure.attempt < maximumAttempts,
+                !failure.wasRedirected || RetryPolicy.isIdempotent(failure.request),
+                !Self.asking.contains(ObjectIdentifier(self))
+            else { return decision }
+            do {
+                return try await answers(head, to: failure) ? .retry(after: .zero) : decision
+            } catch is CancellationError {
+                return .fail(CancellationError())
+            } catch {
+                return .fail(error)
+            }
+        }
+    }
+
+    private func answers(_ head: ResponseHead, to failure: AttemptFailure) async throws -> Bool {
+        let all = AuthenticationChallenge.list(in: head)
+        guard !all.isEmpty else { return false }
+        let origin = Origin(head.url)
+        let usable = all.filter { $0.strength > 0 && mayAnswer($0, of: origin) }.sorted { $0.strength > $1.strength }
+        guard let strongest = usable.first else { throw unsupported(all, head) }
+        let sent = failure.wasRedirected ? nil : failure.request
+        let running = state.withLock { state -> Task<Bool, any Error>? in
+            if let running = state.questions[origin] { return running }
+            guard case .ask(let refused) = state.known.step(after: strongest, of: origin, sent) else { return nil }
+            let question = question(about: usable, at: head.url, refused: refused, of: origin)
+            state.questions[origin] = question
+            return question
+        }
+        return try await running?.value ?? true
+    }
+
+    /// Asks the provider. The Task belongs to all requests that wait for it.
+    private func question(
+        about challenges: [AuthenticationChallenge], at url: URL, refused: ServerCredential?, of origin: Origin
+    ) -> Task<Bool, any Error> {
+        let asking = Self.asking.union([ObjectIdentifier(self)])
+        return Task.detached { [self] in
+            defer { state.withLock { $0.questions[origin] = nil } }
+            return try await Self.$asking.withValue(asking) {
+                for challenge in challenges {
+                    var asked = challenge
+                    asked.url = URL(string: Redaction.location(of: url))
+                    asked.refused = refused
+                    guard let credential = try await provide(asked), credential != refused else { continue }
+                    let answer = AuthenticationState.Answer(challenge, credential)
+                    guard answer.field(for: URLRequest(url: url), clientNonce: "") != nil else { continue }
+                    state.withLock { $0.known.keep(answer, for: origin) }
+                    return true
+                }
+                return false
+            }
+        }
+    }
+
+    private func mayAnswer(_ challenge: AuthenticationChallenge, of origin: Origin) -> Bool {
+        challenge.scheme == "digest" || origin.scheme == "https" || allowsInsecure || origin.isThisMachine
+    }
+
+    private func unsupported(_ challenges: [AuthenticationChallenge], _ head: ResponseHead) -> RequestError {
+        let known = challenges.filter { $0.strength > 0 }
+        let reason =
+            known.isEmpty
+            ? "the server asks for " + challenges.map(\.scheme).joined(separator: ", ")
+            : "the server asks for \(known[0].scheme) over http, where everybody on the way can read it"
+        return RequestError(.unsupportedAuthentication, stage: .retryDecision, head: head, reason: reason)
+    }
+}
+
+extension RequestConfiguration {
+    /// Answers the challenges of servers. See ``ServerAuthentication``.
+    public mutating func authenticate(with authentication: ServerAuthentication) {
+        adapters.append(authentication.adapter)
+        retryDeciders.append(authentication.decider)
+        self.authentication = authentication
+    }
+}
+
+extension AuthenticationChallenge {
+    /// How strong the scheme is, from 1. 0 if it is unknown.
+    fileprivate var strength: Int {
+        switch scheme {
+        case "basic": 1
+        case "bearer": 2
+        case "digest": DigestAuthorization(self).map { 2 + $0.strength } ?? 0
+        default: 0
+        }
+    }
+}
+
+extension Origin {
+    /// Whether the name or the address is one that never leaves the machine (RFC 6761, section 6.3).
+    fileprivate var isThisMachine: Bool {
+        host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]"
+            || host.hasPrefix("127.") && host.split(separator: ".").count == 4
+                && host.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+    }
+}

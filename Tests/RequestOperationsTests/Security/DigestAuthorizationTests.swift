@@ -1,0 +1,83 @@
+import Testing
+
+@testable import RequestOperations
+
+/// The examples of RFC 7616, section 3.9, the second as corrected by its erratum 4897.
+@Suite struct DigestAuthorizationTests {
+    private func digest(_ parameters: [String: String]) throws -> DigestAuthorization {
+        try #require(DigestAuthorization(AuthenticationChallenge(scheme: "digest", parameters: parameters)))
+    }
+
+    private let first = [
+        "realm": "http-auth@example.org", "qop": "auth, auth-int",
+        "nonce": "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+        "opaque": "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS",
+    ]
+
+    @Test(arguments: [
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+        ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ]) func `The first example has its response`(_ algorithm: String, _ response: String) throws {
+        let field = try digest(first.merging(["algorithm": algorithm]) { $1 })
+            .field(
+                user: "Mufasa", password: "Circle of Life", method: "GET", target: "/dir/index.html", count: 1,
+                clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
+        #expect(
+            field == """
+                Digest username="Mufasa", realm="http-auth@example.org", uri="/dir/index.html", \
+                nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", algorithm=\(algorithm), response="\(response)", \
+                opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS", qop=auth, nc=00000001, \
+                cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+                """)
+    }
+
+    @Test func `The second example hides its user`() throws {
+        let field = try digest([
+            "realm": "api@example.org", "qop": "auth", "algorithm": "SHA-512-256", "charset": "UTF-8",
+            "userhash": "true",
+            "nonce": "5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK",
+            "opaque": "HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS",
+        ]).field(
+            user: "J\u{E4}s\u{F8}n Doe", password: "Secret, or not?", method: "GET", target: "/doe.json", count: 1,
+            clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm")
+        #expect(
+            try #require(field).contains(
+                #"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b", userhash=true"#))
+        #expect(
+            try #require(field).contains(
+                #"response="3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5""#))
+    }
+
+    @Test func `A challenge without a quality is answered as in RFC 2069`() throws {
+        let field = try #require(
+            try digest(["realm": "testrealm@host.com", "nonce": "dcd98b7102dd2f0e8b11d0f600bfb0c093"])
+                .field(
+                    user: "Mufasa", password: "Circle Of Life", method: "GET", target: "/dir/index.html", count: 1,
+                    clientNonce: "x"))
+        #expect(field.contains(#"response="670fd8c2df070c60b045671b8b24ff02""#))
+        #expect(!field.contains("nc=") && !field.contains("qop"))
+    }
+
+    @Test(arguments: [
+        ["realm": "a"], ["nonce": "a", "algorithm": "SHA-1"], ["nonce": "a", "qop": "auth-int"],
+        ["nonce": "a", "algorithm": "unknown-sess"],
+    ]) func `What is not known is not answered`(_ parameters: [String: String]) {
+        #expect(DigestAuthorization(AuthenticationChallenge(scheme: "digest", parameters: parameters)) == nil)
+    }
+
+    @Test func `Nothing that the server sends breaks out of its quotation marks`() throws {
+        let field = try #require(
+            try digest(["realm": "a\"\r\nX: y", "nonce": "\\"])
+                .field(user: "u\"", password: "p", method: "GET", target: "/", count: 1, clientNonce: "c"))
+        #expect(
+            field.contains(#"username="u\"""#) && field.contains(#"realm="a\"X: y""#) && field.contains(#"nonce="\\""#))
+        #expect(!field.unicodeScalars.contains { $0.value < 0x20 })
+    }
+
+    @Test func `A user beyond ASCII is encoded, and the counter has eight digits`() throws {
+        let field = try #require(
+            try digest(["realm": "a", "nonce": "n", "qop": "auth"])
+                .field(user: "\u{E9}", password: "p", method: "GET", target: "/", count: 255, clientNonce: "c"))
+        #expect(field.contains("username*=UTF-8''%C3%A9") && field.contains("nc=000000ff"))
+    }
+}
