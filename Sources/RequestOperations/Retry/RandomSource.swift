@@ -18,7 +18,7 @@ public final class RandomSource: Sendable {
 
     /// Makes a source whose numbers depend only on a seed, for tests and simulations.
     public convenience init(seed: UInt64) {
-        self.init(SplitMix64(state: seed))
+        self.init(SplitMix64(seed: seed))
     }
 
     /// Returns the next number, uniformly from `0 ..< 1`.
@@ -26,18 +26,5 @@ public final class RandomSource: Sendable {
         // 53 bits fill the fraction of a Double exactly, so the result is never 1. The generator is foreign code, but
         // we call it under the lock: each call changes the generator, and the lock protects exactly that.
         generator.withLock { Double($0.next() >> 11) * 0x1p-53 }
-    }
-}
-
-/// Steele, Lea, Flood: "Fast splittable pseudorandom number generators" (OOPSLA 2014).
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `The pieces are what is missing, each byte once`() {
-        var random = SplitMix(seed: 7)
+        var random = SplitMix64(seed: 7)
         for _ in 1...200 {
             let total = Int64.random(in: 1...20, using: &random) * Self.mebibyte + 7
             let bounds = (0..<4).map { _ in Int64.random(in: 0...total, using: &random) }.sorted()
@@ -82,20 +82,5 @@ import Testing
             }
             #expect(reached == total)
         }
-    }
-}
-
-/// Random numbers that are the same each time.
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

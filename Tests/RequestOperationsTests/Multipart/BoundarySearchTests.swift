@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `It agrees with a naive search on any bytes`() {
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         let delimiter = Data("\r\n--a-".utf8)
         for _ in 0..<2000 {
             let content = Data((0..<40).map { _ in Data("\r\n--a-".utf8).randomElement(using: &generator) ?? 0 })

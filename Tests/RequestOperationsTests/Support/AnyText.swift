@@ -2,10 +2,10 @@ import RequestOperations
 
 /// Texts that break encodings: marks of every format, controls, all planes of Unicode, line breaks as one character.
 struct AnyText {
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
 
     init(seed: UInt64) {
-        generator = SeededGenerator(state: seed)
+        generator = SplitMix64(seed: seed)
     }
 
     private static let pieces: [String] =
@@ -37,18 +37,5 @@ struct AnyText {
     mutating func double() -> Double {
         let value = Double(bitPattern: generator.next())
         return value.isFinite ? value : 0.1
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
