@@ -12,6 +12,9 @@ final class MemberProgress: Sendable {
         var lastPart = 0
 
         var isWatched: Bool { tree != nil || broadcast != nil }
+
+        /// The tree, if its total is known. On Linux the fraction of an unknown total with children is 0 for ever.
+        var treeForChildren: LockedProgress? { counts.total == nil ? nil : tree }
     }
 
     private let state: Locked<State>
@@ -59,7 +62,7 @@ final class MemberProgress: Sendable {
     /// Changes the number of members.
     func expect(_ count: Int64) {
         change { $0.expect(count) }
-        copyTotal()
+        copyCounts()
     }
 
     /// Runs a member, and counts it when it has ended.
@@ -72,7 +75,7 @@ final class MemberProgress: Sendable {
     func count<Result>(_ member: Operation, as units: Int64 = 1, while run: () async -> Result) async -> Result {
         let (part, tree, isWatched) = state.withLock { state in
             state.lastPart += 1
-            return (state.lastPart, state.tree, state.isWatched)
+            return (state.lastPart, state.treeForChildren, state.isWatched)
         }
         guard isWatched, let member = member as? any ProgressReporting else {
             defer { end(part, as: units, child: nil) }
@@ -101,11 +104,8 @@ final class MemberProgress: Sendable {
     /// Nothing more is counted.
     func end() {
         change { $0.end() }
-        copyTotal()
-        let (tree, broadcast, counts) = state.withLock { ($0.tree, $0.broadcast, $0.counts) }
-        // Foundation on Linux computes the fraction anew only when the count is set.
-        tree?.completedUnitCount = counts.completed
-        broadcast?.end()
+        copyCounts()
+        state.withLock { $0.broadcast }?.end()
     }
 
     private func follow(
@@ -121,26 +121,28 @@ final class MemberProgress: Sendable {
     private func end(_ part: Int, as units: Int64, child: LockedProgress?) {
         let tree = change { $0.end(part, as: units) }
         // The completed child adds its units to the tree.
-        (child ?? tree?.newChild(for: units))?.complete()
+        if let child = child ?? tree?.newChild(for: units) { child.complete() } else { copyCounts() }
     }
 
-    /// Changes the counts and tells it. Returns the tree as it was at the change.
+    /// Changes the counts and tells it. Returns the tree for a child, as it was at the change.
     @discardableResult
     private func change(_ change: (inout MemberCounts) -> Void) -> LockedProgress? {
         let (tree, broadcast, counts) = state.withLock { state in
             change(&state.counts)
-            return (state.tree, state.broadcast, state.counts)
+            return (state.treeForChildren, state.broadcast, state.counts)
         }
         // It drops what has the number of the last news.
         broadcast?.send(counts.update, number: counts.number)
         return tree
     }
 
-    private func copyTotal() {
+    /// Copies to the tree what no child tells it: the total, and the count while there is no total or at the end.
+    private func copyCounts() {
         order.withLock {
             let (tree, counts) = state.withLock { ($0.tree, $0.counts) }
-            guard let tree, let total = counts.total else { return }
-            tree.totalUnitCount = total
+            guard let tree else { return }
+            if let total = counts.total { tree.totalUnitCount = total }
+            if counts.total == nil || counts.isOver { tree.completedUnitCount = counts.completed }
         }
     }
 }
