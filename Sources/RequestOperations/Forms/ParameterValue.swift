@@ -68,3 +68,11 @@ extension ParameterValue: ExpressibleByNilLiteral {
         value = nil
     }
 }
+
+extension ParameterValue: CustomStringConvertible, CustomReflectable {
+    /// Only the name of the type, because the value may be a secret.
+    public var description: String { "ParameterValue" }
+
+    /// No children, so that `dump` does not show the value.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}

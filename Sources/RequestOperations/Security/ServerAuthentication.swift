@@ -182,6 +182,14 @@ extension RequestConfiguration {
     }
 }
 
+extension ServerAuthentication: CustomStringConvertible, CustomReflectable {
+    /// Only the name of the type.
+    public var description: String { "ServerAuthentication" }
+
+    /// No children, so that `dump` shows no credential.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 extension AuthenticationChallenge {
     /// How strong the scheme is, from 1. 0 if it is unknown.
     fileprivate var strength: Int {

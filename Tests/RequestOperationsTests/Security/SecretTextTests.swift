@@ -113,7 +113,47 @@ import Testing
         values += [link, pages, pages.makeAsyncIterator(), operation, operation.then { _ in operation }]
         values += [sessionTransport] + curlValues
         values += [Result<Data, any Error>.failure(error), [attempt], ["event": steps[8]]]
-        return values
+        return values + operations + authentications + clients
+    }
+
+    private static var operations: [Any] {
+        let file = URL(fileURLWithPath: "/tmp/file")
+        let body = RequestBody.data(Data(canary.utf8))
+        let request = URLRequestOperation(request, configuration: configuration)
+        return [
+            DownloadOperation(url, to: .file(file), configuration: configuration),
+            UploadOperation(body, to: Self.request, configuration: configuration),
+            UploadOperation(body, to: Self.request, by: .tus, configuration: configuration),
+            StreamOperation(Self.request, configuration: configuration),
+            EventSourceOperation(Self.request, configuration: configuration),
+            RequestBatch([request]), RequestGroup([request], order: .serial), StepChain<Data>({ _ in .run(request) }),
+            RetryingOperation(resource: url, configuration: configuration) { _ in canary },
+            RequestOperations.all(of: request, request),
+            DownloadedFile(url: file, size: 1, resumedBytes: 0, verifiedDigests: [], head: head),
+        ]
+    }
+
+    private static var authentications: [Any] {
+        var challenge = AuthenticationChallenge(scheme: "basic", parameters: ["realm": "here"])
+        challenge.refused = .token(canary)
+        return [
+            ServerCredential.password(user: canary, password: canary), ServerCredential.token(canary), challenge,
+            ServerAuthentication(user: canary, password: canary, at: url),
+        ]
+    }
+
+    private static var clients: [Any] {
+        let client = RequestClient(baseURL: url, configuration: configuration)
+        client.defaults.headers["Authorization"] = canary
+        client.defaults.parameters["token"] = ParameterValue(canary)
+        client.defaults.userInfo["token"] = canary
+        var options = RequestOptions(configuration)
+        options.headers["Authorization"] = canary
+        options.parameters["token"] = ParameterValue(canary)
+        options.body = .data(Data(canary.utf8))
+        let operation = client.operation(
+            .post, "x?token=\(canary)", parameters: ["a": ParameterValue(canary)], as: Data.self)
+        return [client, client.defaults, options, operation, client.queue, ParameterValue(canary)]
     }
 
     // MARK: The texts
