@@ -61,10 +61,15 @@ let package = Package(
             name: "CRequestOperationsLibcurl",
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
-        .target(name: "CRequestOperationsCurl", dependencies: ["CRequestOperationsLibcurl"]),
+        .target(
+            name: "CRequestOperationsCurl",
+            dependencies: [
+                "CRequestOperationsLibcurl",
+                .target(name: "CRequestOperationsCrypto", condition: .when(platforms: [.linux])),
+            ]),
         .systemLibrary(
             name: "CRequestOperationsCrypto",
-            pkgConfig: "libcrypto",
+            pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(
             name: "CRequestOperationsSQLite",

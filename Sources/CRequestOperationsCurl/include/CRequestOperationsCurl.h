@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "Chains.h"
+
 // libcurl's functions that take options are variadic, and Swift cannot call those. So each has a typed form here. The
 // other functions save calls between the two languages in every transfer.
 

@@ -55,3 +55,12 @@ struct IPAddress: Sendable, Hashable {
     /// Parts of that which are special (IANA IPv6 Special-Purpose Address Registry).
     private static let special6 = ranges("2001::/23", "2001:db8::/32", "3fff::/20")
 }
+
+extension IPAddress: CustomStringConvertible {
+    /// The usual form: four decimal numbers, or groups of hexadecimal digits as RFC 5952 says.
+    var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -22,6 +22,12 @@ public struct TrustPolicy: Sendable, Hashable {
         didSet { Self.check(pinnedKeys) }
     }
 
+    /// Pins for some hosts, which the verified chain of a server must contain. Empty by default. See ``HostPins``.
+    ///
+    /// Only libcurl over OpenSSL tells the chain. Over another TLS library, a request under such a policy fails as
+    /// ``RequestError/Code/unsupported`` before anything is sent. ``pinnedKeys`` work over all of them.
+    public var pins: [HostPins] = []
+
     /// The certificate and key to show to a server that asks for one. `nil` by default: no certificate.
     public var clientCertificate: ClientCertificate?
 
@@ -109,6 +115,7 @@ extension TrustPolicy: CustomStringConvertible {
     public var description: String {
         let parts = [
             "roots: \(roots)", pinnedKeys.isEmpty ? nil : "\(pinnedKeys.count) pinned keys",
+            pins.isEmpty ? nil : "pins for " + pins.map(\.host).joined(separator: " "),
             clientCertificate.map(\.description), "TLS 1.\(minimumTLSVersion == .tls12 ? 2 : 3) or later",
         ]
         return parts.compactMap(\.self).joined(separator: ", ")

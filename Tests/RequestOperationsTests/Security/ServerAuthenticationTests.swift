@@ -78,7 +78,7 @@ import Testing
         let operations = (0..<20).map { _ in
             URLRequestOperation(URL(string: "https://a.example/")!, configuration: configuration)
         }
-        OperationQueue().addOperations(operations, waitUntilFinished: false)
+        for operation in operations { OperationQueue().addOperation(operation) }
         await eventually { transport.requests.count == 20 }
         door.open()
         for operation in operations { _ = try await operation.value }

@@ -45,6 +45,8 @@
                 switch code {
                 case CURLE_SSL_CERTPROBLEM: driver.configuration.trust.clientCertificate?.diagnosis(for: message)
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
+                case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
+                    driver.settings.chainJudge?.reason(for: Origin(url).host, message)
                 default: String?.none
                 }
             return RequestError(
@@ -85,6 +87,9 @@
                 connectFailure(message)
             case CURLE_OPERATION_TIMEDOUT:
                 .timedOut
+            case CURLE_PEER_FAILED_VERIFICATION where ChainJudge.isRefusal(message),
+                CURLE_SSL_CONNECT_ERROR where ChainJudge.isRefusal(message):
+                .pinningFailed
             case CURLE_SSL_CONNECT_ERROR:
                 if Self.isAboutClientCertificate(message) {
                     .clientCertificateRejected

@@ -47,6 +47,12 @@
             return ["GnuTLS", "NSS", "rustls", "BearSSL"].contains { name.hasPrefix($0) } ? name : nil
         }()
 
+        /// Whether the chain that the TLS library verified can be looked at.
+        static let tellsChains: Bool = {
+            _ = version
+            return rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
+        }()
+
         /// Whether the library, after one address of a host refuses, tries the next one only when it happens to run
         /// again.
         static let forgetsAddresses = version >= Version(7, 88) && version < Version(8, 4)

@@ -127,6 +127,18 @@
             note(rocurl_set_blob(pointer, option, memory.baseAddress, memory.count), option)
         }
 
+        /// Sets the function that gets the `SSL_CTX` of each new connection.
+        func setContextFunction(_ function: @escaping curl_ssl_ctx_callback) {
+            note(rocurl_set_context_function(pointer, function), CURLOPT_SSL_CTX_FUNCTION)
+        }
+
+        /// Has the chains of a new connection judged by the pins. Returns `false` without memory.
+        func judgesChains(of context: UnsafeMutableRawPointer) -> Bool {
+            guard let judge = settings.chainJudge, let url = transfer?.url else { return true }
+            let origin = Origin(url)
+            return judge.judge(context, of: origin.host, port: origin.port)
+        }
+
         private func note(_ code: CURLcode, _ option: CURLoption) {
             guard code != CURLE_OK, refusal == nil else { return }
             // The next request must not inherit anything of a refused option.

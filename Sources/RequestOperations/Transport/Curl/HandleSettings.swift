@@ -21,6 +21,8 @@
         /// Memory that the easy handles read without copying it. They keep this object alive.
         private let roots: PEMMemory?
         private let identity: (certificate: PEMMemory, key: PEMMemory)?
+        /// Judges chains by the pins for hosts; `nil` without such pins.
+        let chainJudge: ChainJudge?
         /// Why no request can be sent at all, if that is known without asking libcurl.
         let objection: RequestError?
         /// Whether an HTTP/2 connection takes several requests at a time.
@@ -38,6 +40,7 @@
             self.sharesConnections = sharesConnections
             roots = if case .pem(let certificates) = configuration.trust.roots { PEMMemory(certificates) } else { nil }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
+            chainJudge = configuration.trust.pins.isEmpty ? nil : ChainJudge(configuration.trust.pins)
             objection = Self.objection(to: configuration)
         }
 
@@ -49,6 +52,17 @@
                 return RequestError(
                     .unsupported, stage: .transfer,
                     reason: "libcurl over \(name) takes no client certificate from memory")
+            }
+            if !configuration.trust.pins.isEmpty {
+                guard CurlLibrary.tellsChains else {
+                    return RequestError(
+                        .unsupported, stage: .transfer,
+                        reason: "pins for hosts need libcurl over OpenSSL; pinnedKeys work over every TLS library")
+                }
+                guard configuration.trust.roots != .insecureTrustingEveryServer else {
+                    return RequestError(
+                        .unsupported, stage: .transfer, reason: "pins for hosts need a chain that is verified")
+                }
             }
             guard RequestPreflight.isFieldValue(configuration.userAgent) else {
                 return RequestError(
@@ -224,13 +238,14 @@
             }
             applyRoots(to: handle, .server)
             if mayUseProxy, CurlLibrary.has(CURL_VERSION_HTTPS_PROXY) {
-                // Proxies use the same roots. Pins and the client certificate apply only to servers.
+                // Proxies use the same roots. Pinned keys and the client certificate apply only to servers.
                 handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
                 applyRoots(to: handle, .proxy)
             }
             if !trust.pinnedKeys.isEmpty {
                 handle.set(CURLOPT_PINNEDPUBLICKEY, trust.pinnedKeys.joined(separator: ";"))
             }
+            chainJudge?.apply(to: handle)
             if let identity {
                 handle.set(rocurl_option_certificate, identity.certificate.bytes)
                 handle.set(CURLOPT_SSLCERTTYPE, "PEM")

@@ -25,6 +25,10 @@
             case cleartext
             /// HTTP/2 over TLS, ended after eight requests with GOAWAY.
             case shortLived
+            /// A certificate of an intermediate authority, which is sent along.
+            case chained
+            /// The good certificate. The intermediate certificate is sent along, but is no part of its chain.
+            case padded
         }
 
         let folder: URL
@@ -151,6 +155,16 @@
             sign good localhost "DNS:localhost,IP:127.0.0.1"
             sign other other.example "DNS:other.example"
             sign client somebody "DNS:client.example"
+            openssl ecparam -genkey -name prime256v1 -noout -out middle.key
+            openssl req -new -key middle.key -subj "/CN=Intermediate" -out middle.csr
+            printf "basicConstraints=critical,CA:TRUE\\n" > middle.ext
+            openssl x509 -req -in middle.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile middle.ext -out middle.pem
+            openssl ecparam -genkey -name prime256v1 -noout -out chained.key
+            openssl req -new -key chained.key -subj "/CN=localhost" -out chained.csr
+            openssl x509 -req -in chained.csr -CA middle.pem -CAkey middle.key -CAcreateserial -days 30 -extfile good.ext \
+                -out leaf.pem
+            cat leaf.pem middle.pem > chained.pem
+            cat good.pem middle.pem > padded.pem
             openssl pkey -in client.key -aes256 -passout pass:secret -out encrypted.key
             openssl ec -in client.key -aes256 -passout pass:secret -out encrypted-older.key
             openssl ecparam -genkey -name prime256v1 -noout -out stranger.key
@@ -166,7 +180,7 @@
 
         private static func configuration(_ ports: [Int], _ folder: String) -> String {
             func site(_ site: Site, _ listen: String, _ certificate: String?, _ rest: String = "") -> String {
-                let key = certificate == "expired" ? "good" : certificate
+                let key = ["expired", "padded"].contains(certificate) ? "good" : certificate
                 let tls = certificate.map {
                     "ssl_certificate \(folder)/\($0).pem; ssl_certificate_key \(folder)/\(key ?? "").key;"
                 }
@@ -199,6 +213,8 @@
                 \(site(.http2Cleartext, "http2", nil))
                 \(site(.cleartext, "", nil))
                 \(site(.shortLived, "ssl http2", "good", "keepalive_requests 8;"))
+                \(site(.chained, "ssl", "chained"))
+                \(site(.padded, "ssl", "padded"))
                 }
                 """
         }

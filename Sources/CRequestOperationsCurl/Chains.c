@@ -1,0 +1,84 @@
+#if defined(__linux__)
+
+#include "Chains.h"
+
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+// Certificates beyond these are not looked at. A verified chain has two to four.
+enum { most_certificates = 16 };
+
+struct judgement {
+    rocurl_judge judge;
+    void *context;
+    void (*release)(void *context);
+};
+
+static int place_of_judgement = -1;
+static pthread_once_t has_place = PTHREAD_ONCE_INIT;
+
+static void free_judgement(void *parent, void *value, CRYPTO_EX_DATA *data, int place, long number, void *argument) {
+    (void)parent, (void)data, (void)place, (void)number, (void)argument;
+    struct judgement *judgement = value;
+    if (!judgement) return;
+    judgement->release(judgement->context);
+    free(judgement);
+}
+
+static void make_place(void) {
+    place_of_judgement = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_judgement);
+}
+
+static bool digest(int (*encode)(const void *, unsigned char **), const void *part, uint8_t *result) {
+    unsigned char *bytes = NULL;
+    int count = encode(part, &bytes);
+    if (count <= 0) return false;
+    bool is_done = EVP_Digest(bytes, (size_t)count, result, NULL, EVP_sha256(), NULL) == 1;
+    OPENSSL_free(bytes);
+    return is_done;
+}
+
+static int encode_key(const void *key, unsigned char **bytes) { return i2d_X509_PUBKEY(key, bytes); }
+static int encode_certificate(const void *certificate, unsigned char **bytes) { return i2d_X509(certificate, bytes); }
+
+// Takes the place of OpenSSL's own function, and calls that first.
+static int verify(X509_STORE_CTX *store, void *argument) {
+    int result = X509_verify_cert(store);
+    if (result != 1) return result;
+    struct judgement *judgement = argument;
+    STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(store);
+    struct rocurl_certificate certificates[most_certificates];
+    int count = 0;
+    for (; count < sk_X509_num(chain) && count < most_certificates; count++) {
+        X509 *certificate = sk_X509_value(chain, count);
+        if (!digest(encode_key, X509_get_X509_PUBKEY(certificate), certificates[count].key) ||
+            !digest(encode_certificate, certificate, certificates[count].whole)) {
+            break;
+        }
+    }
+    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+    const char *name = ssl ? SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) : NULL;
+    if (judgement->judge(judgement->context, name, certificates, count)) return 1;
+    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+    return 0;
+}
+
+CURLcode rocurl_set_context_function(CURL *easy, curl_ssl_ctx_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+
+bool rocurl_judge_chains(void *ssl_context, rocurl_judge judge, void *context, void (*release)(void *context)) {
+    pthread_once(&has_place, make_place);
+    struct judgement *judgement = malloc(sizeof *judgement);
+    if (!judgement) return false;
+    *judgement = (struct judgement){judge, context, release};
+    if (place_of_judgement < 0 || SSL_CTX_set_ex_data(ssl_context, place_of_judgement, judgement) != 1) {
+        free(judgement);
+        return false;
+    }
+    SSL_CTX_set_cert_verify_callback(ssl_context, verify, judgement);
+    return true;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/// The hosts that pins are for: a name, an address, or all names under one. Optionally one port.
+///
+/// | Pattern | Hosts |
+/// |---|---|
+/// | `api.example.com` | that host |
+/// | `*.example.com` | names with one label more, such as `a.example.com` |
+/// | `**.example.com` | names with one or more labels more |
+/// | `192.0.2.1`, `[2001:db8::1]` | that address |
+/// | `api.example.com:8443` | that host at this port only |
+///
+/// Names are compared without regard to case. A name and an address are never the same host.
+struct HostPattern: Sendable, Hashable {
+    private enum Reach: Sendable, Hashable {
+        case exact
+        case oneLabel
+        case anyDepth
+    }
+
+    private let reach: Reach
+    /// The name or the address, or what stands after the wildcard with its dot.
+    private let host: String
+    private let port: Int?
+
+    /// Reads a pattern. `nil` if it is none.
+    init?(_ text: String) {
+        var (name, port) = Self.split(text.lowercased())
+        let reach: Reach =
+            if name.hasPrefix("**.") { .anyDepth } else if name.hasPrefix("*.") { .oneLabel } else { .exact }
+        name = Self.canonical(String(name.drop { $0 == "*" }))
+        let isAddress = IPAddress(name) != nil
+        guard !name.isEmpty, name != ".", !name.contains("*"), reach == .exact || !isAddress else { return nil }
+        if let port { guard let number = Int(port), (1...65535).contains(number) else { return nil } }
+        self.reach = reach
+        host = name
+        self.port = port.flatMap { Int($0) }
+    }
+
+    /// Whether pins for the pattern apply to a host.
+    func matches(_ name: String, port: Int) -> Bool {
+        guard self.port ?? port == port else { return false }
+        let name = Self.canonical(name.lowercased())
+        guard reach != .exact else { return name == host }
+        guard name.hasSuffix(host), name.count > host.count, IPAddress(name) == nil else { return false }
+        return reach == .anyDepth || !name.dropLast(host.count).contains(".")
+    }
+
+    /// Divides `host:port` and `[address]:port`. An IPv6 address without brackets has no port.
+    private static func split(_ text: String) -> (host: String, port: String?) {
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            let rest = text[text.index(after: end)...]
+            return (
+                String(text[text.index(after: text.startIndex)..<end]), rest.isEmpty ? nil : String(rest.dropFirst())
+            )
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (text, nil)
+    }
+
+    /// A name without its last dot, and an address in its one form.
+    private static func canonical(_ name: String) -> String {
+        let bare = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
+        if let address = IPAddress(bare) { return address.description }
+        return bare.hasSuffix(".") ? String(bare.dropLast()) : bare
+    }
+}

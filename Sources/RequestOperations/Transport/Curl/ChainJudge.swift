@@ -1,0 +1,110 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+
+    /// Has OpenSSL's verified chains judged by the pins of a policy, for all connections of a driver.
+    ///
+    /// `CURLOPT_PINNEDPUBLICKEY` sees the certificate of the server only. What a server sent (`CURLINFO_CERTINFO`) is no chain that
+    /// was verified: everybody can send the pinned certificate along (CVE-2016-2402).
+    final class ChainJudge: Sendable {
+        private let check: PinCheck
+        /// What was refused last, by host, for the errors of the requests.
+        private let refusals = Locked<[String: PinReport]>([:])
+
+        init(_ pins: [HostPins]) {
+            check = PinCheck(pins)
+            for pins in pins where pins.pins.count == 1 && pins.mode == .enforce { Self.warn(of: pins) }
+        }
+
+        private static let warned = Locked<Set<String>>([])
+
+        /// Says once for each host that nobody gets in when the only key is lost or renewed.
+        private static func warn(of pins: HostPins) {
+            guard warned.withLock({ $0.insert(pins.host).inserted }) else { return }
+            let text = "RequestOperations: \(pins.host) has one pin and no backup\n"
+            // Nobody can be told if this fails.
+            try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        }
+
+        /// A connection that is being made. OpenSSL keeps it as long as the connection.
+        private final class Connection: Sendable {
+            let judge: ChainJudge
+            let host: String
+            let port: Int
+
+            init(_ judge: ChainJudge, host: String, port: Int) {
+                self.judge = judge
+                self.host = host
+                self.port = port
+            }
+        }
+
+        /// Sets the function that libcurl calls for each new connection.
+        func apply(to handle: EasyHandle) {
+            handle.set(CURLOPT_SSL_CTX_DATA, pointer: Unmanaged.passUnretained(handle).toOpaque())
+            handle.setContextFunction { _, context, handle in
+                // The handle lives longer than libcurl uses it.
+                let handle = Unmanaged<EasyHandle>.fromOpaque(handle!).takeUnretainedValue()
+                return handle.judgesChains(of: context!) ? CURLE_OK : CURLE_OUT_OF_MEMORY
+            }
+        }
+
+        /// Judges the chains of a new connection.
+        ///
+        /// - Parameters:
+        ///   - context: The `SSL_CTX` of the connection, or that to an HTTPS proxy on the way.
+        ///   - host: The host of the request.
+        ///   - port: The port of the request.
+        /// - Returns: `false` without memory.
+        func judge(_ context: UnsafeMutableRawPointer, of host: String, port: Int) -> Bool {
+            let connection = Unmanaged.passRetained(Connection(self, host: host, port: port))
+            let isSet = rocurl_judge_chains(
+                context, { ChainJudge.judge($0, $1, $2, $3) }, connection.toOpaque(),
+                { Unmanaged<Connection>.fromOpaque($0!).release() })
+            if !isSet { connection.release() }
+            return isSet
+        }
+
+        private static func judge(
+            _ context: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
+            _ chain: UnsafePointer<rocurl_certificate>?, _ count: Int32
+        ) -> Bool {
+            let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
+            let certificates = UnsafeBufferPointer(start: chain, count: Int(count)).map { certificate in
+                PinCheck.Certificate(
+                    key: ServerPin(.key, withUnsafeBytes(of: certificate.key) { Data($0) }),
+                    whole: ServerPin(.certificate, withUnsafeBytes(of: certificate.whole) { Data($0) }))
+            }
+            // With another name this is the handshake with an HTTPS proxy. Pins for the proxy's name without a port apply.
+            let name = name.map { String(cString: $0).lowercased() }
+            guard let name, name != connection.host else {
+                return connection.judge.passes(certificates, connection.host, connection.port)
+            }
+            return connection.judge.passes(certificates, name, 0)
+        }
+
+        private func passes(_ chain: [PinCheck.Certificate], _ host: String, _ port: Int) -> Bool {
+            switch check.verdict(on: chain, of: host, port: port, at: Date()) {
+            case .passes:
+                return true
+            case .passesUnpinned(let report, let handlers):
+                for handler in handlers { handler(report) }
+                return true
+            case .fails(let report):
+                refusals.withLock { $0[host] = report }
+                return false
+            }
+        }
+
+        /// Why a request to a host failed, if its chain had no pin.
+        func reason(for host: String, _ message: String) -> String? {
+            guard Self.isRefusal(message) else { return nil }
+            return refusals.withLock { $0[host] }.map { report in
+                "\(report.host) presented " + report.presented.map(\.description).joined(separator: ", ")
+                    + "; the pins are " + report.expected.map(\.description).joined(separator: ", ")
+            }
+        }
+
+        /// Whether a message of libcurl says that a chain was refused after it was verified.
+        static func isRefusal(_ message: String) -> Bool { message.contains("application verification failure") }
+    }
+#endif

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import RequestOperations
+
+@Suite struct HostPatternTests {
+    private func matches(_ pattern: String, _ host: String, _ port: Int = 443) throws -> Bool {
+        try #require(HostPattern(pattern)).matches(host, port: port)
+    }
+
+    @Test(arguments: [
+        ("api.example.com", "api.example.com"), ("API.example.com", "api.EXAMPLE.com"),
+        ("api.example.com.", "api.example.com"),
+        ("*.example.com", "a.example.com"), ("**.example.com", "a.example.com"), ("**.example.com", "a.b.example.com"),
+        ("192.0.2.1", "192.0.2.1"), ("[2001:db8::1]", "2001:db8:0::1"), ("2001:db8::1", "[2001:db8::1]"),
+        ("api.example.com:443", "api.example.com"), ("[2001:db8::1]:443", "2001:db8::1"),
+    ]) func `A pattern matches its hosts`(_ pattern: String, _ host: String) throws {
+        #expect(try matches(pattern, host))
+    }
+
+    @Test(arguments: [
+        ("example.com", "a.example.com"), ("*.example.com", "example.com"), ("*.example.com", "a.b.example.com"),
+        ("**.example.com", "example.com"), ("*.example.com", "aexample.com"), ("**.example.com", "a.example.com.evil"),
+        ("api.example.com:8443", "api.example.com"), ("*.0.2.1", "192.0.2.1"), ("192.0.2.1", "192.0.2.10"),
+    ]) func `A pattern matches no others`(_ pattern: String, _ host: String) throws {
+        #expect(try !(HostPattern(pattern)?.matches(host, port: 443) ?? false))
+    }
+
+    @Test(arguments: [
+        "", "*", "*.", "**.", "a.*.b", "*a.example.com", "***.a", "a:0", "a:65536", "a:b", "*.192.0.2.1", ".",
+    ])
+    func `What is no pattern is refused`(_ text: String) {
+        #expect(!HostPins.isPattern(text))
+    }
+}
