@@ -38,10 +38,10 @@ public struct AuthenticationChallenge: Sendable, Hashable {
             guard !word.isEmpty else { return challenges }
             let afterWord = rest
             rest = rest.drop { $0.isSpaceOrTab }
-            if rest.first == "=", let last = challenges.popLast() {
+            if rest.first == "=", let last = challenges.last {
                 rest.removeFirst()
                 guard let value = rest.takeParameterValue() else { return challenges }
-                challenges.append(last.adding(word, value))
+                challenges[challenges.count - 1] = last.adding(word, value)
             } else {
                 challenges.append(AuthenticationChallenge(scheme: word.lowercased()))
                 // A challenge may have one value without a name, as `Negotiate` has. We know no such scheme.

@@ -23,15 +23,14 @@ struct HostPattern: Sendable, Hashable {
 
     /// Reads a pattern. `nil` if it is none.
     init?(_ text: String) {
-        var (name, port) = Self.split(text.lowercased())
-        let reach: Reach =
-            if name.hasPrefix("**.") { .anyDepth } else if name.hasPrefix("*.") { .oneLabel } else { .exact }
-        name = Self.canonical(String(name.drop { $0 == "*" }))
-        let isAddress = IPAddress(name) != nil
-        guard !name.isEmpty, name != ".", !name.contains("*"), reach == .exact || !isAddress else { return nil }
+        let (whole, port) = Self.split(text.lowercased())
+        let wildcards: [(String, Reach)] = [("**.", .anyDepth), ("*.", .oneLabel)]
+        let (mark, reach) = wildcards.first { whole.hasPrefix($0.0) } ?? ("", .exact)
+        let name = Self.canonical(String(whole.dropFirst(mark.count)))
+        guard !name.isEmpty, !name.contains("*"), reach == .exact || IPAddress(name) == nil else { return nil }
         if let port { guard let number = Int(port), (1...65535).contains(number) else { return nil } }
         self.reach = reach
-        host = name
+        host = reach == .exact ? name : "." + name
         self.port = port.flatMap { Int($0) }
     }
 

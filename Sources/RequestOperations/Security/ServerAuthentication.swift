@@ -22,7 +22,7 @@ public final class ServerAuthentication: Sendable {
     /// Gets a credential for a challenge, or `nil`. Then the next challenge of the response is tried, and if none is left, the 401
     /// is the failure of the request.
     ///
-    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. What it throws fails them.
+    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. What it throws fails them, as ``RequestError/underlying``.
     /// Its own requests are not authenticated by the same object.
     public typealias Provider = @Sendable (AuthenticationChallenge) async throws -> ServerCredential?
 

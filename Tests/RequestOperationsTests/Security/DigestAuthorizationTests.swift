@@ -2,7 +2,8 @@ import Testing
 
 @testable import RequestOperations
 
-/// The examples of RFC 7616, section 3.9, the second as corrected by its erratum 4897.
+/// The examples of RFC 7616, section 3.9. Its second one does not use SHA-512/256 (erratum 4897), so the values of that one are
+/// those that `openssl dgst` computes.
 @Suite struct DigestAuthorizationTests {
     private func digest(_ parameters: [String: String]) throws -> DigestAuthorization {
         try #require(DigestAuthorization(AuthenticationChallenge(scheme: "digest", parameters: parameters)))
@@ -45,7 +46,7 @@ import Testing
                 #"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b", userhash=true"#))
         #expect(
             try #require(field).contains(
-                #"response="3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5""#))
+                #"response="7a4e1192babbba02e91182d2895bfdbf7adafc6e48d4e517ca301974843d840c""#))
     }
 
     @Test func `A challenge without a quality is answered as in RFC 2069`() throws {

@@ -240,10 +240,10 @@ import Testing
         #expect(try await fetch(configuration) == Data("fresh".utf8))
     }
 
-    @Test func `What the provider throws is the error of the request`() async throws {
+    @Test func `What the provider throws is the cause of the failure`() async throws {
         struct Closed: Error {}
         let configuration = configuration(server("Basic"), ServerAuthentication { _ in throw Closed() })
-        await #expect(throws: Closed.self) { try await fetch(configuration) }
+        await #expect { try await fetch(configuration) } throws: { ($0 as? RequestError)?.underlying is Closed }
     }
 
     @Test func `A credential shows nothing of itself`() {
