@@ -6,20 +6,16 @@
 
 #if defined(__linux__)
 
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -138,54 +134,10 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
 
-#ifndef SO_BUF_LOCK
-#define SO_BUF_LOCK 72
-#endif
-
-// An option of the socket level; -1 if the kernel does not know it.
-static int option_of(curl_socket_t descriptor, int name) {
-    int value = -1;
-    socklen_t length = sizeof value;
-    return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) ? -1 : value;
-}
-
-static void set_option(curl_socket_t descriptor, int level, int name, int value) {
-    setsockopt(descriptor, level, name, &value, sizeof value);
-}
-
-// Gives a socket a large initial receive buffer. The kernel starts with one that lets a server send 64 KiB, and grows
-// it as more arrives in a round trip. Nearby, a round trip takes almost no time, and a response of 100 KiB is sent in
-// parts. The thread that reads the first part sends the later ones, which costs a fifth of the responses per second.
-// Setting a size also locks it. So we remove the lock, and the kernel can still grow the buffer.
-static void begin_with_large_receive_buffer(curl_socket_t descriptor) {
-    // The limit for a set size can be lower than the kernel's initial size. The first connection finds that out.
-    static atomic_bool is_limited;
-    int usual = option_of(descriptor, SO_RCVBUF);
-    if (is_limited || usual >= rocurl_receive_buffer) return;
-    // The kernel doubles the value, for its own overhead.
-    set_option(descriptor, SOL_SOCKET, SO_RCVBUF, rocurl_receive_buffer / 2);
-    set_option(descriptor, SOL_SOCKET, SO_BUF_LOCK, 0);
-    if (option_of(descriptor, SO_RCVBUF) < usual) is_limited = true;
-}
-
-static void set_buffers(curl_socket_t descriptor) {
-    // Without this option, it is Linux before 5.15, or a system that only looks like Linux. (Before 5.10, lost segments
-    // can hold up an upload whose unsent bytes are limited.)
-    if (option_of(descriptor, SO_BUF_LOCK) < 0) return;
-    begin_with_large_receive_buffer(descriptor);
-    // The kernel would accept megabytes of a body before the server has room for them. With a nearby server, the
-    // server's thread then sends these bytes as it makes room. That moves a quarter fewer bytes per second.
-    set_option(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, rocurl_unsent_bytes);
-}
-
 // Makes a socket that a child process cannot inherit, if another thread starts one meanwhile. libcurl before 8.19 would
 // let it.
 int rocurl_open_socket(const struct curl_sockaddr *address) {
-    curl_socket_t descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    // From libcurl 8.19 on, the type also contains flags.
-    bool is_stream = (address->socktype & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM;
-    if (descriptor >= 0 && address->family != AF_UNIX && is_stream) set_buffers(descriptor);
-    return descriptor;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context) {
@@ -215,13 +167,6 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
 CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
     return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
-}
-
-void rocurl_set_waiting(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
 
 void *rocurl_context(CURL *easy) {
@@ -375,73 +320,14 @@ int rocurl_inflate(void *opaque, const void *input, size_t *input_count, void *o
     return code == 0 || code == needs_room_or_input ? 0 : -1;
 }
 
-// MARK: Waiting
-
-int rocurl_epoll_create(void) {
-    return epoll_create1(EPOLL_CLOEXEC);
-}
-
-bool rocurl_watch(int epoll, int descriptor, int before, int after) {
-    struct epoll_event event = {
-        .events = (after & CURL_CSELECT_IN ? EPOLLIN : 0) | (after & CURL_CSELECT_OUT ? EPOLLOUT : 0),
-        .data.fd = descriptor,
-    };
-    if (!after) return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) == 0;
-    // libcurl may close a descriptor without reporting it. The kernel then forgets it, and its number may belong to
-    // another one now.
-    return (before && epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0)
-        || epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
-}
-
-bool rocurl_watch_wakes(int epoll, int wake) {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wake};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) == 0;
-}
-
-int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int milliseconds) {
-    struct epoll_event ready[64];
-    int count = epoll_wait(epoll, ready, capacity < 64 ? capacity : 64, milliseconds);
-    for (int index = 0; index < count; index++) {
-        // Reading and writing find out what ended a connection.
-        uint32_t end = ready[index].events & (EPOLLERR | EPOLLHUP);
-        events[index].descriptor = ready[index].data.fd;
-        events[index].readiness = (end || ready[index].events & EPOLLIN ? CURL_CSELECT_IN : 0)
-            | (end || ready[index].events & EPOLLOUT ? CURL_CSELECT_OUT : 0);
-    }
-    return count < 0 ? 0 : count;
-}
-
-// The beginning of the kernel's `struct tcp_info`. Older headers have less of it.
-struct tcp_counts {
-    uint8_t states[8];
-    uint32_t basics[24];
-    uint64_t rates_and_bytes[4];
-    uint32_t segments[2], not_sent, shortest_time, data_segments[2];
-    uint64_t rate_and_times[4];
-    uint32_t delivered[2];
-    uint64_t sent, sent_again;
-};
-
-_Static_assert(offsetof(struct tcp_counts, not_sent) == 144 && offsetof(struct tcp_counts, sent) == 200, "linux/tcp.h");
-
-int64_t rocurl_written(int descriptor) {
-    struct tcp_counts counts = {0};
-    socklen_t size = sizeof counts;
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &counts, &size) != 0) return -1;
-    // Linux before 4.19 does not count this. Systems that emulate Linux may fill in nothing.
-    if (size < sizeof counts || counts.sent == 0) return -1;
-    return (int64_t)(counts.sent - counts.sent_again + counts.not_sent);
-}
-
-// The index in `basics` of the time since data was last received.
-enum { last_received = 11 };
+// MARK: Sockets
 
 int64_t rocurl_silence(int descriptor) {
-    struct tcp_counts counts = {0};
-    socklen_t size = sizeof counts;
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &counts, &size) != 0) return -1;
-    if (size < offsetof(struct tcp_counts, basics) + sizeof counts.basics) return -1;
-    return (int64_t)counts.basics[last_received] * 1000000;
+    struct tcp_info information = {0};
+    socklen_t size = sizeof information;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &information, &size) != 0) return -1;
+    if (size < offsetof(struct tcp_info, tcpi_last_ack_recv)) return -1;
+    return (int64_t)information.tcpi_last_data_recv * 1000000;
 }
 
 int64_t rocurl_unreceived(int descriptor) {
@@ -449,86 +335,33 @@ int64_t rocurl_unreceived(int descriptor) {
     return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
 }
 
-union socket_address {
-    struct sockaddr any;
-    struct sockaddr_in four;
-    struct sockaddr_in6 six;
-};
-
-static int port_of(const union socket_address *address) {
-    switch (address->any.sa_family) {
-    case AF_INET: return ntohs(address->four.sin_port);
-    case AF_INET6: return ntohs(address->six.sin6_port);
+int rocurl_local_port(int descriptor) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } address = {0};
+    socklen_t size = sizeof address;
+    if (getsockname(descriptor, &address.any, &size) != 0) return -1;
+    switch (address.any.sa_family) {
+    case AF_INET: return ntohs(address.four.sin_port);
+    case AF_INET6: return ntohs(address.six.sin6_port);
     default: return 0;
     }
 }
 
-bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends) {
-    *ends = (struct rocurl_ends){0};
-    union socket_address address = {0};
-    socklen_t size = sizeof address;
-    if (getsockname(descriptor, &address.any, &size) != 0) return false;
-    ends->local_port = port_of(&address);
-    size = sizeof address;
-    // The kernel forgets the remote end after a reset.
-    if (getpeername(descriptor, &address.any, &size) != 0) return true;
-    ends->remote_port = port_of(&address);
-    ends->remote_family = address.any.sa_family;
-    if (address.any.sa_family == AF_INET) memcpy(ends->remote_address, &address.four.sin_addr, 4);
-    if (address.any.sa_family == AF_INET6) memcpy(ends->remote_address, &address.six.sin6_addr, 16);
-    return true;
-}
-
-bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const char *remote_address, int remote_port) {
-    if (ends->local_port != local_port) return false;
-    if (ends->remote_port == 0) return true;
-    static const unsigned char unspecified[16];
-    unsigned char address[16] = {0};
-    if (ends->remote_port != remote_port || !remote_address) return false;
-    if (inet_pton(ends->remote_family, remote_address, address) != 1) return false;
-    // Linux connects to itself for 0.0.0.0 and ::. Some versions of libcurl report the address that they were given.
-    return memcmp(address, unspecified, sizeof address) == 0
-        || memcmp(address, ends->remote_address, sizeof address) == 0;
-}
-
-void rocurl_end_idle(int descriptor) {
-    char scrap[4096];
-    for (int round = 0; round < 16 && recv(descriptor, scrap, sizeof scrap, MSG_DONTWAIT) > 0; round++) {}
-    shutdown(descriptor, SHUT_RDWR);
-}
-
-void rocurl_spin_hint(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
+enum rocurl_input rocurl_peek(int descriptor) {
+    struct pollfd state = {.fd = descriptor, .events = POLLIN | POLLRDHUP};
+    if (poll(&state, 1, 0) <= 0) return rocurl_has_nothing;
+    if (state.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) return rocurl_has_ended;
+    char byte;
+    return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0 ? rocurl_has_input : rocurl_has_ended;
 }
 
 int64_t rocurl_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT64_MAX) return INT64_MAX;
     return (int64_t)limit.rlim_cur;
-}
-
-int rocurl_usable_processors(void) {
-    cpu_set_t processors;
-    return sched_getaffinity(0, sizeof processors, &processors) ? 0 : CPU_COUNT(&processors);
-}
-
-int rocurl_wake_create(void) {
-    return eventfd(0, EFD_CLOEXEC);
-}
-
-void rocurl_wake(int wake) {
-    uint64_t one = 1;
-    ssize_t ignored = write(wake, &one, sizeof one);
-    (void)ignored;
-}
-
-uint64_t rocurl_take_wakes(int wake) {
-    uint64_t count = 0;
-    return read(wake, &count, sizeof count) == sizeof count ? count : 0;
 }
 
 static int64_t offset_info(CURL *easy, CURLINFO info) {
@@ -559,13 +392,6 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
 
 int64_t rocurl_received(CURL *easy) {
     return offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
-}
-
-void rocurl_find_remote_end(CURL *easy, const char **address, int *port) {
-    char *text = NULL;
-    curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &text);
-    *address = text;
-    *port = (int)long_info(easy, CURLINFO_PRIMARY_PORT);
 }
 
 int64_t rocurl_content_length(CURL *easy) {

@@ -104,13 +104,6 @@ struct rocurl_callbacks {
     int (*send)(void *context, char *remote, char *local, int remote_port, int local_port);
 };
 
-/// The initial size of a TCP connection's receive buffer, in bytes as the kernel counts them. `net.core.rmem_max` may
-/// limit it. It is set on Linux 5.15 and later.
-enum { rocurl_receive_buffer = 512 << 10 };
-/// About how many bytes the kernel accepts for a TCP connection before it can send them. It is also set on Linux 5.15
-/// and later.
-enum { rocurl_unsent_bytes = 128 << 10 };
-
 /// Makes the socket of a connection. Returns -1 with `errno` set if the system has none to give.
 int rocurl_open_socket(const struct curl_sockaddr *address);
 
@@ -119,9 +112,6 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
 
 /// Sets the function that closes the sockets of an easy handle's connections, even if another handle uses them last.
 CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context);
-
-/// Sets the functions that a multi handle calls to say what it waits for.
-void rocurl_set_waiting(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context);
 
 /// The context that was set for an easy handle.
 void *rocurl_context(CURL *easy);
@@ -155,60 +145,23 @@ int rocurl_inflate(void *stream, const void *input, size_t *input_count, void *o
 /// Starts the next member after the end of one; false without memory.
 bool rocurl_inflate_next_member(void *stream);
 
-// MARK: Waiting
+// MARK: Sockets
 
-/// An event on a descriptor.
-struct rocurl_event {
-    int descriptor;
-    /// CURL_CSELECT_IN and CURL_CSELECT_OUT; both at the end of the connection.
-    int readiness;
-};
-
-/// A set of descriptors to wait for, or -1.
-int rocurl_epoll_create(void);
-/// Watches a descriptor for `after` instead of `before`. The bits are those of `rocurl_event`; 0 is nothing.
-bool rocurl_watch(int epoll, int descriptor, int before, int after);
-/// Makes each call of `rocurl_wake` count as one event, without `rocurl_take_wakes` in between.
-bool rocurl_watch_wakes(int epoll, int wake);
-/// Waits until there are events on descriptors of the set, or the time has passed. Returns the number of events.
-int rocurl_wait(int epoll, struct rocurl_event *events, int capacity, int milliseconds);
-/// The number of bytes written to a TCP connection, sent or not. Returns -1 if none was sent yet, for other
-/// descriptors, and where the system does not report it.
-int64_t rocurl_written(int descriptor);
 /// How long nothing has come over a TCP connection, in nanoseconds, counted in ticks of some milliseconds. Returns -1
 /// if that is not known. A system that does not report it returns 0.
 int64_t rocurl_silence(int descriptor);
 /// How many bytes written to a connection the other side has not acknowledged, sent or not; -1 if that is not known.
 int64_t rocurl_unreceived(int descriptor);
-/// The two ends of a connection. A Unix socket has no ports.
-struct rocurl_ends {
-    int local_port;
-    /// 0 if the other side is no longer known.
-    int remote_port;
-    /// The family of `remote_address`, which is in network byte order, padded with zeros.
-    int remote_family;
-    unsigned char remote_address[16];
-};
-/// Finds both ends of a connection, except the remote one after a reset. Returns false if the descriptor is not a
-/// socket.
-bool rocurl_find_ends(int descriptor, struct rocurl_ends *ends);
-/// Whether a connection can have these ends, as far as they are known. `remote_address` is text.
-bool rocurl_may_have_ends(const struct rocurl_ends *ends, int local_port, const char *remote_address, int remote_port);
-/// Ends an idle connection, so that the next reader finds its end. Discards at most 64 KiB of input first.
-void rocurl_end_idle(int descriptor);
-/// Tells the processor that this thread is polling.
-void rocurl_spin_hint(void);
+/// The local port of a socket, 0 for a Unix socket; -1 if the descriptor is not a socket.
+int rocurl_local_port(int descriptor);
+/// What the other side of a connection has done while nobody read from it. The end counts even behind input.
+enum rocurl_input { rocurl_has_nothing, rocurl_has_input, rocurl_has_ended };
+enum rocurl_input rocurl_peek(int descriptor);
 /// How many descriptors the process may have open, by its soft limit. Returns the largest number if there is no limit
 /// or it is not known.
 int64_t rocurl_descriptor_limit(void);
-/// How many processors the thread may run on; 0 if that is not known.
-int rocurl_usable_processors(void);
-/// Makes a descriptor for the functions about wakes; -1 if the system has none.
-int rocurl_wake_create(void);
-/// Wakes the thread that waits for the descriptor, or will wait for it.
-void rocurl_wake(int wake);
-/// How often `rocurl_wake` was called since the last time. It blocks until there is one call.
-uint64_t rocurl_take_wakes(int wake);
+
+// MARK: Measures
 
 /// What libcurl measured for one transfer, in microseconds since it began.
 struct rocurl_measures {
@@ -223,8 +176,6 @@ struct rocurl_measures {
 void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures);
 /// How many bytes of the response's body have come so far, before decompression.
 int64_t rocurl_received(CURL *easy);
-/// Finds the remote end of the connection that a transfer uses. The text is valid until the handle is used again.
-void rocurl_find_remote_end(CURL *easy, const char **address, int *port);
 /// The length of the body that the head declares, or -1.
 int64_t rocurl_content_length(CURL *easy);
 /// The last `errno` of the transfer's attempts to connect.

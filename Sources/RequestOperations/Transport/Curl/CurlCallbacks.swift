@@ -51,49 +51,17 @@
             socket: { context, descriptor, _ in
                 with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
-            send: { context, remoteAddress, _, remotePort, localPort in
-                let connection = ConnectionEnds(
-                    localPort: localPort, remoteAddress: remoteAddress, remotePort: remotePort)
-                let isSent = with(context) { $0.requestBegins(over: connection) }
+            send: { context, _, _, _, localPort in
+                let isSent = with(context) { $0.requestBegins(localPort: localPort) }
                 return isSent == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             })
 
         // MARK: For a driver
 
-        // The context is the driver's set of sockets.
-
-        static let wait: curl_socket_callback = { easy, descriptor, interest, context, _ in
-            // `CURL_POLL_REMOVE` has neither of the two bits.
-            let interest = SocketWatch.Interest(rawValue: UInt8(interest)).intersection([.input, .output])
-            if CurlLibrary.needsReadSockets, interest.contains(.input) {
-                with(rocurl_context(easy)) { $0.reads(from: descriptor) }
-            }
-            if CurlLibrary.overlooksEnds, interest.isEmpty,
-                with(rocurl_context(easy), { $0.leavesConnectionIdle }) == true
-            {
-                sockets(context).leftIdle(descriptor)
-                return 0
-            }
-            let mayRest = interest.contains(.output) && with(rocurl_context(easy)) { $0.mayUseHTTP2 } ?? false
-            guard !sockets(context).want(interest, of: descriptor, mayRest: mayRest) else { return 0 }
-            with(rocurl_context(easy)) { $0.cannotWait() }
-            return 0
-        }
-
-        static let setTimer: curl_multi_timer_callback = { _, milliseconds, context in
-            sockets(context).setTimer(milliseconds: milliseconds)
-            return 0
-        }
-
         static let close: curl_closesocket_callback = { context, descriptor in
-            sockets(context).closes(descriptor)
+            // The handle gave this context to libcurl, and the driver keeps it longer than the multi handle.
+            Unmanaged<ConnectionTable>.fromOpaque(context!).takeUnretainedValue().closes(descriptor)
             return Glibc.close(descriptor)
-        }
-
-        @inline(__always)
-        private static func sockets(_ context: UnsafeMutableRawPointer?) -> SocketSet {
-            // The driver gave this context to libcurl with the functions above. It lives longer than the multi handle.
-            Unmanaged<SocketSet>.fromOpaque(context!).takeUnretainedValue()
         }
 
         /// Calls a function with the transfer that a handle serves. Returns `nil` if the transfer has left the handle.
@@ -106,7 +74,10 @@
         ) -> Result? {
             guard let context else { return nil }
             return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
-                handle.served?._withUnsafeGuaranteedRef(body)
+                handle.served?._withUnsafeGuaranteedRef { transfer in
+                    transfer.driver.steps &+= 1
+                    return body(transfer)
+                }
             }
         }
     }

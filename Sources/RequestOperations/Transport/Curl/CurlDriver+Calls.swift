@@ -1,6 +1,5 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
-    import Synchronization
 
     /// What other threads ask of a driver's thread.
     extension CurlDriver {
@@ -8,9 +7,9 @@
         /// if the transport has been shut down.
         @discardableResult
         func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
-            switch put({ $0.add(transfer, isNew: isNew) }) {
+            switch inbox.withLock({ $0.add(transfer, isNew: isNew) }) {
             case .startThread: start()
-            case .wakeThread: rocurl_wake(wakeDescriptor)
+            case .wakeThread: bell.ring()
             case .refuse: return false
             case .none, .isOver: break
             }
@@ -19,13 +18,7 @@
 
         /// Makes the thread take a turn, if it sleeps.
         func callForTurn() {
-            if case .wakeThread = put({ $0.nudge() }) { rocurl_wake(wakeDescriptor) }
-        }
-
-        /// Changes the inbox in a way that a polling thread notices.
-        private func put(_ change: (inout DriverInbox) -> DriverInbox.Effect) -> DriverInbox.Effect {
-            defer { callCount.wrappingAdd(1, ordering: .relaxed) }
-            return inbox.withLock(change)
+            if case .wakeThread = inbox.withLock({ $0.nudge() }) { bell.ring() }
         }
 
         /// Whether the driver takes no new transfer.
@@ -43,9 +36,9 @@
 
         /// Shuts the transport down without waiting.
         func askToEnd(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
-            switch put({ $0.shutDown(mode, waiter) }) {
+            switch inbox.withLock({ $0.shutDown(mode, waiter) }) {
             case .wakeThread:
-                rocurl_wake(wakeDescriptor)
+                bell.ring()
             case .isOver:
                 handles.removeAll()
                 waiter?.resume()

@@ -84,7 +84,7 @@
 
         private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             // libcurl would try the others as soon as any connection has room for a stream.
-            for other in connectionLine.takeAll(to: transfer.origin) {
+            for other in connectionLine.takeAll(to: transfer.origin) where other.waitsForConnection {
                 if other.mayConnect {
                     connectionLine.append(other)
                 } else if let easy = other.easy {

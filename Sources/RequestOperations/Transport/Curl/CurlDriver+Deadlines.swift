@@ -51,7 +51,6 @@
             if transfer.isTurnedBack, transfer.deadlines.connect == nil { return nil }
             // Either the transfer connects, or a connection is made over which its request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
-                if transfer.hasSocket { runAgainWhileConnecting() }
                 return transfer.deadlines.connect.map { ($0, .connectLimit) }
             }
             // Time that a consumer takes does not count as idle; time that a source takes does.
@@ -68,7 +67,7 @@
         /// over a slow line. The kernel accepts more in advance, and all of a short body.
         private func noticeSent(of transfer: CurlTransfer, _ easy: EasyHandle, _ idle: Int64) {
             let sent = rocurl_sent(easy.pointer)
-            let unreceived = socket(of: transfer).map { rocurl_unreceived($0) } ?? -1
+            let unreceived = transfer.socket.map { rocurl_unreceived($0) } ?? -1
             let last = transfer.deadlines
             // On a connection with other streams, a few bytes may be no more than a head of another stream.
             let isReceived =
@@ -87,26 +86,6 @@
         func look(after idle: Int64) -> Int64 { now.adding(max(idle / 8, Self.shortestLook)) }
 
         private static let shortestLook: Int64 = 5_000_000
-        /// How long to wait before the next address of a host is tried, where libcurl does not go on by itself.
-        private static let nextAddressDelay: Int64 = 50_000_000
-
-        /// Makes libcurl run soon where it would not try the next address of a host by itself. Each sweep that finds a
-        /// connecting transfer does this again.
-        func runAgainWhileConnecting() {
-            guard CurlLibrary.forgetsAddresses else { return }
-            nextRun = min(nextRun, CurlLibrary.now.adding(Self.nextAddressDelay))
-            sweep(by: nextRun)
-        }
-
-        /// Makes libcurl go on with each transfer that connects.
-        ///
-        /// `curl_multi_socket_all` would do that for all transfers at once. But over libcurl 7.88 to 8.0, it loses the
-        /// timer of a transfer that it wakes meanwhile. That transfer then stands still until its connect limit.
-        func runConnecting() {
-            nextRun = .max
-            for transfer in active where transfer.phase == .connect && transfer.hasSocket { transfer.easy?.run() }
-            for orphan in orphans.values { orphan.easy.run() }
-        }
 
         /// Reports progress to the Task, but not too often.
         func progressed(_ transfer: CurlTransfer) {

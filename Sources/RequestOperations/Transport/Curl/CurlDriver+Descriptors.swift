@@ -61,14 +61,14 @@
                     tried.append(transfer)
                 }
             }
-            let bound = max(1, min(sockets.connectionCount, configuration.maximumConnections ?? .max))
+            let bound = max(1, min(sockets.count, configuration.maximumConnections ?? .max))
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, bound)
             descriptorBoundEnd = now.adding(Self.boundLength)
         }
 
         /// Whether no connection exists or is being made, except that of a transfer.
         fileprivate func hasNoConnection(beside transfer: CurlTransfer) -> Bool {
-            !active.contains { $0 !== transfer && $0.hasSocket } && sockets.connectionCount == 0
+            !active.contains { $0 !== transfer && $0.hasSocket } && sockets.count == 0
         }
 
         /// How many files the transfers with a connection may still open. A transfer that has opened its file counts as
@@ -100,7 +100,7 @@
         func giveUpIdle() {
             let isWanted = descriptors.isWantedByOthers(than: self, at: now)
             guard isWanted || givesUpIdle else { return }
-            if isWanted, !hasTransfers, orphans.isEmpty, sockets.connectionCount > 0, inbox.withLock({ $0.isEmpty }) {
+            if isWanted, !hasTransfers, orphans.isEmpty, sockets.count > 0, inbox.withLock({ $0.isEmpty }) {
                 renewMulti()
             }
             guard isWanted != givesUpIdle, let multi else { return }
@@ -148,7 +148,7 @@
         fileprivate func leavesConnecting() {
             lacksDescriptor = false
             hasSocket = false
-            onlySocket = nil
+            madeSockets = []
             isLookingUp = false
             isTurnedBack = true
             phase = .connect

@@ -61,7 +61,7 @@
         /// A transfer has ended that may have left its connection to others.
         func connectionComesFree(after transfer: CurlTransfer) {
             // If the response asked for the end of its connection, libcurl has closed that.
-            guard !desk.isIdle, transfer.isWhole, socket(of: transfer) != nil else { return }
+            guard !desk.isIdle, transfer.isWhole, transfer.socket != nil else { return }
             letGo(desk.connectionComesFree(after: transfer, at: now))
         }
 
@@ -81,7 +81,6 @@
             orphans[Unmanaged.passUnretained(easy).toOpaque()] = Orphan(
                 easy: easy, transfer: transfer, deadline: deadline)
             sweep(by: deadline)
-            runAgainWhileConnecting()
         }
 
         /// An orphan has ended. If the name is known, that happens at its first socket, which it does not get.
@@ -98,7 +97,6 @@
             for (context, orphan) in orphans {
                 guard orphan.deadline <= now else {
                     sweep(by: orphan.deadline)
-                    runAgainWhileConnecting()
                     continue
                 }
                 orphans[context] = nil

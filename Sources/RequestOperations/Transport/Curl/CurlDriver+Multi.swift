@@ -3,14 +3,24 @@
 
     /// The multi handle of a driver, which has the driver's connections and options.
     extension CurlDriver {
+        /// A new multi handle; `nil` if the system has no memory or no descriptor for it. Without a descriptor, libcurl
+        /// would make one that cannot be woken.
+        static func makeMulti() -> UnsafeMutableRawPointer? {
+            guard let multi = curl_multi_init() else { return nil }
+            if curl_multi_wakeup(multi) == CURLM_OK { return multi }
+            curl_multi_cleanup(multi)
+            return nil
+        }
+
         /// Replaces the multi handle, which closes all connections. libcurl must have no transfers then.
         func renewMulti() {
             // Without memory for a new one, the old one stays.
-            guard let old = multi, let new = curl_multi_init() else { return }
+            guard let old = multi, let new = Self.makeMulti() else { return }
+            bell.hang(on: new)
             curl_multi_cleanup(old)
             // The new handle knows no names.
             desk = LookupDesk(desk.bounds)
-            sockets.forgetConnections()
+            sockets.removeAll()
             multi = new
             givesUpIdle = false
             descriptorBoundEnd = .max
@@ -28,8 +38,6 @@
             if let limit = configuration.maximumConnections {
                 _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, limit)
             }
-            rocurl_set_waiting(
-                multi, CurlCallbacks.wait, CurlCallbacks.setTimer, Unmanaged.passUnretained(sockets).toOpaque())
             if CurlLibrary.keepsThreadsForLookups {
                 // The same as for each easy handle; see `HandleSettings.apply`.
                 _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)

@@ -6,7 +6,6 @@
         func resume(_ transfer: CurlTransfer) {
             guard transfer.isActive, let easy = transfer.easy else { return }
             let mask = transfer.pauseMask
-            if transfer.isReceivingPaused { transfer.setInput(isWithheld: false) }
             transfer.isReceivingPaused = false
             if transfer.isSendingPaused, (transfer.upload as? StreamUpload)?.isReadable != false {
                 transfer.isSendingPaused = false
@@ -49,43 +48,18 @@
         }
 
         /// Records that the Task of a transfer may have something to do at the end of this turn.
-        ///
-        /// - Parameter canWait: Whether the Task can wait for what comes next, if that comes soon.
-        func becomesReady(_ transfer: CurlTransfer, canWait: Bool = false) {
-            guard !transfer.isReady else {
-                if !canWait { transfer.canWait = false }
-                return
-            }
+        func becomesReady(_ transfer: CurlTransfer) {
+            guard !transfer.isReady else { return }
             transfer.isReady = true
-            transfer.canWait = canWait
             ready.append(transfer)
         }
 
         func wakeTasks() {
-            nextTelling = .max
-            var waiting = 0
-            for index in ready.indices {
-                let transfer = ready[index]
-                if transfer.canWait, waits(transfer) {
-                    ready.swapAt(waiting, index)
-                    waiting += 1
-                } else {
-                    transfer.isReady = false
-                    transfer.exchange.withLock { $0.wake() }?.resume()
-                }
+            for transfer in ready {
+                transfer.isReady = false
+                transfer.exchange.withLock { $0.wake() }?.resume()
             }
-            ready.removeLast(ready.count - waiting)
+            ready.removeAll(keepingCapacity: true)
         }
-
-        /// Whether the news of a transfer waits for more. If so, records until when at the latest.
-        private func waits(_ transfer: CurlTransfer) -> Bool {
-            let deadline = transfer.firstByte.adding(Self.longestWaitForMore)
-            guard CurlLibrary.now < deadline else { return false }
-            nextTelling = min(nextTelling, deadline)
-            return true
-        }
-
-        /// How long news may wait, counted from the first byte of a response.
-        private static let longestWaitForMore: Int64 = 2_000_000
     }
 #endif

@@ -1,96 +1,57 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
-    import Synchronization
+    import Glibc
 
     /// How the thread of a driver waits until there is work.
     extension CurlDriver {
-        private enum Awaited {
-            case request
-            /// The first bytes of the only transfer's response.
-            case response
-            /// More of a body, a connection or a look-up.
-            case progress
-            case several
-        }
-
-        private var awaited: Awaited {
-            switch active.count + desk.heldCount {
-            case 0: .request
-            case 1: active.first?.phase == .head ? .response : .progress
-            default: .several
-            }
-        }
-
         /// Returns when a socket, a timer or the inbox has work for the thread, or when a deadline has come.
-        func waitForWork() {
-            let awaited = awaited
+        func waitForWork(_ multi: UnsafeMutableRawPointer) {
+            guard inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) else { return }
             let began = CurlLibrary.now
-            if !looksOut(for: awaited, since: began),
-                inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) })
-            {
-                _ = sockets.wait(milliseconds: millisecondsToSleep)
-                lastAsked = began
-            } else if began - lastAsked > Self.longestUnasked {
-                // Otherwise, transfers could arrive faster than they are taken, and the sockets would wait forever.
-                sockets.ask()
-                lastAsked = began
-            }
-            learn(from: CurlLibrary.now - began, for: awaited)
+            rest()
+            var events: Int32 = 0
+            curl_multi_poll(multi, nil, 0, goesOnAtOnce ? 0 : millisecondsToSleep, &events)
+            goesOnAtOnce = events > 0 && forgetsAddresses
+            noticeFruitlessTurn(waited: CurlLibrary.now - began)
         }
 
-        /// Polls for work without sleeping, if that is worthwhile. Returns whether there is some.
-        private func looksOut(for awaited: Awaited, since began: Int64) -> Bool {
-            guard let polling = polling(for: awaited), polling.isWorthwhile, busyThreads.enter() else { return false }
-            defer { busyThreads.leave() }
-            let end = min(began.adding(polling.limit), nextDeadline)
-            let known = callCount.load(ordering: .relaxed)
-            if inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
-            repeat {
-                // Checking under the lock each time would hold up the callers.
-                if callCount.load(ordering: .relaxed) != known { return true }
-                if awaited == .response, sockets.wait(milliseconds: 0) { return true }
-                rocurl_spin_hint()
-            } while CurlLibrary.now < end
-            return false
+        /// Whether libcurl may have to run twice to try the next address of a host; see
+        /// ``CurlLibrary/forgetsAddresses``.
+        private var forgetsAddresses: Bool {
+            CurlLibrary.forgetsAddresses && active.contains { $0.phase == .connect && $0.hasSocket }
         }
 
-        /// For a body or several transfers, the thread does more in one turn after some sleep. So it does not poll for
-        /// those.
-        private func polling(for awaited: Awaited) -> BusyPolling? {
-            switch awaited {
-            case .request: requestPolling
-            case .response: responsePolling
-            case .progress, .several: nil
-            }
+        // MARK: Turns without a result
+
+        /// Some versions of libcurl ask for events that they cannot use. So while the window of an HTTP/2 upload is
+        /// full, they ask when they can write. The thread would then run without end. After some turns without any
+        /// result, it rests a little before the next one, each time twice as long.
+        private func noticeFruitlessTurn(waited: Int64) {
+            let isFruitless = waited < Self.longestRest && steps == stepsBefore && !hasMail && !isConnecting
+            fruitlessTurns = isFruitless ? fruitlessTurns + 1 : 0
+            stepsBefore = steps
         }
 
-        /// The longest time that the sockets may wait while the inbox is busy.
-        private static let longestUnasked: Int64 = 1_000_000
+        private var hasMail: Bool { inbox.withLock { !$0.isEmpty } }
 
-        private func learn(from length: Int64, for awaited: Awaited) {
-            switch awaited {
-            case .request: requestPolling.waited(for: length)
-            case .response: responsePolling.waited(for: length)
-            case .progress: break
-            case .several:
-                responsePolling.startOver()
-                requestPolling.startOver()
-            }
+        /// The steps of a TLS handshake are not told.
+        private var isConnecting: Bool { active.contains { $0.phase == .connect } }
+
+        private func rest() {
+            guard fruitlessTurns > Self.freeTurns else { return }
+            let length = min(Self.shortestRest << Int64(min(fruitlessTurns - Self.freeTurns, 10)), Self.longestRest)
+            var time = timespec(tv_sec: 0, tv_nsec: Int(length))
+            nanosleep(&time, nil)
         }
 
-        private var nextDeadline: Int64 {
-            min(
-                nextSweep, nextTelling, nextRun, nextRotation, sockets.deadline, descriptorLine.deadline,
-                descriptorBoundEnd)
-        }
+        private static let freeTurns = 8
+        private static let shortestRest: Int64 = 20_000
+        private static let longestRest: Int64 = 2_000_000
 
         private var millisecondsToSleep: Int32 {
-            guard nextDeadline != .max else { return 60_000 }
-            return Int32(clamping: min((nextDeadline - CurlLibrary.now + 999_999) / 1_000_000, 60_000).clampedToZero)
+            let deadline = min(nextSweep, nextRotation, descriptorLine.deadline, descriptorBoundEnd)
+            guard deadline != .max else { return 60_000 }
+            return Int32(clamping: min(max((deadline - CurlLibrary.now + 999_999) / 1_000_000, 0), 60_000))
         }
-    }
-
-    extension Int64 {
-        fileprivate var clampedToZero: Int64 { self < 0 ? 0 : self }
     }
 #endif

@@ -1,27 +1,20 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
     import Glibc
-    import Synchronization
 
     /// The thread of a transport: it owns the multi handle and runs no code of the user.
     ///
     /// Each turn takes the inbox, lets libcurl work, and ends transfers that are finished or overdue. It then resumes
-    /// all Tasks that have something to do. If the body goes into memory, the head is reported together with what
-    /// follows it, if that comes soon. The thread starts with the first transfer.
-    // Unchecked: `inbox` is a lock, `callCount` is atomic, and the constants do not change. `wakeDescriptor` is set
-    // before the thread starts. Other threads use it only to wake the thread, and it is closed after all of them have
-    // done so. Only the thread touches the members below "The thread's own"; before it starts, the thread that starts
-    // it does.
+    /// all Tasks that have something to do, and waits in libcurl. The thread starts with the first transfer.
+    // Unchecked: `inbox` and `bell` are locks, and the constants do not change. Only the thread touches the members below
+    // "The thread's own"; before it starts, the thread that starts it does.
     final class CurlDriver: @unchecked Sendable {
         let inbox = Locked(DriverInbox())
-        /// How often something was put into the inbox, for a thread that polls.
-        let callCount = Atomic(0)
-        private(set) var wakeDescriptor: Int32 = -1
+        let bell = WakeBell()
         let settings: HandleSettings
         let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
-        let sockets = SocketSet()
-        let busyThreads: BusyThreads
+        let sockets = ConnectionTable()
         let descriptors: DescriptorPool
         let files = FileThread()
 
@@ -35,8 +28,6 @@
         @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
         /// The transfers whose Task may have something to do.
         @exclusivity(unchecked) var ready: [CurlTransfer] = []
-        /// When the first head that may wait in `ready` must be reported.
-        var nextTelling = Int64.max
         @exclusivity(unchecked) var desk = LookupDesk()
         /// The transfers given to libcurl in this turn that may need a look-up, or may have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
@@ -61,39 +52,36 @@
         var givesUpIdle = false
         /// Transfers out of `connectionLine` that were given to libcurl once more.
         @exclusivity(unchecked) var retried: [CurlTransfer] = []
-        /// The connections on which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
-        var unsentResets: Set<UsedConnection> = []
+        /// The sockets of the connections on which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
+        var unsentResets: Set<Int32> = []
+        /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
+        var readSockets: Set<Int32> = []
         /// Whether this turn ended a silent connection that other transfers also used.
         var hasLostSilentConnections = false
-        /// Whether the thread has begun a request that must not use an idle connection that has ended.
-        private var asksForEnds = false
         var nextSweep = Int64.max
-        /// When `waitForWork` last asked the sockets.
-        var lastAsked: Int64 = 0
-        /// When libcurl has to look at connecting transfers, even if nothing happens on their sockets.
-        var nextRun = Int64.max
-        var responsePolling: BusyPolling
-        var requestPolling: BusyPolling
+        /// Whether libcurl has to run once more without a wait; see ``CurlLibrary/forgetsAddresses``.
+        var goesOnAtOnce = false
+        /// How many of libcurl's calls made a step of a transfer, and how many had when the thread last waited.
+        @exclusivity(unchecked) var steps = 0
+        var stepsBefore = 0
+        /// How many turns in a row had no result.
+        var fruitlessTurns = 0
         /// Look-ups whose transfers have ended, by the context of their handles.
         var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
         @exclusivity(unchecked) private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
             _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, sharesConnections: Bool = true,
-            busyThreads: BusyThreads = .shared, descriptors: DescriptorPool = .shared
+            descriptors: DescriptorPool = .shared
         ) {
             self.configuration = configuration
             self.descriptors = descriptors
-            self.busyThreads = busyThreads
             settings = HandleSettings(configuration, cookies: cookies, sharesConnections: sharesConnections)
-            responsePolling = BusyPolling(limit: configuration.busyPolling)
-            requestPolling = responsePolling
             handles = EasyHandlePool(settings, sockets)
         }
 
         deinit {
-            // These exist only if the thread never started.
-            if wakeDescriptor >= 0 { close(wakeDescriptor) }
+            // It exists only if the thread never started.
             if let multi { curl_multi_cleanup(multi) }
         }
 
@@ -109,12 +97,9 @@
         }
 
         private func prepareThread() -> String? {
-            if wakeDescriptor < 0 { wakeDescriptor = rocurl_wake_create() }
-            guard wakeDescriptor >= 0, sockets.open(wakeDescriptor: wakeDescriptor) else {
-                return "there is no file descriptor for the transport"
-            }
-            if multi == nil { multi = curl_multi_init() }
-            return multi == nil ? "libcurl cannot be set up for the transport" : nil
+            if multi == nil { multi = Self.makeMulti() }
+            bell.hang(on: multi)
+            return multi == nil ? "there is no file descriptor for the transport" : nil
         }
 
         private func startThread() -> String? {
@@ -163,9 +148,7 @@
             rocurl_begin_work()
             // The multi handle may be a different one in each turn.
             while takeInbox(&calls), let multi = self.multi {
-                if asksForEnds { askForEnds() }
-                sockets.attend(multi, endsIdle: !active.contains(where: \.usesUnknownSocket))
-                if now >= nextRun { runConnecting() }
+                perform(multi)
                 noticeWaiting()
                 connectTurnedBack(multi)
                 holdLacking(multi)
@@ -176,11 +159,12 @@
                 retryWaiting(multi)
                 retryLacking(multi)
                 if !unsentResets.isEmpty { sendResets() }
+                lookForInput()
                 wakeTasks()
                 giveUpIdle()
                 // The process may exit while this thread waits.
                 rocurl_end_work()
-                waitForWork()
+                waitForWork(multi)
                 rocurl_begin_work()
             }
             descriptors.leave(self)
@@ -201,10 +185,10 @@
             return hasTransfers || !inbox.withLock { $0.isEmpty }
         }
 
-        /// Asks the kernel which idle connections have ended.
-        private func askForEnds() {
-            asksForEnds = false
-            sockets.ask()
+        /// Lets libcurl do all that it can do now.
+        func perform(_ multi: UnsafeMutableRawPointer) {
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
         }
 
         /// Whether there is a transfer that has not ended.
@@ -213,8 +197,10 @@
         private func end(_ multi: UnsafeMutableRawPointer) {
             for orphan in orphans.values { curl_multi_remove_handle(multi, orphan.easy.pointer) }
             orphans = [:]
+            bell.hang(on: nil)
             curl_multi_cleanup(multi)
             self.multi = nil
+            sockets.removeAll()
             // The driver keeps the transfers that were held until now, and they keep the driver.
             desk = LookupDesk()
             tried = []
@@ -228,21 +214,10 @@
             connectionLine = ConnectionLine()
             handles.removeAll()
             files.end()
-            let (late, waiters, wakeCount) = inbox.withLock { $0.end() }
-            closeWakeDescriptor(after: wakeCount)
+            let (late, waiters) = inbox.withLock { $0.end() }
             for waiter in waiters { waiter.resume() }
             // Releasing `late` releases what the user gave to it. That must happen outside the lock.
             withExtendedLifetime(late) {}
-        }
-
-        /// Closes the descriptor after it has been used as often as callers were told to use it. A caller may be late,
-        /// because the thread woke for another reason in the meantime.
-        private func closeWakeDescriptor(after wakeCount: UInt64) {
-            var takenWakes: UInt64 = 0
-            while takenWakes < wakeCount { takenWakes += rocurl_take_wakes(wakeDescriptor) }
-            close(wakeDescriptor)
-            wakeDescriptor = -1
-            sockets.close()
         }
 
         // MARK: Beginning and end of transfers
@@ -268,7 +243,6 @@
                 return end(transfer, .stopped(.aborted))
             }
             easy.transfer = transfer
-            if CurlLibrary.overlooksEnds, !transfer.isSafe { asksForEnds = true }
             transfer.began = now
             transfer.place = .active(active.count)
             active.append(transfer)
@@ -313,12 +287,10 @@
 
         /// libcurl has finished with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
+            steps &+= 1
             guard let transfer = easy.transfer, !waitsForDescriptor(transfer, easy, after: code),
                 !connectsAnew(transfer, easy, after: code), !replays(transfer, easy, after: code)
             else { return }
-            if CurlLibrary.overlooksEnds, let socket = transfer.onlySocket, transfer.leavesConnectionIdle {
-                sockets.leftUnawaited(socket, localPort: transfer.localPort)
-            }
             // libcurl would deliver the bytes that it holds back to another transfer. (That memory is lost: libcurl
             // does not free it with the handle.)
             if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.wearOut() }
@@ -367,13 +339,15 @@
             transfer.place = .nowhere
             // The first outcome counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
-            transfer.leavesInput()
+            transfer.noticeInput()
             transfer.endsWait()
             // A server may answer with an error before the head of the request is sent completely.
             if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete || transfer.head.status >= 400 {
                 transfer.easy?.wearOut()
             }
-            if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream { unsentResets.insert(transfer.connection) }
+            if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream, let socket = transfer.socket {
+                unsentResets.insert(socket)
+            }
             ends(transfer)
             if transfer.stand != .none, !leavesLookup {
                 let code: CURLcode? = if case .finished(let code) = outcome { code } else { nil }

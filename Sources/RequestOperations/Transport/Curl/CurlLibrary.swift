@@ -62,17 +62,6 @@
         /// ALPN settled nothing.
         static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
 
-        /// Whether the library reads on for a paused HTTP/1 transfer as soon as input is available. If the connection
-        /// has ended, it then ends the transfer without the bytes that it holds back. (Ubuntu 24.04 has this version.)
-        static let readsWhilePaused = version >= Version(8, 5) && version < Version(8, 6)
-
-        /// Whether the library may hold back input of an HTTP/2 connection until more input arrives.
-        ///
-        /// When a response has filled a receive buffer, everything after it on the connection waits, also of other
-        /// responses. It waits until that response has more room; before 7.88, it waits even if that never happens. If
-        /// the end of the response came with the last of these bytes, even a second look does not find it.
-        static let overlooksInput = version < Version(8, 1)
-
         /// Whether the end of an upload over HTTP/2 may silently spoil other responses on its connection. That happens
         /// where libcurl did not expect the end: the length was unknown, or the server answered with an error before
         /// it. libcurl then reads on and overwrites bytes that it has yet to deliver.
@@ -99,16 +88,6 @@
         /// Whether the library lets requests use a connection through a proxy that another request is still making, and
         /// fails them. It does so once it knows that a host speaks HTTP/2.
         static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)
-
-        /// Whether the library takes an idle HTTP/1 connection for usable although it has ended.
-        ///
-        /// 7.88 (which Debian 12 has) does so if there is something to read. That may be the end of TLS, or what a
-        /// server sends when it waits no longer. From 8.22 on, the library does not check a connection that it was sure
-        /// of within the last second.
-        static let overlooksEnds = version >= Version(7, 88) && version < Version(8, 0) || version >= Version(8, 22)
-
-        /// Whether we have to know the socket that a transfer reads from.
-        static let needsReadSockets = readsWhilePaused || overlooksInput
 
         /// Whether the library lets no other request use an HTTP/2 connection before its first response has come. The
         /// others wait for that, however long it takes, even if it never comes (curl issue 18177; Debian 13 has such a

@@ -18,8 +18,6 @@
 
         /// A socket is about to be connected, so the look-up is done. Returning `false` ends the transfer.
         func opens(_ descriptor: Int32) -> Bool {
-            if !driver.sockets.opened(descriptor) { cannotWait() }
-            readsFrom = nil
             guard maySendAgain() else { return false }
             isLookingUp = false
             driver.lookupEnded(for: self, connects: true)
@@ -29,12 +27,11 @@
             }
             endsWait()
             if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
-            onlySocket = hasSocket ? nil : descriptor
+            madeSockets.append(descriptor)
             hasSocket = true
             hasFreshSocket = true
             driver.opensConnection(self)
             beginsToConnect()
-            driver.runAgainWhileConnecting()
             return true
         }
 
@@ -53,12 +50,6 @@
             return rocurl_system_error(easy.pointer) == Int(ENETUNREACH)
         }
 
-        /// The system cannot watch the socket.
-        func cannotWait() {
-            stop(.shortage("the system cannot watch another socket"))
-            driver.sweep(by: driver.now)
-        }
-
         /// Starts the connect limit, for each connection of a request that is sent again. Where the number of
         /// connections is limited, it starts when the wait for a free one ends.
         func beginsToConnect() {
@@ -69,14 +60,18 @@
 
         /// The connection is ready and the request is sent next. Returning `false` ends the transfer, or makes it
         /// connect anew.
-        func requestBegins(over connection: ConnectionEnds) -> Bool {
+        func requestBegins(localPort: Int32) -> Bool {
             guard maySendAgain() else { return false }
-            localPort = connection.localPort
-            if hasSocket {
-                driver.sockets.stands(connection)
-            } else if driver.sockets.hasEnded(connection) {
+            if hasFreshSocket {
+                socket = driver.sockets.stands(madeSockets, localPort: localPort, origin: origin)
+                madeSockets = []
+            } else if driver.sockets.hasEnded(localPort: localPort, origin: origin, isPlain: !isSecure && !mayUseHTTP2)
+            {
+                easy?.keepConnection(false)
                 meetsEndedConnection = true
                 return false
+            } else {
+                socket = driver.sockets.socket(localPort: localPort, origin: origin)
             }
             isLookingUp = false
             endsWait()
@@ -86,8 +81,6 @@
             reusedConnection = !hasFreshSocket
             hasFreshSocket = false
             deadlines.connect = nil
-            // It may be another connection, whose socket libcurl has not reported yet.
-            if sends > 1 { readsFrom = nil }
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
@@ -121,7 +114,7 @@
             phase = .connect
             deadlines.connect = nil
             sent = 0
-            readsFrom = nil
+            easy?.keepConnection(true)
         }
 
         private static let maximumSends = 5
@@ -189,8 +182,7 @@
             phase = .body
             let received = head.received
             exchange.withLock { $0.headArrived(received) }
-            // Most bodies for memory are complete soon, and the Task has no use for a piece. So we resume it once.
-            driver.becomesReady(self, canWait: isForMemory)
+            driver.becomesReady(self)
         }
 
         enum Receipt {
@@ -212,7 +204,7 @@
                 }
                 publishHead()
             }
-            if CurlLibrary.overlooksInput { noticeFullBuffer(with: bytes.count) }
+            noticeInput()
             let kept = self.kept ?? makeBuffer()
             if keepsAll { return keep(start, bytes.count, in: kept) }
             let isTooLarge = exceedsLimit(with: bytes.count)
@@ -233,7 +225,6 @@
             case .pause:
                 isReceivingPaused = true
                 wasReceivingPaused = true
-                setInput(isWithheld: true)
                 driver.becomesReady(self)
                 return .paused
             case .tooLarge:
@@ -246,50 +237,6 @@
             advance(by: bytes.count)
             return .taken
         }
-
-        /// Hides input from libcurl while a transfer is paused, where libcurl would read on, or stops hiding it. (An
-        /// HTTP/2 connection serves others as well, and is read without loss.)
-        func setInput(isWithheld: Bool) {
-            guard CurlLibrary.readsWhilePaused, let readsFrom, !head.takesSeveral else { return }
-            driver.sockets.setInput(isWithheld: isWithheld, of: readsFrom)
-        }
-
-        /// Makes libcurl check for input that it may hold back, if its receive buffer may have been full. If the buffer
-        /// was not full, the socket shows that there is more. (The size of decompressed bytes says nothing about the
-        /// buffer.)
-        private func noticeFullBuffer(with count: Int) {
-            guard head.takesSeveral else { return }
-            let filledBefore = mayFillBuffers
-            mayFillBuffers = count + head.size >= Self.leastFullBuffer || head.contentEncoding != nil
-            if mayFillBuffers || filledBefore { lookAgain() }
-        }
-
-        /// A size that is smaller than the receive buffer of any handle.
-        private static let leastFullBuffer = 8 << 10
-
-        /// Records the socket that libcurl reads from, where ``CurlLibrary/needsReadSockets``.
-        func reads(from descriptor: Int32) {
-            guard readsFrom != descriptor else { return }
-            readsFrom = descriptor
-            if mayFillBuffers { lookAgain() }
-        }
-
-        private func lookAgain() {
-            driver.sockets.lookAgain(at: readsFrom)
-        }
-
-        /// The transfer has ended. Makes libcurl check for input of the connection that it may hold back.
-        func leavesInput() {
-            // If the transfer is incomplete, others may have filled the buffer.
-            if mayFillBuffers || CurlLibrary.overlooksInput && mayBreakOffStream { lookAgain() }
-        }
-
-        /// Whether the transfer leaves its connection idle at its end. The next event on the connection is then its own
-        /// end.
-        var leavesConnectionIdle: Bool { head.isComplete && !head.takesSeveral && pauseMask == 0 }
-
-        /// Whether libcurl has reported nothing about its connection, since it was paused before it ever had to wait.
-        var usesUnknownSocket: Bool { pauseMask != 0 && readsFrom == nil }
 
         private func makeBuffer() -> ReceiveBuffer {
             let length = easy.map { rocurl_content_length($0.pointer) } ?? -1

@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
     // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
-    // alone touches them. The exceptions are `place`, `origin`, `isInLine`, `isReady`, `canWait`, `stand` and `name`,
+    // alone touches them. The exceptions are `place`, `origin`, `isInLine`, `isReady`, `stand` and `name`,
     // which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
@@ -51,16 +51,14 @@
         var isActive: Bool { if case .active = place { true } else { false } }
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
-        /// Whether it is in that list only for a head, which can wait for what follows.
-        var canWait = false
         var deadlines = TransferDeadlines()
         var isLookingUp = false
         /// Whether a socket was made for it. Behind a proxy, there may be a look-up even then.
         var hasSocket = false
-        /// The socket that was made for it, if there was exactly one.
-        var onlySocket: Int32?
-        /// The local port of its connection.
-        var localPort: Int32 = 0
+        /// The sockets that were made for it since it was last sent.
+        var madeSockets: [Int32] = []
+        /// The socket of the connection that it was last sent over, if that is known.
+        var socket: Int32?
         /// Whether a socket was made for it since it was last sent.
         var hasFreshSocket = false
         /// Whether it was last sent over a connection that was not made for it.
@@ -110,10 +108,6 @@
         var isReceivingPaused = false
         var wasReceivingPaused = false
         var isSendingPaused = false
-        /// The socket that libcurl reads from for it, where ``CurlLibrary/needsReadSockets``.
-        var readsFrom: Int32?
-        /// Whether a receive buffer may have been full, where ``CurlLibrary/overlooksInput``.
-        var mayFillBuffers = false
         /// The reader of the head. It is used for every line of a head, by one thread only. The exclusivity check is
         /// off, since it would cost as much as the line.
         @exclusivity(unchecked) var head = HeadReader()

@@ -52,18 +52,12 @@
             /// `RequestOperations/1` by default.
             public var userAgent = "RequestOperations/1"
 
-            /// How long a thread of the transport polls for the first bytes of a response, or for the next request,
-            /// before it sleeps.
-            ///
-            /// It polls only while at most one request is in flight and the last waits of that kind were not longer
-            /// than this value. Polling saves the time to wake the thread, twice for each of many requests in a row to
-            /// a nearby server. In exchange, it uses a whole processor for that time. 200 µs by default; with zero or
-            /// less, the thread always sleeps.
-            ///
-            /// One of the processors that the process may use is left free, however many transports there are. The
-            /// affinity of the process and the quota of its container set their number. If there is only one, the
-            /// thread always sleeps.
-            public var busyPolling = Duration.microseconds(200)
+            /// Has no effect: the thread of the transport always sleeps while it waits. Zero by default.
+            @available(*, deprecated, message: "The transport's thread no longer polls; this has no effect.")
+            public var busyPolling: Duration {
+                get { .zero }
+                set {}
+            }
 
             /// Makes a configuration with the defaults given at each property.
             public init() {}

@@ -49,10 +49,6 @@
     /// an expectation that the transport added. It answers 417 (Expectation Failed) before the body is sent. The
     /// transport then sends the request again without the expectation.
     ///
-    /// If the body goes into memory, the transport reports the head when the body is complete. It reports the head
-    /// earlier if the first bytes show that the body is large or of unknown length. That happens about 2 ms after the
-    /// first byte of the response at the latest. In all other cases, the head is reported at once.
-    ///
     /// A body over TLS without a length counts as complete when its connection ends, even without the TLS closing
     /// message (RFC 9112, section 9.8). libcurl does not report the difference.
     ///

@@ -93,7 +93,7 @@
         /// them later and finds none, it ends the process.
         static func prepareRuntime() {
             guard !isRuntimePrepared.withLock({ $0 }) else { return }
-            let descriptors = (0..<runtimeDescriptors).map { _ in rocurl_wake_create() }
+            let descriptors = (0..<runtimeDescriptors).map { _ in socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0) }
             for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
             guard !descriptors.contains(where: { $0 < 0 }) else { return }
             isRuntimePrepared.withLock { $0 = true }

@@ -4,7 +4,7 @@
         private enum Life {
             case notStarted
             case awake
-            /// The thread waits for its descriptors, or is about to. A caller that puts something in must wake it.
+            /// The thread waits in libcurl, or is about to. A caller that puts something in must wake it.
             case asleep
             case over
         }
@@ -25,8 +25,6 @@
         /// How the transport is shut down, once it is.
         private var ending: CurlTransport.ShutdownMode?
         private var waiters: [CheckedContinuation<Void, Never>] = []
-        /// How often a caller had to wake the thread, in total.
-        private var wakeCount: UInt64 = 0
 
         var isEnding: Bool { ending != nil }
 
@@ -70,7 +68,6 @@
             case .notStarted:
                 return .startThread
             case .asleep:
-                wakeCount += 1
                 return .wakeThread
             case .awake, .over:
                 return .none
@@ -121,16 +118,14 @@
         }
 
         /// The thread has ended. Returns the transfers that were put in too late, all of which have ended or were
-        /// refused. Also returns the callers that waited for the end, and how often the thread was or will be woken.
-        mutating func end() -> (
-            late: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>], wakeCount: UInt64
-        ) {
+        /// refused. Also returns the callers that waited for the end.
+        mutating func end() -> (late: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>]) {
             life = .over
             defer {
                 transfers = []
                 waiters = []
             }
-            return (transfers, waiters, wakeCount)
+            return (transfers, waiters)
         }
     }
 #endif

@@ -32,7 +32,7 @@
         private(set) var decodesBody = true
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
-        private let sockets: SocketSet
+        private let sockets: ConnectionTable
         /// The fields of a request that has more than the fields of every request.
         @exclusivity(unchecked) private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
@@ -46,7 +46,7 @@
         /// The origin for requests that set only their target; `nil` if the handle has a whole URL.
         private var origin: CurlOrigin?
 
-        init(_ settings: HandleSettings, _ sockets: SocketSet, _ bufferSize: BufferSize) {
+        init(_ settings: HandleSettings, _ sockets: ConnectionTable, _ bufferSize: BufferSize) {
             self.bufferSize = bufferSize
             self.settings = settings
             self.sockets = sockets

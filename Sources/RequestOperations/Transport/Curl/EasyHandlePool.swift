@@ -2,7 +2,7 @@
     /// The easy handles of a transport that serve no transfer now.
     final class EasyHandlePool: Sendable {
         private let settings: HandleSettings
-        private let sockets: SocketSet
+        private let sockets: ConnectionTable
         private let idle = Locked(Idle())
         private static let limit = 256
 
@@ -29,7 +29,7 @@
             }
         }
 
-        init(_ settings: HandleSettings, _ sockets: SocketSet) {
+        init(_ settings: HandleSettings, _ sockets: ConnectionTable) {
             self.settings = settings
             self.sockets = sockets
         }

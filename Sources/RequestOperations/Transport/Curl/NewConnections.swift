@@ -72,7 +72,7 @@
         mutating func takeReleased() -> [CurlTransfer] {
             guard !released.isEmpty else { return [] }
             defer { released = [] }
-            return released.filter(\.isActive)
+            return released.filter { $0.isActive && $0.isTurnedBack }
         }
     }
 #endif

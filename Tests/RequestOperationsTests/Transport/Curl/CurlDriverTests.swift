@@ -1,5 +1,4 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    import CRequestOperationsCurl
     import Foundation
     import Glibc
     import RequestOperationsTesting
@@ -10,25 +9,6 @@
     /// What the thread of a driver does whatever the transfers are.
     @Suite(.timeLimit(.minutes(15)))
     struct CurlDriverThreadTests {
-        @Test(arguments: [Duration.zero, .milliseconds(1)])
-        func `What comes over sockets is noticed though the thread never has time to wait for it`(
-            busyPolling: Duration
-        ) throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.busyPolling = busyPolling
-            let driver = CurlDriver(configuration)
-            let wake = rocurl_wake_create()
-            defer { close(wake) }
-            try #require(driver.sockets.open(wakeDescriptor: wake))
-            rocurl_wake(wake)
-            // As the thread finds it at the end of a turn in which something was put in.
-            driver.inbox.withLock { inbox in
-                _ = inbox.shutDown(.failing, nil)
-            }
-            driver.waitForWork()
-            #expect(driver.sockets.eventCount == 1)
-        }
-
         @Test func `The thread lets no signal of a broken connection through to the process`() async throws {
             let server = try await LoopbackServer.start { _ in .empty() }
             let transport = CurlTransport.with { _ in }

@@ -34,9 +34,7 @@
             let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             defer { close(listener) }
             try #require(listen(listener, 1) == 0)
-            var ends = rocurl_ends()
-            try #require(rocurl_find_ends(listener, &ends))
-            var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(ends.local_port)/")))
+            var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(rocurl_local_port(listener))/")))
             request.setValue(String(repeating: "a", count: 800_000), forHTTPHeaderField: "X-Large")
             var task = TransportTask.data(request)
             task.limits.idle = .milliseconds(200)

@@ -1,5 +1,4 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    import CRequestOperationsCurl
     import Foundation
     import Testing
 
@@ -53,7 +52,7 @@
                 #expect(server.peer.blockingLine() == "shaken")
                 return inbox.add(second.transfer, isNew: true)
             }
-            if effect == .wakeThread { rocurl_wake(driver.wakeDescriptor) }
+            if effect == .wakeThread { driver.bell.ring() }
             #expect(try await second.run().body == Data("ok".utf8))
             #expect(try await answered.body == Data("ok".utf8))
             await driver.shutDown(.failing)

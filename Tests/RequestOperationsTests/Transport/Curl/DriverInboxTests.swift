@@ -85,18 +85,6 @@
             #expect(effect == .isOver)
         }
 
-        @Test mutating func `The end tells of each wake, whether the thread has seen it or not`() {
-            _ = inbox.add(transfer, isNew: true)
-            for _ in 1...2 {
-                _ = inbox.take(into: &calls)
-                calls = []
-                _ = inbox.fallsAsleep(hasTransfers: true)
-                _ = inbox.add(transfer, isNew: false)
-            }
-            let wakeCount = inbox.end().wakeCount
-            #expect(wakeCount == 2)
-        }
-
         @Test mutating func `Nothing is kept after the end`() {
             _ = inbox.add(transfer, isNew: true)
             _ = inbox.take(into: &calls)

@@ -1,0 +1,81 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import CRequestOperationsCurl
+    import Glibc
+
+    /// The sockets of a driver's established connections. libcurl names a connection by its local port, so they are
+    /// found by that.
+    ///
+    /// Connections to different servers may have the same local port, and Unix sockets have none. Of those, the ones
+    /// that were made for the origin of a request count; behind a proxy, all of them. If several are left, a connection
+    /// counts as ended if any of them has ended. That costs a new connection and nothing else.
+    // Unchecked: only the thread of its driver touches it.
+    final class ConnectionTable: @unchecked Sendable {
+        private struct Connection {
+            let socket: Int32
+            /// The origin of the request for which it was made.
+            let origin: Origin
+        }
+
+        private var ports: [Int32: Int32] = [:]
+        private var connections: [Int32: [Connection]] = [:]
+
+        /// How many connections are established.
+        var count: Int { ports.count }
+
+        /// A connection is established.
+        ///
+        /// - Parameters:
+        ///   - made: The sockets that were made for it. All but one were given up for another address.
+        ///   - localPort: Its local port.
+        ///   - origin: The origin of the request for which it was made.
+        /// - Returns: Its socket.
+        func stands(_ made: [Int32], localPort: Int32, origin: Origin) -> Int32? {
+            guard let socket = made.last(where: { rocurl_local_port($0) == localPort }) else { return nil }
+            // libcurl may have closed an earlier one of that number without telling.
+            closes(socket)
+            ports[socket] = localPort
+            connections[localPort, default: []].append(Connection(socket: socket, origin: origin))
+            return socket
+        }
+
+        private func find(_ localPort: Int32, _ origin: Origin) -> [Connection] {
+            guard let found = connections[localPort] else { return [] }
+            if found.count == 1 { return found }
+            let own = found.filter { $0.origin == origin }
+            return own.isEmpty ? found : own
+        }
+
+        /// The socket of a connection; `nil` if it is not known, or not told from others.
+        func socket(localPort: Int32, origin: Origin) -> Int32? {
+            let found = find(localPort, origin)
+            return found.count == 1 ? found[0].socket : nil
+        }
+
+        /// Whether a connection that nobody used until now has ended.
+        ///
+        /// - Parameter isPlain: Whether it speaks HTTP/1.1 without TLS. Then input that nobody asked for also ends it:
+        ///   it can only be what a server sends before it hangs up. Over TLS and HTTP/2 it may be part of the protocol.
+        func hasEnded(localPort: Int32, origin: Origin, isPlain: Bool) -> Bool {
+            find(localPort, origin).contains { connection in
+                switch rocurl_peek(connection.socket) {
+                case rocurl_has_ended: true
+                case rocurl_has_input: isPlain
+                default: false
+                }
+            }
+        }
+
+        /// A socket is about to be closed.
+        func closes(_ socket: Int32) {
+            guard let port = ports.removeValue(forKey: socket) else { return }
+            connections[port]?.removeAll { $0.socket == socket }
+            if connections[port]?.isEmpty == true { connections[port] = nil }
+        }
+
+        /// All connections were closed.
+        func removeAll() {
+            ports = [:]
+            connections = [:]
+        }
+    }
+#endif

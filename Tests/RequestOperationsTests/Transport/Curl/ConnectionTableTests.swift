@@ -1,0 +1,85 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Glibc
+    import Testing
+
+    @testable import RequestOperations
+
+    /// What the sockets of connections tell before a request goes over them.
+    struct ConnectionTableTests {
+        private let table = ConnectionTable()
+        private let origin: Origin
+
+        init() throws {
+            origin = try Self.origin("own.example")
+        }
+
+        private static func origin(_ host: String) throws -> Origin {
+            Origin(try #require(URL(string: "https://\(host)")))
+        }
+
+        /// Both ends of a connection without ports.
+        private static func pair() -> (near: Int32, far: Int32) {
+            var ends: [Int32] = [-1, -1]
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            return (ends[0], ends[1])
+        }
+
+        @Test func `A connection without input has not ended`() {
+            let (near, far) = Self.pair()
+            defer { for end in [near, far] { close(end) } }
+            #expect(table.stands([near], localPort: 0, origin: origin) == near)
+            #expect(
+                !table.hasEnded(localPort: 0, origin: origin, isPlain: true)
+                    && table.socket(localPort: 0, origin: origin) == near)
+        }
+
+        @Test func `Input that nobody asked for ends a plain connection and no other`() {
+            let (near, far) = Self.pair()
+            defer { for end in [near, far] { close(end) } }
+            _ = table.stands([near], localPort: 0, origin: origin)
+            #expect(write(far, "x", 1) == 1)
+            #expect(
+                table.hasEnded(localPort: 0, origin: origin, isPlain: true)
+                    && !table.hasEnded(localPort: 0, origin: origin, isPlain: false))
+        }
+
+        @Test(arguments: [false, true])
+        func `An end counts for every connection, even behind the message that closes TLS`(hasMessage: Bool) {
+            let (near, far) = Self.pair()
+            defer { close(near) }
+            _ = table.stands([near], localPort: 0, origin: origin)
+            if hasMessage { #expect(write(far, "x", 1) == 1) }
+            close(far)
+            #expect(table.hasEnded(localPort: 0, origin: origin, isPlain: false))
+        }
+
+        @Test func `A socket that is closed, or was never made, is forgotten`() {
+            let (near, far) = Self.pair()
+            defer { for end in [near, far] { close(end) } }
+            #expect(
+                table.stands([], localPort: 0, origin: origin) == nil
+                    && table.stands([near], localPort: 1, origin: origin) == nil)
+            _ = table.stands([near], localPort: 0, origin: origin)
+            table.closes(near)
+            #expect(table.count == 0 && table.socket(localPort: 0, origin: origin) == nil)
+        }
+
+        @Test func `Of connections that share a port, the one to the origin counts`() throws {
+            let pairs = [Self.pair(), Self.pair()]
+            defer { for pair in pairs { close(pair.near) } }
+            let other = try Self.origin("other.example")
+            _ = table.stands([pairs[0].near], localPort: 0, origin: origin)
+            _ = table.stands([pairs[1].near], localPort: 0, origin: other)
+            #expect(table.socket(localPort: 0, origin: other) == pairs[1].near)
+            close(pairs[0].far)
+            #expect(table.hasEnded(localPort: 0, origin: origin, isPlain: true))
+            #expect(!table.hasEnded(localPort: 0, origin: other, isPlain: true))
+            // Behind a proxy.
+            let third = try Self.origin("third.example")
+            #expect(table.socket(localPort: 0, origin: third) == nil)
+            #expect(table.hasEnded(localPort: 0, origin: third, isPlain: true))
+            close(pairs[1].far)
+        }
+    }
+#endif
