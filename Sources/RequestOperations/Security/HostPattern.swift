@@ -5,6 +5,7 @@
 /// | `api.example.com` | that host |
 /// | `*.example.com` | names with one label more, such as `a.example.com` |
 /// | `**.example.com` | names with one or more labels more |
+/// | `**` | every host |
 /// | `192.0.2.1`, `[2001:db8::1]` | that address |
 /// | `api.example.com:8443` | that host at this port only |
 ///
@@ -14,6 +15,7 @@ struct HostPattern: Sendable, Hashable {
         case exact
         case oneLabel
         case anyDepth
+        case everyHost
     }
 
     private let reach: Reach
@@ -24,21 +26,29 @@ struct HostPattern: Sendable, Hashable {
     /// Reads a pattern. `nil` if it is none.
     init?(_ text: String) {
         let (whole, port) = Self.split(text.lowercased())
+        if let port { guard let number = Int(port), (1...65535).contains(number) else { return nil } }
+        self.port = port.flatMap { Int($0) }
+        guard whole != "**" else {
+            (reach, host) = (.everyHost, "")
+            return
+        }
         let wildcards: [(String, Reach)] = [("**.", .anyDepth), ("*.", .oneLabel)]
         let (mark, reach) = wildcards.first { whole.hasPrefix($0.0) } ?? ("", .exact)
         let name = Self.canonical(String(whole.dropFirst(mark.count)))
         guard !name.isEmpty, !name.contains("*"), reach == .exact || IPAddress(name) == nil else { return nil }
-        if let port { guard let number = Int(port), (1...65535).contains(number) else { return nil } }
         self.reach = reach
         host = reach == .exact ? name : "." + name
-        self.port = port.flatMap { Int($0) }
     }
 
     /// Whether pins for the pattern apply to a host.
     func matches(_ name: String, port: Int) -> Bool {
         guard self.port ?? port == port else { return false }
         let name = Self.canonical(name.lowercased())
-        guard reach != .exact else { return name == host }
+        switch reach {
+        case .exact: return name == host
+        case .everyHost: return true
+        case .oneLabel, .anyDepth: break
+        }
         guard name.hasSuffix(host), name.count > host.count, IPAddress(name) == nil else { return false }
         return reach == .anyDepth || !name.dropLast(host.count).contains(".")
     }

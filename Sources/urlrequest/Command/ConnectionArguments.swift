@@ -19,10 +19,10 @@
         @Option(
             name: .customLong("pin"), parsing: .singleValue,
             help: ArgumentHelp(
-                "A public key of which the server's must be one; can be given several times.",
-                valueName: "sha256//base64"),
+                "A public key that must be in the server's chain; with several, one of them.",
+                valueName: "sha256/base64"),
             transform: OptionValue.pin)
-        var pins: [String] = []
+        var pins: [ServerPin] = []
 
         @Flag(help: "Checks no certificates: anybody on the way can read and change everything.")
         var insecure = false
@@ -52,7 +52,12 @@
                     certificate: try PEMFile.read(cert, with: "CERTIFICATE"),
                     key: try PEMFile.read(key ?? cert, with: "PRIVATE KEY"))
             }
-            options.trust.pinnedKeys = pins
+            if insecure {
+                // No chain is verified, so only the server's own key counts.
+                options.trust.pinnedKeys = pins.map { "sha256//\($0.digest.base64EncodedString())" }
+            } else if !pins.isEmpty {
+                options.trust.pins = [.host("**", pins)]
+            }
             options.wantsHTTP2 = http2
             guard options == ConnectionOptions() || transport != .urlsession else {
                 throw UnusableInput(

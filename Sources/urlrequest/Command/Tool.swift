@@ -11,7 +11,8 @@
             // gets its number. Put the same number here.
             version: "Unreleased",
             subcommands: [
-                RunCommand.self, DownloadCommand.self, UploadCommand.self, QueueCommand.self, DemoCommand.self,
+                RunCommand.self, DownloadCommand.self, UploadCommand.self, QueueCommand.self, PinsCommand.self,
+                DemoCommand.self,
             ])
 
         /// Runs the command that the arguments name. Returns the exit status.

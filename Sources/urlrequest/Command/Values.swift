@@ -43,9 +43,9 @@ enum OptionValue {
     }
 
     /// The pin of a public key.
-    static func pin(_ text: String) throws -> String {
-        guard TrustPolicy.isPin(text) else { throw UnusableInput("a pin is sha256// and the Base64 of 32 bytes") }
-        return text
+    static func pin(_ text: String) throws -> ServerPin {
+        guard let pin = ServerPin(text) else { throw UnusableInput("a pin is sha256/ and the Base64 of 32 bytes") }
+        return pin
     }
 
     /// A checksum: `sha256:` or `sha512:`, and hexadecimal digits.

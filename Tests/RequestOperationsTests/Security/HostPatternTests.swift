@@ -12,7 +12,8 @@ import Testing
         ("api.example.com.", "api.example.com"),
         ("*.example.com", "a.example.com"), ("**.example.com", "a.example.com"), ("**.example.com", "a.b.example.com"),
         ("192.0.2.1", "192.0.2.1"), ("[2001:db8::1]", "2001:db8:0::1"), ("2001:db8::1", "[2001:db8::1]"),
-        ("api.example.com:443", "api.example.com"), ("[2001:db8::1]:443", "2001:db8::1"),
+        ("**", "a.example"), ("**", "192.0.2.1"), ("**:443", "a"), ("api.example.com:443", "api.example.com"),
+        ("[2001:db8::1]:443", "2001:db8::1"),
     ]) func `A pattern matches its hosts`(_ pattern: String, _ host: String) throws {
         #expect(try matches(pattern, host))
     }
@@ -20,7 +21,8 @@ import Testing
     @Test(arguments: [
         ("example.com", "a.example.com"), ("*.example.com", "example.com"), ("*.example.com", "a.b.example.com"),
         ("**.example.com", "example.com"), ("*.example.com", "aexample.com"), ("**.example.com", "a.example.com.evil"),
-        ("api.example.com:8443", "api.example.com"), ("*.0.2.1", "192.0.2.1"), ("192.0.2.1", "192.0.2.10"),
+        ("**:8443", "api.example.com"), ("api.example.com:8443", "api.example.com"), ("*.0.2.1", "192.0.2.1"),
+        ("192.0.2.1", "192.0.2.10"),
     ]) func `A pattern matches no others`(_ pattern: String, _ host: String) throws {
         #expect(try !(HostPattern(pattern)?.matches(host, port: 443) ?? false))
     }

@@ -50,6 +50,32 @@
             #expect(try await ending(server, ["--insecure", "--pin", other]) == "failed:pinningFailed")
         }
 
+        @Test func `A pin matches anywhere in the verified chain`() async throws {
+            let server = try await SecureServer()
+            let roots = ["--cacert", server.path("ca.pem")]
+            let other = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+            #expect(try await ending(server, roots + ["--pin", server.pin]) == "ok")
+            #expect(try await ending(server, roots + ["--pin", other]) == "failed:pinningFailed")
+            let printed = try await RunningTool.run(["pins", server.url] + roots)
+            #expect(printed.status == 0 && printed.lines.count == 2)
+            #expect(printed.lines.first == server.pin.replacing("//", with: "/"))
+            #expect(try await ending(server, roots + ["--pin", other, "--pin", printed.lines[1]]) == "ok")
+        }
+
+        @Test func `A wrong pin is answered with the right ones`() async throws {
+            let server = try await SecureServer()
+            let other = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+            let tool = try await RunningTool.run(
+                ["run", server.url, "--json", "--cacert", server.path("ca.pem"), "--pin", other])
+            #expect(tool.output.contains(server.pin.replacing("//", with: "/")))
+        }
+
+        @Test(arguments: [["http://127.0.0.1:1/"], ["nothing"], ["https://127.0.0.1:1/"]])
+        func `There are no pins of what is no server of TLS`(_ arguments: [String]) async throws {
+            let ended = try await RunningTool.run(["pins"] + arguments)
+            #expect(ended.status == (arguments[0].hasPrefix("https") ? 1 : 2) && ended.output.isEmpty)
+        }
+
         @Test func `A certificate is shown to a server that demands one`() async throws {
             let server = try await SecureServer(demandsCertificate: true)
             let roots = ["--cacert", server.path("ca.pem")]

@@ -12,7 +12,9 @@
 
         init(_ pins: [HostPins]) {
             check = PinCheck(pins)
-            for pins in pins where pins.pins.count == 1 && pins.mode == .enforce { Self.warn(of: pins) }
+            for pins in pins where pins.pins.count == 1 && pins.mode == .enforce && pins.host != "**" {
+                Self.warn(of: pins)
+            }
         }
 
         private static let warned = Locked<Set<String>>([])

@@ -37,6 +37,7 @@
             },
             open: { context, _, address in
                 // libcurl always passes an address.
+                if with(context, { $0.mayConnect(to: address!) }) == false { return CURL_SOCKET_BAD }
                 let family = address!.pointee.family
                 let descriptor = rocurl_open_socket(address!)
                 let number = errno

@@ -45,6 +45,7 @@
                 switch code {
                 case CURLE_SSL_CERTPROBLEM: driver.configuration.trust.clientCertificate?.diagnosis(for: message)
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
+                case CURLE_COULDNT_CONNECT: refusedAddress.map { "the transport may not connect to \($0)" }
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
                     driver.settings.chainJudge?.reason(for: Origin(url).host, message)
                 default: String?.none
@@ -138,6 +139,7 @@
         }
 
         private func connectFailure(_ message: String) -> RequestError.Code {
+            if refusedAddress != nil, !hasSocket { return .addressNotAllowed }
             if lacksDescriptor || isShortOfPorts { return .outOfLocalResources }
             let port = url.port ?? Origin.defaultPort(isSecure: isSecure)
             if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
@@ -201,6 +203,8 @@
     /// | 60 | connect | `untrustedCertificate` | an unknown issuer, another host, the time; of a server or a proxy |
     /// | 77 | connect | `untrustedCertificate` | roots that cannot be read |
     /// | 83, 91 | connect | `untrustedCertificate` | *unproven* |
+    /// | 7 | connect | `addressNotAllowed` | a host none of whose addresses the policy allows |
+    /// | 60 | connect | `pinningFailed` | a verified chain without a pin for the host |
     /// | 90 | connect | `pinningFailed` | another key |
     /// | 97 | connect | `proxyFailed` | a proxy that does not speak SOCKS |
     /// | 97 | connect | `cannotResolveHost` | a host that does not exist, with SOCKS 5 |

@@ -86,6 +86,8 @@
         var lacksDescriptor = false
         /// Whether the last socket was made for an IPv4 address.
         var isIPv4 = false
+        /// An address of its host to which the transport may not connect.
+        var refusedAddress: String?
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// Its state at the desk for look-ups.

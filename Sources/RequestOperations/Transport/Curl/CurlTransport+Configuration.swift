@@ -21,6 +21,14 @@
             /// The address families that the transport connects to. ``AddressFamily/any`` by default.
             public var addressFamily = AddressFamily.any
 
+            /// The addresses that the transport may connect to. ``AddressPolicy/any`` by default.
+            ///
+            /// Each address of a host is judged after its look-up, for each connection and each redirect. A request to a host
+            /// none of whose addresses is allowed fails as ``RequestError/Code/addressNotAllowed``. A proxy would hide the
+            /// addresses, so with a proxy and another policy than ``AddressPolicy/any``, requests fail as
+            /// ``RequestError/Code/unsupported``.
+            public var addresses = AddressPolicy.any
+
             /// The path of a Unix-domain socket to which all requests go, regardless of the host in their URL. `nil`,
             /// none, by default.
             public var unixSocketPath: String?

@@ -41,7 +41,12 @@
             roots = if case .pem(let certificates) = configuration.trust.roots { PEMMemory(certificates) } else { nil }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
             chainJudge = configuration.trust.pins.isEmpty ? nil : ChainJudge(configuration.trust.pins)
-            objection = Self.objection(to: configuration)
+            let hidesAddresses = configuration.proxy.isSome(usesEnvironmentProxy) && !configuration.addresses.allowsAll
+            objection =
+                hidesAddresses
+                ? RequestError(
+                    .unsupported, stage: .transfer, reason: "a proxy hides the addresses that a policy is for")
+                : Self.objection(to: configuration)
         }
 
         private static func objection(to configuration: CurlTransport.Configuration) -> RequestError? {
@@ -93,11 +98,7 @@
 
         /// Whether requests can go through a proxy.
         var mayUseProxy: Bool {
-            switch configuration.proxy {
-            case .environment: usesEnvironmentProxy
-            case .none: false
-            case .url: true
-            }
+            configuration.proxy.isSome(usesEnvironmentProxy)
         }
 
         func apply(to handle: EasyHandle) {
@@ -312,6 +313,17 @@
 
         /// A path that cannot contain anything.
         private static let noFolder = "/dev/null"
+    }
+
+    extension CurlTransport.Proxy {
+        /// Whether requests can go through a proxy.
+        fileprivate func isSome(_ environmentNamesOne: Bool) -> Bool {
+            switch self {
+            case .environment: environmentNamesOne
+            case .none: false
+            case .url: true
+            }
+        }
     }
 
     /// Bytes at an address of their own.

@@ -1,0 +1,67 @@
+#if CommandLineTool
+    import ArgumentParser
+    import RequestOperations
+
+    /// `urlrequest pins`: prints the pins of a server's verified chain.
+    struct PinsCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "pins",
+            abstract: "Prints the pins of the certificates of a server, for --pin and TrustPolicy.pins.",
+            discussion: """
+                The server's own pin comes first, that of the root last. Pin one of them, and a backup key that is kept \
+                elsewhere. The chain is verified first, so a server that is not trusted has no pins.
+                """)
+
+        @Argument(help: ArgumentHelp("The server.", valueName: "https://host"))
+        var url: String
+
+        @Option(help: ArgumentHelp("Trusts the roots in a file of PEM certificates, and no others.", valueName: "file"))
+        var cacert: String?
+
+        func run() async throws {
+            guard let url = URL(string: url), url.scheme?.lowercased() == "https", url.host != nil else {
+                throw UnusableInput("pins needs a URL that begins with https://")
+            }
+            var options = ConnectionOptions()
+            if let cacert {
+                _ = try PEMFile.read(cacert, with: "CERTIFICATE")
+                options.trust.roots = .file(URL(fileURLWithPath: cacert))
+            }
+            // No pin matches, so the report has all that the server presents.
+            let (reports, report) = AsyncStream<PinReport>.makeStream()
+            options.trust.pins = [
+                .host(
+                    "**", [],
+                    mode: .reportOnly {
+                        report.yield($0)
+                        report.finish()
+                    })
+            ]
+            let transport = TransportChoice.platform.transport(
+                forConnections: 1, usingProxy: true, keepingCookies: false, options)
+            var request = URLRequest(url: url)
+            request.httpMethod = HTTPMethod.head.rawValue
+            let result = await Result { try await transport.perform(.data(request)) { _ in } }
+            await TransportChoice.shutDown(transport)
+            // A server may refuse the request. Its chain was verified all the same.
+            let mayHaveReported: Bool
+            switch result {
+            case .success: mayHaveReported = true
+            case .failure(let error): mayHaveReported = (error as? TransferFailure)?.phase != .connect
+            }
+            guard mayHaveReported else {
+                Console(STDERR_FILENO).print("urlrequest: \(result.failureText)\n")
+                throw ExitCode(ExitStatus.failure)
+            }
+            for await report in reports {
+                for pin in report.presented { Console().print("\(pin)\n") }
+            }
+        }
+    }
+
+    extension Result {
+        fileprivate var failureText: String {
+            if case .failure(let error) = self { "\((error as? TransferFailure)?.error ?? error)" } else { "" }
+        }
+    }
+#endif
