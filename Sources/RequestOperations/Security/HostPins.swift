@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// trust.pins = [
-///     .host("api.example.com", ["sha256/YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE=", backup].compactMap { ServerPin($0) })
+///     .host("api.example.com", keys: ["sha256/YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE=", backup])
 /// ]
 /// ```
 ///
@@ -45,14 +45,14 @@ public struct HostPins: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - host: The pattern of the hosts.
-    ///   - pins: The pins. Without any, no server is trusted.
+    ///   - keys: The pins. Without any, no server is trusted.
     ///   - expires: From then on the pins do not count. `nil`, never, by default.
     ///   - mode: What happens when no pin matches. ``Mode/enforce`` by default.
     public static func host(
-        _ host: String, _ pins: [ServerPin], expires: Date? = nil, mode: Mode = .enforce
+        _ host: String, keys: [ServerPin], expires: Date? = nil, _ mode: Mode = .enforce
     ) -> HostPins {
         guard let pattern = HostPattern(host) else { preconditionFailure("\(host) is no pattern of hosts.") }
-        return HostPins(host: host, pins: pins, expires: expires, mode: mode, pattern: pattern)
+        return HostPins(host: host, pins: keys, expires: expires, mode: mode, pattern: pattern)
     }
 
     /// Whether a text is a pattern of hosts.

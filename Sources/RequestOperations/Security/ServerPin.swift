@@ -67,6 +67,16 @@ public struct ServerPin: Sendable, Hashable {
     }
 }
 
+extension ServerPin: ExpressibleByStringLiteral {
+    /// The pin of a key from a literal such as `"sha256/…"`. Any other literal is a programmer's error.
+    public init(stringLiteral text: String) {
+        guard let pin = ServerPin(text) else {
+            preconditionFailure("\(text) is not sha256/ and the Base64 of 32 bytes.")
+        }
+        self = pin
+    }
+}
+
 extension ServerPin: CustomStringConvertible {
     /// `sha256/` and Base64 for a key. A certificate has the word `certificate` before it.
     public var description: String {

@@ -56,7 +56,7 @@
                 // No chain is verified, so only the server's own key counts.
                 options.trust.pinnedKeys = pins.map { "sha256//\($0.digest.base64EncodedString())" }
             } else if !pins.isEmpty {
-                options.trust.pins = [.host("**", pins)]
+                options.trust.pins = [.host("**", keys: pins)]
             }
             options.wantsHTTP2 = http2
             guard options == ConnectionOptions() || transport != .urlsession else {

@@ -31,8 +31,8 @@
             let (reports, report) = AsyncStream<PinReport>.makeStream()
             options.trust.pins = [
                 .host(
-                    "**", [],
-                    mode: .reportOnly {
+                    "**", keys: [],
+                    .reportOnly {
                         report.yield($0)
                         report.finish()
                     })

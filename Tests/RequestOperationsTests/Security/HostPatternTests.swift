@@ -23,8 +23,8 @@ import Testing
         ("**.example.com", "example.com"), ("*.example.com", "aexample.com"), ("**.example.com", "a.example.com.evil"),
         ("**:8443", "api.example.com"), ("api.example.com:8443", "api.example.com"), ("*.0.2.1", "192.0.2.1"),
         ("192.0.2.1", "192.0.2.10"),
-    ]) func `A pattern matches no others`(_ pattern: String, _ host: String) throws {
-        #expect(try !(HostPattern(pattern)?.matches(host, port: 443) ?? false))
+    ]) func `A pattern matches no others`(_ pattern: String, _ host: String) {
+        #expect(!(HostPattern(pattern)?.matches(host, port: 443) ?? false))
     }
 
     @Test(arguments: [

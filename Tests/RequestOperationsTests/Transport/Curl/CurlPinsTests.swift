@@ -28,23 +28,23 @@
         @Test(arguments: ["leaf", "middle", "ca"]) func `Any certificate of the verified chain may match`(
             _ name: String
         ) async throws {
-            let pins = HostPins.host("localhost", [try pin("stranger"), try pin(name)])
+            let pins = HostPins.host("localhost", keys: [try pin("stranger"), try pin(name)])
             let transport = transport(pins)
             // The second handshake resumes the session of the first.
             for _ in 0..<3 { #expect(try await transport.get(secure.url(.chained)).head.status == 200) }
             let whole = try #require(ServerPin.certificate(secure.data("\(name).pem")))
             let backup = try pin("stranger")
-            #expect(await row(.chained, .host("localhost", [whole, backup])) == Row())
+            #expect(await row(.chained, .host("localhost", keys: [whole, backup])) == Row())
         }
 
         @Test func `A certificate that is only sent along does not match`() async throws {
-            let pins = HostPins.host("localhost", [try pin("middle"), try pin("stranger")])
+            let pins = HostPins.host("localhost", keys: [try pin("middle"), try pin("stranger")])
             #expect(await row(.padded, pins) == .unsent(.pinningFailed, 60))
             #expect(await row(.chained, pins) == Row())
         }
 
         @Test func `The failure names the host and the pins that the server presented`() async throws {
-            let pins = HostPins.host("localhost", [try pin("stranger"), try pin("other")])
+            let pins = HostPins.host("localhost", keys: [try pin("stranger"), try pin("other")])
             let failure = await transport(pins).failure(of: .data(URLRequest(url: secure.url(.chained))))
             let reason = try #require((failure?.error as? RequestError)?.reason)
             #expect(reason.contains("localhost presented"))
@@ -52,7 +52,7 @@
         }
 
         @Test func `A failure is not retried`() async throws {
-            var configuration = RequestConfiguration.over(transport(.host("localhost", [try pin("stranger")])))
+            var configuration = RequestConfiguration.over(transport(.host("localhost", keys: [try pin("stranger")])))
             configuration.hosts = HostRegistry()
             let operation = URLRequestOperation(secure.url(.http2), configuration: configuration)
             await #expect { try await run(operation) } throws: { RequestError.Code.pinningFailed ~= $0 }
@@ -61,16 +61,17 @@
 
         @Test func `A backup pin is enough, and pins that have expired do not count`() async throws {
             let wrong = try pin("stranger")
-            #expect(await row(.http1, .host("localhost", [wrong, try pin("good")])) == Row())
-            #expect(await row(.http1, .host("localhost", [wrong], expires: .distantPast)) == Row())
+            #expect(await row(.http1, .host("localhost", keys: [wrong, try pin("good")])) == Row())
+            #expect(await row(.http1, .host("localhost", keys: [wrong], expires: .distantPast)) == Row())
             #expect(
-                await row(.http1, .host("localhost", [wrong], expires: .distantFuture)) == .unsent(.pinningFailed, 60))
+                await row(.http1, .host("localhost", keys: [wrong], expires: .distantFuture))
+                    == .unsent(.pinningFailed, 60))
         }
 
         @Test func `Reports change nothing and have the pins to set`() async throws {
             let reports = Collector<PinReport>()
             let wrong = try pin("stranger")
-            let pins = HostPins.host("localhost", [wrong], mode: .reportOnly { reports.append($0) })
+            let pins = HostPins.host("localhost", keys: [wrong], .reportOnly { reports.append($0) })
             #expect(await row(.chained, pins) == Row())
             await reports.count(1)
             let report = try #require(reports.elements.first)
@@ -80,16 +81,18 @@
 
         @Test func `Only the pins for the host count`() async throws {
             let wrong = try pin("stranger")
-            #expect(await row(.http1, .host("example.com", [wrong]), .host("**.localhost", [wrong])) == Row())
+            #expect(
+                await row(.http1, .host("example.com", keys: [wrong]), .host("**.localhost", keys: [wrong])) == Row())
             let port = try #require(secure.url(.http1).port)
-            #expect(await row(.http1, .host("localhost:\(port)", [wrong])) == .unsent(.pinningFailed, 60))
-            #expect(await row(.http1, .host("localhost:\(port ^ 1)", [wrong])) == Row())
-            #expect(await row(.http1, .host("127.0.0.1", [wrong]), host: "127.0.0.1") == .unsent(.pinningFailed, 60))
-            #expect(await row(.http1, .host("127.0.0.1", [try pin("good"), wrong]), host: "127.0.0.1") == Row())
+            #expect(await row(.http1, .host("localhost:\(port)", keys: [wrong])) == .unsent(.pinningFailed, 60))
+            #expect(await row(.http1, .host("localhost:\(port ^ 1)", keys: [wrong])) == Row())
+            #expect(
+                await row(.http1, .host("127.0.0.1", keys: [wrong]), host: "127.0.0.1") == .unsent(.pinningFailed, 60))
+            #expect(await row(.http1, .host("127.0.0.1", keys: [try pin("good"), wrong]), host: "127.0.0.1") == Row())
         }
 
         @Test func `The certificate is verified as well`() async throws {
-            let pins = HostPins.host("localhost", [try pin("good"), try pin("other"), try pin("expired")])
+            let pins = HostPins.host("localhost", keys: [try pin("good"), try pin("other"), try pin("expired")])
             #expect(await row(.expired, pins) == .unsent(.untrustedCertificate, 60))
             #expect(await row(.wrongHost, pins) == .unsent(.untrustedCertificate, 60))
             let strict = CurlTransport.with { $0.trust.pins = [pins] }
@@ -97,7 +100,7 @@
         }
 
         @Test func `Pins without a verified chain are refused when they are used`() async throws {
-            let pins = HostPins.host("localhost", [try pin("good"), try pin("other")])
+            let pins = HostPins.host("localhost", keys: [try pin("good"), try pin("other")])
             let transport = CurlTransport.with {
                 $0.trust = TrustPolicy(roots: .insecureTrustingEveryServer)
                 $0.trust.pins = [pins]
@@ -109,7 +112,7 @@
         @Test func `A redirect does not skip the check`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/", .redirect(to: secure.url(.http1).absoluteString, status: 302))
-            var configuration = RequestConfiguration.over(transport(.host("localhost", [try pin("stranger")])))
+            var configuration = RequestConfiguration.over(transport(.host("localhost", keys: [try pin("stranger")])))
             configuration.hosts = HostRegistry()
             let operation = URLRequestOperation(server.url("/"), configuration: configuration)
             await #expect { try await run(operation) } throws: { RequestError.Code.pinningFailed ~= $0 }
