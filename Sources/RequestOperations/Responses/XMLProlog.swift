@@ -9,9 +9,41 @@ struct XMLProlog {
     /// Whether a byte order mark before the first character names the encoding.
     var hasByteOrderMark: Bool { encodingOfMark != nil }
 
-    /// Whether the document type has declarations inside the document.
+    /// The document in UTF-8, without byte order mark and declaration. `nil` if it is not valid in its encoding.
+    ///
+    /// Foundation's parser on Linux traps when a name is not valid in UTF-8, which libxml2 lets pass. So the document is
+    /// decoded first: by its byte order mark, by the zeros around its first character, or by its declaration (XML 1.0,
+    /// section 4.3.3 and appendix F). The default is UTF-8.
+    var inUTF8: Data? {
+        var text: String?
+        if let encoding = encodingOfMark ?? encodingOfZeros {
+            text = Charset(encoding).text(of: document)
+        } else if let name = declaredEncoding, name.lowercased() != "utf-8" {
+            text = Charset(name: name)?.text(of: document)
+        } else {
+            text = String(data: document, encoding: .utf8)
+        }
+        if text?.unicodeScalars.first == "\u{FEFF}" { text?.unicodeScalars.removeFirst() }
+        return text.map { XMLProlog(Data($0.utf8)).withoutDeclaration }
+    }
+
+    /// The encoding that the XML declaration names; `nil` without one.
+    private var declaredEncoding: String? {
+        guard document.starts(with: "<?xml".utf8) else { return nil }
+        // A declaration is ASCII in all encodings that come here.
+        let declaration = String(decoding: document.prefix(Self.longestDeclaration), as: UTF8.self)
+        let attributes = declaration.dropFirst(5).prefix { $0 != "?" }.components(separatedBy: "encoding")
+        guard attributes.count > 1 else { return nil }
+        let value = attributes[1].drop { $0.isWhitespace || $0 == "=" }
+        guard let mark = value.first, mark == "\"" || mark == "'" else { return nil }
+        return String(value.dropFirst().prefix { $0 != mark })
+    }
+
+    private static let longestDeclaration = 256
+
+    /// Whether the document type has declarations inside the document, which must be UTF-8.
     var hasInternalSubset: Bool {
-        var rest = text[...]
+        var rest = [UInt8](document)[...]
         while true {
             rest = rest.drop { [0x20, 0x09, 0x0D, 0x0A].contains($0) }
             if rest.starts(with: "<?".utf8) {
@@ -57,13 +89,6 @@ struct XMLProlog {
             rest = rest.dropFirst()
         }
         return rest.suffix(0)
-    }
-
-    /// The document as ASCII bytes. In encodings other than UTF-16 and UTF-32, the bytes that matter here are already
-    /// ASCII.
-    private var text: [UInt8] {
-        guard let encoding = encodingOfMark ?? encodingOfZeros else { return [UInt8](document) }
-        return Charset(encoding).text(of: document).map { [UInt8]($0.utf8) } ?? [UInt8](document)
     }
 
     private var encodingOfMark: String.Encoding? {

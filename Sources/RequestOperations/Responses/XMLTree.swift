@@ -56,14 +56,15 @@ public struct XMLTree: Sendable, Hashable {
 extension XMLTree {
     /// Reads a document.
     ///
-    /// External entities are never loaded. A document that declares its own entities is rejected, because the parser
+    /// Comments and processing instructions are left out. External entities are never loaded. A document that declares its own entities is rejected, because the parser
     /// would leave them out. An element may be nested in at most 256 others. Prefixes need not be declared: names stay
     /// as written.
     ///
     /// - Throws: An `NSError` from Foundation's parser, or an ``XMLTree/Unreadable``.
     public init(parsing document: Data) throws {
-        guard !XMLProlog(document).hasInternalSubset else { throw Unreadable.internalSubset }
-        self = try XMLTreeBuilder().tree(of: document)
+        guard let text = XMLProlog(document).inUTF8 else { throw Unreadable.encoding }
+        guard !XMLProlog(text).hasInternalSubset else { throw Unreadable.internalSubset }
+        self = try XMLTreeBuilder().tree(of: XMLInstructions.removed(from: text))
     }
 
     /// Why a document could not be read when the parser gives no reason.
@@ -72,6 +73,8 @@ extension XMLTree {
         case tooDeep
         /// There is no complete element.
         case incomplete
+        /// The bytes are not valid in the encoding of the document, or that is unknown.
+        case encoding
         /// The document type has declarations inside the document (XML 1.0, section 2.8).
         case internalSubset
     }

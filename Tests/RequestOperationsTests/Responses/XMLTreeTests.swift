@@ -23,6 +23,28 @@ import Testing
         #expect(throws: (any Error).self) { try tree(text) }
     }
 
+    @Test(arguments: ["<?x\u{ED}l?><a/>", "<\u{ED}/>", "<a \u{ED}=\"b\"/>", "<a>\u{ED}</a>", "<!--\u{ED}--><a/>"])
+    func `Bytes that are not valid in the encoding are an error and no trap`(_ text: String) throws {
+        // As ISO 8859-1, which is not valid as UTF-8.
+        let bytes = try #require(text.data(using: .isoLatin1))
+        #expect(throws: XMLTree.Unreadable.encoding) { try XMLTree(parsing: bytes) }
+        let declared = Data(#"<?xml version="1.0" encoding="ISO-8859-1"?>"#.utf8) + bytes
+        #expect(throws: Never.self) { try XMLTree(parsing: declared) }
+        let unknown = Data("<?xml version='1.0' encoding='no-such'?><a/>".utf8)
+        #expect(throws: XMLTree.Unreadable.encoding) { try XMLTree(parsing: unknown) }
+    }
+
+    @Test(arguments: [
+        "<?a?><r>1</r>", "<r><?a?>1</r>", "<r>1</r><?a?>", "<?xml version=\"1.0\"?><?a b?><r>1<?c?></r>",
+    ]) func `Processing instructions are left out`(_ text: String) throws {
+        #expect(try tree(text) == XMLTree(parsing: Data("<r>1</r>".utf8)))
+    }
+
+    @Test func `What looks like an instruction in a comment or a CDATA section is none`() throws {
+        #expect(try tree("<r><!-- <?a?> --><![CDATA[<?b?>]]></r>").text == "<?b?>")
+        #expect(throws: (any Error).self) { try tree("<r>1<?a</r>") }
+    }
+
     @Test func `One that is nested too deeply is an error`() {
         let depth = 5000
         let text = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
