@@ -41,27 +41,27 @@
                 forConnections: 1, usingProxy: true, keepingCookies: false, options)
             var request = URLRequest(url: url)
             request.httpMethod = HTTPMethod.head.rawValue
-            let result = await Result { try await transport.perform(.data(request)) { _ in } }
+            let problem = await Self.problem(of: request, over: transport)
             await TransportChoice.shutDown(transport)
-            // A server may refuse the request. Its chain was verified all the same.
-            let mayHaveReported: Bool
-            switch result {
-            case .success: mayHaveReported = true
-            case .failure(let error): mayHaveReported = (error as? TransferFailure)?.phase != .connect
-            }
-            guard mayHaveReported else {
-                Console(STDERR_FILENO).print("urlrequest: \(result.failureText)\n")
+            if let problem {
+                Console(STDERR_FILENO).print("urlrequest: \(problem)\n")
                 throw ExitCode(ExitStatus.failure)
             }
             for await report in reports {
                 for pin in report.presented { Console().print("\(pin)\n") }
             }
         }
-    }
 
-    extension Result {
-        fileprivate var failureText: String {
-            if case .failure(let error) = self { "\((error as? TransferFailure)?.error ?? error)" } else { "" }
+        /// Why there is no chain; `nil` if there is one. A server may refuse the request, but its chain was verified.
+        private static func problem(of request: URLRequest, over transport: any Transport) async -> (any Error)? {
+            do {
+                _ = try await transport.perform(.data(request)) { _ in }
+                return nil
+            } catch let failure as TransferFailure {
+                return failure.phase == .connect ? failure.error : nil
+            } catch {
+                return error
+            }
         }
     }
 #endif
