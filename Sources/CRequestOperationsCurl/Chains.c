@@ -3,17 +3,29 @@
 #include "Chains.h"
 
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Certificates beyond these are not looked at. A verified chain has two to four.
 enum { most_certificates = 16 };
 
 struct judgement {
+    char *host;
+    bool may_be_proxy;
     rocurl_judge judge;
     void *context;
     void (*release)(void *context);
 };
+
+const char *rocurl_openssl_version(void) {
+#ifdef OPENSSL_VERSION_STRING
+    return OpenSSL_version(OPENSSL_VERSION_STRING);
+#else
+    return "";
+#endif
+}
 
 static int place_of_judgement = -1;
 static pthread_once_t has_place = PTHREAD_ONCE_INIT;
@@ -23,6 +35,7 @@ static void free_judgement(void *parent, void *value, CRYPTO_EX_DATA *data, int 
     struct judgement *judgement = value;
     if (!judgement) return;
     judgement->release(judgement->context);
+    free(judgement->host);
     free(judgement);
 }
 
@@ -47,6 +60,12 @@ static int verify(X509_STORE_CTX *store, void *argument) {
     int result = X509_verify_cert(store);
     if (result != 1) return result;
     struct judgement *judgement = argument;
+    X509 *own = X509_STORE_CTX_get0_cert(store);
+    if (X509_check_host(own, judgement->host, 0, 0, NULL) != 1 && X509_check_ip_asc(own, judgement->host, 0) != 1) {
+        if (judgement->may_be_proxy) return 1;
+        X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+        return 0;
+    }
     STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(store);
     struct rocurl_certificate certificates[most_certificates];
     int count = 0;
@@ -57,9 +76,7 @@ static int verify(X509_STORE_CTX *store, void *argument) {
             break;
         }
     }
-    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
-    const char *name = ssl ? SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) : NULL;
-    if (judgement->judge(judgement->context, name, certificates, count)) return 1;
+    if (judgement->judge(judgement->context, certificates, count)) return 1;
     X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
     return 0;
 }
@@ -68,12 +85,16 @@ CURLcode rocurl_set_context_function(CURL *easy, curl_ssl_ctx_callback function)
     return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
 }
 
-bool rocurl_judge_chains(void *ssl_context, rocurl_judge judge, void *context, void (*release)(void *context)) {
+bool rocurl_judge_chains(
+    void *ssl_context, const char *host, bool may_be_proxy, rocurl_judge judge, void *context,
+    void (*release)(void *context)) {
     pthread_once(&has_place, make_place);
     struct judgement *judgement = malloc(sizeof *judgement);
     if (!judgement) return false;
-    *judgement = (struct judgement){judge, context, release};
-    if (place_of_judgement < 0 || SSL_CTX_set_ex_data(ssl_context, place_of_judgement, judgement) != 1) {
+    *judgement = (struct judgement){strdup(host), may_be_proxy, judge, context, release};
+    if (!judgement->host || place_of_judgement < 0 ||
+        SSL_CTX_set_ex_data(ssl_context, place_of_judgement, judgement) != 1) {
+        free(judgement->host);
         free(judgement);
         return false;
     }

@@ -41,6 +41,11 @@ final class PartialFile: @unchecked Sendable {
             close(descriptor)
             return nil
         }
+        // That process may have moved the file to its place since.
+        guard isAt(place.file, descriptor) else {
+            close(descriptor)
+            return nil
+        }
         return PartialFile(place, descriptor)
     }
 
@@ -208,8 +213,10 @@ final class PartialFile: @unchecked Sendable {
     /// Gives the file the owner and the permissions of a file that it replaces, but not its set-user-ID bits.
     func takePermissions(of old: stat) {
         // Only root can give a file away, and some file systems have no permissions. The file is complete without them.
-        if fchown(descriptor, old.st_uid, old.st_gid) != 0 { _ = fchown(descriptor, uid_t.max, old.st_gid) }
-        _ = fchmod(descriptor, old.st_mode & 0o777)
+        let hasGroup =
+            fchown(descriptor, old.st_uid, old.st_gid) == 0 || fchown(descriptor, uid_t.max, old.st_gid) == 0
+        // Another group must not get what was for the old one.
+        _ = fchmod(descriptor, old.st_mode & (hasGroup ? 0o777 : 0o707))
     }
 
     /// Lets other downloads have the file. It must not be written to any more.
@@ -224,7 +231,8 @@ final class PartialFile: @unchecked Sendable {
 
     /// Removes the file and its side file, unless those at its place are somebody else's.
     func remove() {
-        guard !isGone else { return }
+        var there = stat()
+        guard !isGone || lstat(place.file, &there) != 0 else { return }
         unlink(place.file)
         removeRecord()
     }

@@ -1,4 +1,6 @@
 /// A `Progress` that any thread may change, because Foundation's has no lock on Linux.
+///
+/// `fractionCompleted` is not open, so it has no lock. A reader may see one of two counts before the other.
 // Unchecked like its superclass. This class only adds the lock.
 class LockedProgress: Progress, @unchecked Sendable {
     final let lock: ProgressLock

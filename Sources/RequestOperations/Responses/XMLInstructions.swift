@@ -5,7 +5,9 @@
 enum XMLInstructions {
     /// Removes all processing instructions from a document in UTF-8. In comments and CDATA sections there are none. What
     /// follows one without an end is removed too.
-    static func removed(from document: Data) -> Data {
+    ///
+    /// - Returns: `nil` if one follows a `<`. No document has that, and a new instruction could come of it: `<<?a?>?b?>`.
+    static func removed(from document: Data) -> Data? {
         let bytes = [UInt8](document)
         var rest = bytes[...]
         var kept: [UInt8] = []
@@ -13,6 +15,7 @@ enum XMLInstructions {
             kept += rest[..<mark]
             rest = rest[mark...]
             if rest.starts(with: "<?".utf8) {
+                guard kept.last != UInt8(ascii: "<") else { return nil }
                 rest = rest[end("?>", in: rest.dropFirst(2))...]
             } else {
                 let end = Self.end(ofMarkupIn: rest)

@@ -63,8 +63,9 @@ extension XMLTree {
     /// - Throws: An `NSError` from Foundation's parser, or an ``XMLTree/Unreadable``.
     public init(parsing document: Data) throws {
         guard let text = XMLProlog(document).inUTF8 else { throw Unreadable.encoding }
-        guard !XMLProlog(text).hasInternalSubset else { throw Unreadable.internalSubset }
-        self = try XMLTreeBuilder().tree(of: XMLInstructions.removed(from: text))
+        guard let plain = XMLInstructions.removed(from: text) else { throw Unreadable.incomplete }
+        guard !XMLProlog(plain).hasInternalSubset else { throw Unreadable.internalSubset }
+        self = try XMLTreeBuilder().tree(of: plain)
     }
 
     /// Why a document could not be read when the parser gives no reason.

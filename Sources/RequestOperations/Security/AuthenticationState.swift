@@ -49,35 +49,49 @@ struct AuthenticationState: Sendable {
 
     /// With more servers, all are asked again as if they were new.
     private static let mostServers = 256
+    /// How many answers are remembered of each server, to know a request that was made with an older one.
+    private static let mostAnswers = 4
 
-    private var answers: [Origin: Answer] = [:]
+    /// The answers of each server, the one in use last.
+    private var answers: [Origin: [Answer]] = [:]
 
     /// The answer for the next request to a server; `nil` before its first challenge.
     mutating func next(for origin: Origin) -> Answer? {
-        answers[origin]?.count += 1
-        return answers[origin]
+        guard var known = answers[origin], var answer = known.popLast() else { return nil }
+        answer.count += 1
+        answers[origin] = known + [answer]
+        return answer
     }
 
     /// Keeps an answer for all later requests to a server.
     mutating func keep(_ answer: Answer, for origin: Origin) {
         if answers[origin] == nil, answers.count >= Self.mostServers { answers.removeAll() }
-        answers[origin] = answer
+        answers[origin] = ((answers[origin] ?? []) + [answer]).suffix(Self.mostAnswers)
     }
 
-    /// What follows the challenge of a server that refused a request.
+    /// Whether a request carries an answer of this state, rather than a field that somebody else has set.
+    func made(_ request: URLRequest, for origin: Origin) -> Bool {
+        answers[origin]?.contains { $0.isCarried(by: request) } ?? false
+    }
+
+    /// What follows the challenges of a server that refused a request.
     ///
     /// - Parameters:
-    ///   - challenge: The challenge.
-    ///   - request: The request, as it was sent to this server; `nil` if that is not known.
-    mutating func step(after challenge: AuthenticationChallenge, of origin: Origin, _ request: URLRequest?) -> Step {
-        guard let answer = answers[origin], answer.challenge.scheme == challenge.scheme else {
-            return .ask(refused: nil)
-        }
+    ///   - challenges: Those that can be answered.
+    ///   - origin: The server.
+    ///   - request: The request, without a field of somebody else.
+    mutating func step(after challenges: [AuthenticationChallenge], of origin: Origin, _ request: URLRequest) -> Step {
+        guard let answer = answers[origin]?.last,
+            let challenge = challenges.first(where: {
+                $0.scheme == answer.challenge.scheme && $0.realm == answer.challenge.realm
+            })
+        else { return .ask(refused: nil) }
         // The answer may have become known after the request was made.
-        guard let request, answer.isCarried(by: request) else { return .sendAgain }
-        // A nonce that was good before is too old now, even if the server does not say so (RFC 7616, section 3.3).
-        let isStale = challenge.parameters["stale"]?.lowercased() == "true" || answer.count > 1
-        guard challenge.scheme == "digest", isStale else { return .ask(refused: answer.credential) }
+        guard answer.isCarried(by: request) else { return .sendAgain }
+        // Only with this word the credential is right, and the nonce too old (RFC 7616, section 3.3).
+        guard challenge.scheme == "digest", challenge.parameters["stale"]?.lowercased() == "true" else {
+            return .ask(refused: answer.credential)
+        }
         keep(Answer(challenge, answer.credential), for: origin)
         return .sendAgain
     }

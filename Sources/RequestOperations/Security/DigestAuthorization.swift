@@ -2,19 +2,16 @@
 struct DigestAuthorization: Sendable {
     private let challenge: AuthenticationChallenge
     private let hash: MessageDigest
-    private let isSession: Bool
     private let usesQuality: Bool
 
     /// Reads a challenge. `nil` if it has no nonce, or asks for an algorithm or a quality of protection that we do not have.
     ///
-    /// The quality `auth-int` covers the body, which may be a stream. We do not have it.
+    /// The quality `auth-int` covers the body, which may be a stream. The `-sess` algorithms keep a key for many requests, which
+    /// servers do in different ways. We have neither.
     init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest", challenge.parameters["nonce"] != nil else { return nil }
         let name = (challenge.parameters["algorithm"] ?? "MD5").lowercased()
-        isSession = name.hasSuffix("-sess")
-        guard let hash = MessageDigest(name: isSession ? String(name.dropLast("-sess".count)) : name) else {
-            return nil
-        }
+        guard let hash = MessageDigest(name: name) else { return nil }
         let qualities = challenge.parameters["qop"]?.lowercased().split(separator: ",")
             .map { $0.trimmingCharacters(in: .whitespaces) }
         // Without the parameter the server follows RFC 2069.
@@ -44,13 +41,9 @@ struct DigestAuthorization: Sendable {
         let realm = challenge.realm ?? ""
         let digits = String(count, radix: 16)
         let counter = String(repeating: "0", count: max(8 - digits.count, 0)) + digits
-        guard var secret = hash.hexadecimal(of: "\(user):\(realm):\(password)"),
+        guard let secret = hash.hexadecimal(of: "\(user):\(realm):\(password)"),
             let subject = hash.hexadecimal(of: "\(method):\(target)")
         else { return nil }
-        if isSession {
-            guard let session = hash.hexadecimal(of: "\(secret):\(nonce):\(clientNonce)") else { return nil }
-            secret = session
-        }
         let middle = usesQuality ? "\(nonce):\(counter):\(clientNonce):auth" : nonce
         guard let response = hash.hexadecimal(of: "\(secret):\(middle):\(subject)") else { return nil }
         var parts = userParts(user, realm)
@@ -58,8 +51,7 @@ struct DigestAuthorization: Sendable {
         if let algorithm = challenge.parameters["algorithm"] { parts.append("algorithm=\(algorithm)") }
         parts.append("response=\"\(response)\"")
         if let opaque = challenge.parameters["opaque"] { parts.append("opaque=\(Self.quoted(opaque))") }
-        if usesQuality { parts += ["qop=auth", "nc=\(counter)"] }
-        if usesQuality || isSession { parts.append("cnonce=\(Self.quoted(clientNonce))") }
+        if usesQuality { parts += ["qop=auth", "nc=\(counter)", "cnonce=\(Self.quoted(clientNonce))"] }
         return "Digest " + parts.joined(separator: ", ")
     }
 

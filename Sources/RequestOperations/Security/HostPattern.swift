@@ -35,9 +35,17 @@ struct HostPattern: Sendable, Hashable {
         let wildcards: [(String, Reach)] = [("**.", .anyDepth), ("*.", .oneLabel)]
         let (mark, reach) = wildcards.first { whole.hasPrefix($0.0) } ?? ("", .exact)
         let name = Self.canonical(String(whole.dropFirst(mark.count)))
-        guard !name.isEmpty, !name.contains("*"), reach == .exact || IPAddress(name) == nil else { return nil }
+        let isAddress = IPAddress(name) != nil
+        guard isAddress ? reach == .exact : Self.isName(name) else { return nil }
         self.reach = reach
         host = reach == .exact ? name : "." + name
+    }
+
+    /// Whether a text is a name as URLs have it: labels of ASCII letters, digits, `-` and `_`.
+    private static func isName(_ text: String) -> Bool {
+        text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            !label.isEmpty && label.utf8.allSatisfy { $0.isLetter || $0.isDigit || [0x2D, 0x5F].contains($0) }
+        }
     }
 
     /// Whether pins for the pattern apply to a host.
@@ -57,16 +65,16 @@ struct HostPattern: Sendable, Hashable {
     private static func split(_ text: String) -> (host: String, port: String?) {
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             let rest = text[text.index(after: end)...]
-            return (
-                String(text[text.index(after: text.startIndex)..<end]), rest.isEmpty ? nil : String(rest.dropFirst())
-            )
+            let host = String(text[text.index(after: text.startIndex)..<end])
+            // Without the colon it is no pattern, and so the port is none either.
+            return (host, rest.isEmpty ? nil : rest.first == ":" ? String(rest.dropFirst()) : "none")
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (text, nil)
     }
 
     /// A name without its last dot, and an address in its one form.
-    private static func canonical(_ name: String) -> String {
+    static func canonical(_ name: String) -> String {
         let bare = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
         if let address = IPAddress(bare) { return address.description }
         return bare.hasSuffix(".") ? String(bare.dropLast()) : bare

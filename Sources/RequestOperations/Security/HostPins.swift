@@ -8,7 +8,7 @@
 ///
 /// The certificate is verified first, as without pins. Then any certificate of the chain that led to a root may match: the
 /// server's, an intermediate one, or the root. Certificates that the server only sent along do not count. If several patterns fit
-/// a host, the pins of all of them count together.
+/// a host, the pins that are enforced count together, and each that only reports is judged for itself.
 public struct HostPins: Sendable, Hashable {
     /// What happens when no pin matches.
     public enum Mode: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct HostPins: Sendable, Hashable {
         /// The connection is used, and the handler is told.
         case reportOnly(PinReport.Handler)
 
-        /// The connection is used, and a closure is told. The closure runs on a queue of its own, once for each connection.
+        /// The connection is used, and a closure is told. The closure runs on a queue of its own, once for each full handshake.
         public static func reportOnly(_ report: @escaping @Sendable (PinReport) -> Void) -> Mode {
             .reportOnly(PinReport.Handler(report))
         }

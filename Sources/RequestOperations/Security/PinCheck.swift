@@ -6,12 +6,16 @@ struct PinCheck: Sendable {
         let whole: ServerPin
     }
 
-    enum Verdict: Sendable, Hashable {
-        /// No pins are for the host, or one matches.
-        case passes
-        /// No pin matches, which is only reported.
-        case passesUnpinned(PinReport, [PinReport.Handler])
-        case fails(PinReport)
+    struct Verdict: Sendable, Hashable {
+        /// Why the connection fails; `nil` if it may be used.
+        var failure: PinReport?
+        /// What is told to whom.
+        var reports: [Message] = []
+
+        struct Message: Sendable, Hashable {
+            let report: PinReport
+            let handler: PinReport.Handler
+        }
     }
 
     private let pins: [HostPins]
@@ -20,7 +24,8 @@ struct PinCheck: Sendable {
         self.pins = pins
     }
 
-    /// Judges a chain.
+    /// Judges a chain. The pins that are enforced count together. Each that only reports is judged for itself, so that new pins
+    /// can be tried beside the old ones.
     ///
     /// - Parameters:
     ///   - chain: The verified chain, the certificate of the server first.
@@ -28,13 +33,23 @@ struct PinCheck: Sendable {
     ///   - port: The port of the request.
     ///   - date: Now.
     func verdict(on chain: [Certificate], of host: String, port: Int, at date: Date) -> Verdict {
-        let relevant = pins.filter { $0.pattern.matches(host, port: port) && $0.expires.map { date < $0 } ?? true }
-        guard !relevant.isEmpty else { return .passes }
-        let expected = relevant.flatMap(\.pins)
-        let isPinned = chain.contains { expected.contains($0.key) || expected.contains($0.whole) }
-        guard !isPinned else { return .passes }
-        let report = PinReport(host: host, presented: chain.map(\.key), expected: expected)
-        let handlers = relevant.compactMap { if case .reportOnly(let handler) = $0.mode { handler } else { nil } }
-        return handlers.count == relevant.count ? .passesUnpinned(report, handlers) : .fails(report)
+        func report(_ expected: [ServerPin]) -> PinReport? {
+            let isPinned = chain.contains { expected.contains($0.key) || expected.contains($0.whole) }
+            return isPinned ? nil : PinReport(host: host, presented: chain.map(\.key), expected: expected)
+        }
+        var (verdict, enforced, isEnforced) = (Verdict(), [ServerPin](), false)
+        for pins in pins where pins.pattern.matches(host, port: port) && pins.expires.map({ date < $0 }) ?? true {
+            switch pins.mode {
+            case .enforce:
+                isEnforced = true
+                enforced += pins.pins
+            case .reportOnly(let handler):
+                if let report = report(pins.pins) {
+                    verdict.reports.append(Verdict.Message(report: report, handler: handler))
+                }
+            }
+        }
+        if isEnforced { verdict.failure = report(enforced) }
+        return verdict
     }
 }

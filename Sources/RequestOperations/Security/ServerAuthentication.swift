@@ -3,7 +3,8 @@
 /// ```swift
 /// configuration.authenticate(
 ///     with: ServerAuthentication { challenge in
-///         challenge.refused == nil ? .password(user: "ada", password: try await keychain.password()) : nil
+///         guard challenge.url?.host == "api.example.com", challenge.refused == nil else { return nil }
+///         return .password(user: "ada", password: try await keychain.password())
 ///     })
 /// ```
 ///
@@ -15,9 +16,11 @@
 /// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). Its nonces count up, and a nonce that
 ///   is too old is replaced without asking the provider.
 /// - Basic and Bearer go over https, or to this machine, and otherwise only if ``allowsInsecure`` says so.
+/// - Only the server that the request was for is answered, not one that a redirect led to. Of several realms of a server, the
+///   last one that asked is answered from the start.
 /// - A request must be replayable. One that was redirected must be idempotent, too.
 /// - A server whose schemes are all unknown fails the request as ``RequestError/Code/unsupportedAuthentication``.
-/// - A request that has an `Authorization` field already is left alone.
+/// - A request that has an `Authorization` field of somebody else is left alone, and so is its 401.
 public final class ServerAuthentication: Sendable {
     /// Gets a credential for a challenge, or `nil`. Then the next challenge of the response is tried, and if none is left, the 401
     /// is the failure of the request.
@@ -40,6 +43,7 @@ public final class ServerAuthentication: Sendable {
 
     private let state = Locked(State())
     private let provide: Provider
+    private let providerTimeLimit: Duration?
     private let random: RandomSource
 
     /// The objects whose providers run on the current Task.
@@ -50,14 +54,17 @@ public final class ServerAuthentication: Sendable {
     /// - Parameters:
     ///   - allowsInsecure: See ``allowsInsecure``. `false` by default.
     ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
+    ///   - providerTimeLimit: The longest time to get a credential. After it, the requests that wait fail as
+    ///     ``RequestError/Code/timedOut``, and the next one asks again. 60 s by default; `nil` means no limit.
     ///   - random: Makes the random texts of Digest. The system's source by default.
     ///   - provide: Gets a credential for a challenge.
     public init(
-        allowsInsecure: Bool = false, maximumAttempts: Int = 4, random: RandomSource = .system,
-        provide: @escaping Provider
+        allowsInsecure: Bool = false, maximumAttempts: Int = 4, providerTimeLimit: Duration? = .seconds(60),
+        random: RandomSource = .system, provide: @escaping Provider
     ) {
         self.allowsInsecure = allowsInsecure
         self.maximumAttempts = maximumAttempts
+        self.providerTimeLimit = providerTimeLimit
         self.random = random
         self.provide = provide
     }
@@ -84,10 +91,13 @@ public final class ServerAuthentication: Sendable {
     /// The request with the answer, if the server is known. One that the caller has authorized stays as it is.
     func authorized(_ request: URLRequest) -> URLRequest {
         guard let url = request.url, !Self.asking.contains(ObjectIdentifier(self)) else { return request }
-        // A request that is redirected has a field for its old URL.
-        let present = request.value(forHTTPHeaderField: "Authorization")
-        guard present == nil || present?.hasPrefix("Digest ") == true else { return request }
-        guard let answer = state.withLock({ $0.known.next(for: Origin(url)) }),
+        let hasField = request.value(forHTTPHeaderField: "Authorization") != nil
+        let known = state.withLock { state -> AuthenticationState.Answer? in
+            // A request that is redirected has a field of ours for its old URL.
+            guard !hasField || state.known.made(request, for: Origin(url)) else { return nil }
+            return state.known.next(for: Origin(url))
+        }
+        guard let answer = known,
             let field = answer.field(for: request, clientNonce: clientNonce)
         else { return request }
         var authorized = request
@@ -105,7 +115,7 @@ public final class ServerAuthentication: Sendable {
     var decider: RetryDecider {
         RetryDecider { [self] failure, decision in
             guard let head = failure.head, head.status == 401, failure.bodyIsReplayable,
-                failure.attempt < maximumAttempts,
+                failure.attempt < maximumAttempts, Origin(head.url) == Origin(failure.request.url),
                 !failure.wasRedirected || RetryPolicy.isIdempotent(failure.request),
                 !Self.asking.contains(ObjectIdentifier(self))
             else { return decision }
@@ -123,12 +133,15 @@ public final class ServerAuthentication: Sendable {
         let all = AuthenticationChallenge.list(in: head)
         guard !all.isEmpty else { return false }
         let origin = Origin(head.url)
+        let hasField = failure.request.value(forHTTPHeaderField: "Authorization") != nil
+        guard !hasField || state.withLock({ $0.known.made(failure.request, for: origin) }) else { return false }
         let usable = all.filter { $0.strength > 0 && mayAnswer($0, of: origin) }.sorted { $0.strength > $1.strength }
-        guard let strongest = usable.first else { throw unsupported(all, head) }
-        let sent = failure.wasRedirected ? nil : failure.request
+        guard !usable.isEmpty else { throw unsupported(all, head) }
         let running = state.withLock { state -> Task<Bool, any Error>? in
             if let running = state.questions[origin] { return running }
-            guard case .ask(let refused) = state.known.step(after: strongest, of: origin, sent) else { return nil }
+            guard case .ask(let refused) = state.known.step(after: usable, of: origin, failure.request) else {
+                return nil
+            }
             let question = question(about: usable, at: head.url, refused: refused, of: origin)
             state.questions[origin] = question
             return question
@@ -143,20 +156,48 @@ public final class ServerAuthentication: Sendable {
         let asking = Self.asking.union([ObjectIdentifier(self)])
         return Task.detached { [self] in
             defer { state.withLock { $0.questions[origin] = nil } }
-            return try await Self.$asking.withValue(asking) {
-                for challenge in challenges {
-                    var asked = challenge
-                    asked.url = URL(string: Redaction.location(of: url))
-                    asked.refused = refused
-                    guard let credential = try await provide(asked), credential != refused else { continue }
-                    let answer = AuthenticationState.Answer(challenge, credential)
-                    guard answer.field(for: URLRequest(url: url), clientNonce: "") != nil else { continue }
-                    state.withLock { $0.known.keep(answer, for: origin) }
-                    return true
+            let answer = Answer<Bool>()
+            let work = Task.detached { [self] in
+                let result = await Result {
+                    try await Self.$asking.withValue(asking) {
+                        try await ask(about: challenges, at: url, refused: refused, of: origin)
+                    }
                 }
-                return false
+                answer.resume(with: result)
             }
+            let alarm = providerTimeLimit.map { limit in
+                RequestClock.continuous.alarm(after: limit) {
+                    // This leaves the queue of the deadlines, because cancelling runs code of the user.
+                    DispatchQueue.global().async {
+                        answer.resume(with: .failure(Self.timedOut(after: limit)))
+                        work.cancel()
+                    }
+                }
+            }
+            defer { alarm?.cancel() }
+            return try await answer.value
         }
+    }
+
+    /// Asks the provider about each challenge, until it has a credential. Returns whether it has one.
+    private func ask(
+        about challenges: [AuthenticationChallenge], at url: URL, refused: ServerCredential?, of origin: Origin
+    ) async throws -> Bool {
+        for challenge in challenges {
+            var asked = challenge
+            asked.url = URL(string: Redaction.location(of: url))
+            asked.refused = refused
+            guard let credential = try await provide(asked), credential != refused else { continue }
+            let answer = AuthenticationState.Answer(challenge, credential)
+            guard answer.field(for: URLRequest(url: url), clientNonce: "") != nil else { continue }
+            state.withLock { $0.known.keep(answer, for: origin) }
+            return true
+        }
+        return false
+    }
+
+    private static func timedOut(after limit: Duration) -> RequestError {
+        RequestError(.timedOut, stage: .retryDecision, reason: "the provider of credentials took longer than \(limit)")
     }
 
     private func mayAnswer(_ challenge: AuthenticationChallenge, of origin: Origin) -> Bool {

@@ -43,13 +43,19 @@
             request.httpMethod = HTTPMethod.head.rawValue
             let problem = await Self.problem(of: request, over: transport)
             await TransportChoice.shutDown(transport)
+            // A report comes from another thread. Without one, the transport looked at no chain.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 2) { report.finish() }
             if let problem {
                 Console(STDERR_FILENO).print("urlrequest: \(problem)\n")
                 throw ExitCode(ExitStatus.failure)
             }
-            for await report in reports {
-                for pin in report.presented { Console().print("\(pin)\n") }
+            var pins: [ServerPin] = []
+            for await report in reports { pins = report.presented }
+            guard !pins.isEmpty else {
+                Console(STDERR_FILENO).print("urlrequest: the chain of the server is not known\n")
+                throw ExitCode(ExitStatus.failure)
             }
+            for pin in pins { Console().print("\(pin)\n") }
         }
 
         /// Why there is no chain; `nil` if there is one. A server may refuse the request, but its chain was verified.

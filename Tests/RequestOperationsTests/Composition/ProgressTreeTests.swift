@@ -116,12 +116,15 @@ private struct QuarterTransport: Transport {
 
     @Test func `Many threads count at once and nothing is lost`() async throws {
         transport.door.open()
-        let groups = (0..<50).map { _ in
-            (0..<20).map { _ in request }.concurrentGroup()
-        }
-        let batch = groups.concurrentGroup()
+        let door = Door()
+        let last = ClosureOperation { await door.pass() }
+        let groups: [Operation] = (0..<49).map { _ in (0..<20).map { _ in request }.concurrentGroup() }
+        let batch = (groups + [last]).concurrentGroup()
         let progress = batch.progress
         queue.addOperation(batch)
+        // Before the end, when the counts are copied.
+        await eventually { progress.completedUnitCount == 49 && progress.fractionCompleted == 0.98 }
+        door.open()
         try await batch.value
         #expect(progress.completedUnitCount == 50 && progress.fractionCompleted == 1)
     }

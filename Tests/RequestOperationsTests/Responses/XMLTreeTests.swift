@@ -40,6 +40,11 @@ import Testing
         #expect(try tree(text) == XMLTree(parsing: Data("<r>1</r>".utf8)))
     }
 
+    @Test(arguments: ["<<?a?>?b?><r/>", "<r><<?a?><?b?>?c?></r>", "<<?a?>!DOCTYPE r [<!ENTITY x \"y\">]><r>&x;</r>"])
+    func `No instruction or document type comes of what is left out`(_ text: String) {
+        #expect(throws: XMLTree.Unreadable.incomplete) { try tree(text) }
+    }
+
     @Test func `What looks like an instruction in a comment or a CDATA section is none`() throws {
         #expect(try tree("<r><!-- <?a?> --><![CDATA[<?b?>]]></r>").text == "<?b?>")
         #expect(throws: (any Error).self) { try tree("<r>1<?a</r>") }

@@ -28,7 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "*", "*.", "**.", "a.*.b", "*a.example.com", "***.a", "a:0", "a:65536", "a:b", "*.192.0.2.1", ".",
+        "", "*", "*.", "**.", "a.*.b", "*a.example.com", "***.a", "a:0", "a:65536", "a:b", "a/b", "a b", "a..b",
+        "b\u{FC}cher.example", "[::1]x443", "*.192.0.2.1", ".",
     ])
     func `What is no pattern is refused`(_ text: String) {
         #expect(!HostPins.isPattern(text))

@@ -220,6 +220,102 @@ import Testing
         await #expect { try await fetch(configuration) } throws: { ($0 as? RequestError)?.code == .unacceptableStatus }
     }
 
+    @Test func `A server that a redirect led to gets nothing`() async throws {
+        let transport = ScriptedTransport([
+            .dynamic { request in
+                request.url?.host == "a.example"
+                    ? .status(302, fields: [("Location", "https://evil.example/")])
+                    : .status(401, fields: [("WWW-Authenticate", "Basic realm=r")])
+            }
+        ])
+        let asked = Collector<Void>()
+        let configuration = configuration(
+            transport,
+            ServerAuthentication { _ in
+                asked.append(())
+                return Self.ada
+            })
+        await #expect { try await fetch(configuration) } throws: { ($0 as? RequestError)?.head?.status == 401 }
+        #expect(asked.count == 0 && transport.requests.allSatisfy { $0.authorization == nil })
+    }
+
+    @Test func `A wrong password of many requests at once is asked for again, not sent again and again`() async throws {
+        let transport = server(Self.digest) { $0.contains("never") }
+        let asked = Collector<ServerCredential?>()
+        let configuration = configuration(
+            transport,
+            ServerAuthentication { challenge in
+                asked.append(challenge.refused)
+                return challenge.refused == nil ? Self.ada : nil
+            })
+        let operations = (0..<8).map { _ in
+            URLRequestOperation(URL(string: "https://a.example/")!, configuration: configuration)
+        }
+        for operation in operations { OperationQueue().addOperation(operation) }
+        for operation in operations {
+            await #expect { try await operation.value } throws: { ($0 as? RequestError)?.head?.status == 401 }
+        }
+        #expect(asked.elements.contains(Self.ada) && transport.requests.count <= 16)
+    }
+
+    @Test func `A refused credential of a weaker scheme is refused`() async throws {
+        let transport = server(Self.digest, "Bearer realm=r") { $0 == "Bearer new" }
+        let asked = Collector<ServerCredential?>()
+        let configuration = configuration(
+            transport,
+            ServerAuthentication { challenge in
+                asked.append(challenge.refused)
+                guard challenge.scheme == "bearer" else { return nil }
+                return .token(challenge.refused == nil ? "old" : "new")
+            })
+        #expect(try await fetch(configuration) == Data("in".utf8))
+        #expect(asked.elements.contains(.token("old")))
+    }
+
+    @Test func `A second realm of a server is asked for as for the first time`() async throws {
+        let transport = ScriptedTransport([
+            .dynamic { request in
+                let realm = request.url?.path == "/a" ? "a" : "b"
+                let expected = realm == "a" ? "Bearer a" : "Bearer b"
+                return request.authorization == expected
+                    ? .body(Data("in".utf8)) : .status(401, fields: [("WWW-Authenticate", "Bearer realm=\(realm)")])
+            }
+        ])
+        let configuration = configuration(
+            transport,
+            ServerAuthentication { challenge in
+                challenge.refused == nil ? .token(challenge.realm ?? "") : nil
+            })
+        for path in ["a", "b", "a"] {
+            #expect(try await fetch(configuration, at: "https://a.example/\(path)") == Data("in".utf8))
+        }
+    }
+
+    @Test func `A refused field of the caller's own is the failure`() async throws {
+        let (transport, asked) = (server("Basic") { $0 == "Own 2" }, Collector<Void>())
+        let configuration = configuration(
+            transport,
+            ServerAuthentication { _ in
+                asked.append(())
+                return Self.ada
+            })
+        var request = URLRequest(url: URL(string: "https://a.example/")!)
+        request.setValue("Own 1", forHTTPHeaderField: "Authorization")
+        let operation = URLRequestOperation(request, configuration: configuration)
+        await #expect { try await run(operation) } throws: { ($0 as? RequestError)?.head?.status == 401 }
+        #expect(asked.count == 0 && transport.requests.count == 1)
+    }
+
+    @Test func `A provider that never answers fails the requests that wait`() async throws {
+        let configuration = configuration(
+            server("Basic"),
+            ServerAuthentication(providerTimeLimit: .milliseconds(20)) { _ in
+                await blockedUntilCancelled()
+                return nil
+            })
+        await #expect { try await fetch(configuration) } throws: { RequestError.Code.timedOut ~= $0 }
+    }
+
     @Test func `The provider may make requests with the same configuration`() async throws {
         let transport = ScriptedTransport([
             .dynamic { request in

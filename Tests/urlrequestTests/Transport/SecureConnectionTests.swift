@@ -58,7 +58,8 @@
             #expect(try await ending(server, roots + ["--pin", other]) == "failed:pinningFailed")
             let printed = try await RunningTool.run(["pins", server.url] + roots)
             #expect(printed.status == 0 && printed.lines.count == 2)
-            #expect(printed.lines.first == server.pin.replacing("//", with: "/"))
+            let pin = try server.pin.replacingOccurrences(of: "//", with: "/")
+            #expect(printed.lines.first == pin)
             #expect(try await ending(server, roots + ["--pin", other, "--pin", printed.lines[1]]) == "ok")
         }
 
@@ -67,7 +68,8 @@
             let other = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
             let tool = try await RunningTool.run(
                 ["run", server.url, "--json", "--cacert", server.path("ca.pem"), "--pin", other])
-            #expect(tool.output.contains(server.pin.replacing("//", with: "/")))
+            let pin = try server.pin.replacingOccurrences(of: "//", with: "/")
+            #expect(tool.output.contains(pin))
         }
 
         @Test(arguments: [["http://127.0.0.1:1/"], ["nothing"], ["https://127.0.0.1:1/"]])

@@ -7,11 +7,18 @@
     /// was verified: everybody can send the pinned certificate along (CVE-2016-2402).
     final class ChainJudge: Sendable {
         private let check: PinCheck
+        private let mayUseProxy: Bool
         /// What was refused last, by host, for the errors of the requests.
         private let refusals = Locked<[String: PinReport]>([:])
 
-        init(_ pins: [HostPins]) {
+        /// Makes a judge.
+        ///
+        /// - Parameters:
+        ///   - pins: The pins of the policy.
+        ///   - mayUseProxy: Whether a handshake may be one with an HTTPS proxy. Pins are not for proxies.
+        init(_ pins: [HostPins], mayUseProxy: Bool) {
             check = PinCheck(pins)
+            self.mayUseProxy = mayUseProxy
             for pins in pins where pins.pins.count == 1 && pins.mode == .enforce && pins.host != "**" {
                 Self.warn(of: pins)
             }
@@ -60,15 +67,14 @@
         func judge(_ context: UnsafeMutableRawPointer, of host: String, port: Int) -> Bool {
             let connection = Unmanaged.passRetained(Connection(self, host: host, port: port))
             let isSet = rocurl_judge_chains(
-                context, { ChainJudge.judge($0, $1, $2, $3) }, connection.toOpaque(),
-                { Unmanaged<Connection>.fromOpaque($0!).release() })
+                context, HostPattern.canonical(host), mayUseProxy, { ChainJudge.judge($0, $1, $2) },
+                connection.toOpaque(), { Unmanaged<Connection>.fromOpaque($0!).release() })
             if !isSet { connection.release() }
             return isSet
         }
 
         private static func judge(
-            _ context: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
-            _ chain: UnsafePointer<rocurl_certificate>?, _ count: Int32
+            _ context: UnsafeMutableRawPointer?, _ chain: UnsafePointer<rocurl_certificate>?, _ count: Int32
         ) -> Bool {
             let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
             let certificates = UnsafeBufferPointer(start: chain, count: Int(count)).map { certificate in
@@ -76,26 +82,22 @@
                     key: ServerPin(.key, withUnsafeBytes(of: certificate.key) { Data($0) }),
                     whole: ServerPin(.certificate, withUnsafeBytes(of: certificate.whole) { Data($0) }))
             }
-            // With another name this is the handshake with an HTTPS proxy. Pins for the proxy's name without a port apply.
-            let name = name.map { String(cString: $0).lowercased() }
-            guard let name, name != connection.host else {
-                return connection.judge.passes(certificates, connection.host, connection.port)
-            }
-            return connection.judge.passes(certificates, name, 0)
+            return connection.judge.passes(certificates, connection.host, connection.port)
         }
 
         private func passes(_ chain: [PinCheck.Certificate], _ host: String, _ port: Int) -> Bool {
-            switch check.verdict(on: chain, of: host, port: port, at: Date()) {
-            case .passes:
-                return true
-            case .passesUnpinned(let report, let handlers):
-                for handler in handlers { handler(report) }
-                return true
-            case .fails(let report):
-                refusals.withLock { $0[host] = report }
-                return false
+            let verdict = check.verdict(on: chain, of: host, port: port, at: Date())
+            for message in verdict.reports { message.handler(message.report) }
+            guard let failure = verdict.failure else { return true }
+            refusals.withLock { refusals in
+                if refusals.count >= Self.mostRefusals { refusals.removeAll() }
+                refusals[host] = failure
             }
+            return false
         }
+
+        /// With more hosts, the reasons of earlier ones are forgotten.
+        private static let mostRefusals = 256
 
         /// Why a request to a host failed, if its chain had no pin.
         func reason(for host: String, _ message: String) -> String? {

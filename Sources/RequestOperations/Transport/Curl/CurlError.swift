@@ -45,7 +45,8 @@
                 switch code {
                 case CURLE_SSL_CERTPROBLEM: driver.configuration.trust.clientCertificate?.diagnosis(for: message)
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
-                case CURLE_COULDNT_CONNECT: refusedAddress.map { "the transport may not connect to \($0)" }
+                case CURLE_COULDNT_CONNECT where !hasSocket:
+                    refusedAddress.map { "the transport may not connect to \($0)" }
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
                     driver.settings.chainJudge?.reason(for: Origin(url).host, message)
                 default: String?.none

@@ -50,7 +50,9 @@
         /// Whether the chain that the TLS library verified can be looked at.
         static let tellsChains: Bool = {
             _ = version
-            return rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
+            // The functions that look at chains must be those of the library that makes them.
+            return rocurl_tls_library().map { String(cString: $0) } == "OpenSSL/"
+                + String(cString: rocurl_openssl_version())
         }()
 
         /// Whether the library, after one address of a host refuses, tries the next one only when it happens to run

@@ -134,7 +134,9 @@
 
         /// Has the chains of a new connection judged by the pins. Returns `false` without memory.
         func judgesChains(of context: UnsafeMutableRawPointer) -> Bool {
-            guard let judge = settings.chainJudge, let url = transfer?.url else { return true }
+            guard let judge = settings.chainJudge else { return true }
+            // A handle without a transfer makes no connection.
+            guard let url = transfer?.url else { return false }
             let origin = Origin(url)
             return judge.judge(context, of: origin.host, port: origin.port)
         }

@@ -40,8 +40,10 @@
             self.sharesConnections = sharesConnections
             roots = if case .pem(let certificates) = configuration.trust.roots { PEMMemory(certificates) } else { nil }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
-            chainJudge = configuration.trust.pins.isEmpty ? nil : ChainJudge(configuration.trust.pins)
-            let hidesAddresses = configuration.proxy.isSome(usesEnvironmentProxy) && !configuration.addresses.allowsAll
+            let mayUseProxy = configuration.proxy.isSome(usesEnvironmentProxy)
+            let pins = configuration.trust.pins
+            chainJudge = pins.isEmpty ? nil : ChainJudge(pins, mayUseProxy: mayUseProxy)
+            let hidesAddresses = mayUseProxy && !configuration.addresses.allowsAll
             objection =
                 hidesAddresses
                 ? RequestError(
@@ -239,7 +241,7 @@
             }
             applyRoots(to: handle, .server)
             if mayUseProxy, CurlLibrary.has(CURL_VERSION_HTTPS_PROXY) {
-                // Proxies use the same roots. Pinned keys and the client certificate apply only to servers.
+                // Proxies use the same roots. Pins and the client certificate apply only to servers.
                 handle.set(CURLOPT_PROXY_SSLVERSION, minimum)
                 applyRoots(to: handle, .proxy)
             }

@@ -99,6 +99,27 @@
             #expect(await strict.row(secure.url(.http1)) == .unsent(.untrustedCertificate, 60))
         }
 
+        @Test func `Another host is not trusted, and its pins are not named`() async throws {
+            let wrong = HostPins.host("localhost", keys: [try pin("stranger"), try pin("middle")])
+            #expect(await row(.wrongHost, wrong) == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test func `A policy with a wrong pin fails each time`() async throws {
+            let transport = transport(.host("localhost", keys: [try pin("stranger"), try pin("middle")]))
+            for _ in 0..<3 { #expect(await transport.row(secure.url(.http1)) == .unsent(.pinningFailed, 60)) }
+        }
+
+        @Test func `A dot at the end of the host changes nothing`() async throws {
+            let port = try #require(secure.url(.http1).port)
+            let pins = HostPins.host("localhost:\(port)", keys: [try pin("stranger"), try pin("middle")])
+            let transport = CurlTransport.trusting {
+                $0.trust.pins = [pins]
+                $0.resolve = ["localhost:\(port):127.0.0.1", "localhost.:\(port):127.0.0.1"]
+            }
+            let row = await transport.row(secure.url(.http1, host: "localhost."))
+            #expect(row == .unsent(.pinningFailed, 60) || row == .unsent(.untrustedCertificate, 60), "\(row)")
+        }
+
         @Test func `Pins without a verified chain are refused when they are used`() async throws {
             let pins = HostPins.host("localhost", keys: [try pin("good"), try pin("other")])
             let transport = CurlTransport.with {
