@@ -20,11 +20,13 @@
 
         func run() async throws {
             guard let url = URL(string: url), url.scheme?.lowercased() == "https", url.host != nil else {
-                throw UnusableInput("pins needs a URL that begins with https://")
+                throw ValidationError("pins needs a URL that begins with https://")
             }
             var options = ConnectionOptions()
             if let cacert {
-                _ = try PEMFile.read(cacert, with: "CERTIFICATE")
+                do { _ = try PEMFile.read(cacert, with: "CERTIFICATE") } catch let error as UnusableInput {
+                    throw ValidationError(error.reason)
+                }
                 options.trust.roots = .file(URL(fileURLWithPath: cacert))
             }
             // No pin matches, so the report has all that the server presents.
@@ -55,7 +57,7 @@
                 Console(STDERR_FILENO).print("urlrequest: the chain of the server is not known\n")
                 throw ExitCode(ExitStatus.failure)
             }
-            for pin in pins { Console().print("\(pin)\n") }
+            for pin in pins { Console(STDOUT_FILENO).print("\(pin)\n") }
         }
 
         /// Why there is no chain; `nil` if there is one. A server may refuse the request, but its chain was verified.
