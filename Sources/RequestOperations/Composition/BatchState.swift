@@ -5,8 +5,10 @@ struct BatchState<Value: Sendable>: Sendable {
     let policy: Policy
     /// How many members there are at least. A sequence may have more.
     private let expectedCount: Int
-    /// In input order. `nil` for a member that has not ended.
-    private var ended: [Result<Value, any Error>?] = []
+    /// In input order. A member that has not ended counts as cancelled. There may be a million, so there is one array of them,
+    /// and one error for all.
+    private var outcomes: [Result<Value, any Error>] = []
+    private let cancelled = Result<Value, any Error>.failure(CancellationError())
     private var successCount = 0
     /// The error that came first.
     private(set) var firstError: (any Error)?
@@ -16,19 +18,20 @@ struct BatchState<Value: Sendable>: Sendable {
     init(_ policy: Policy, expecting expectedCount: Int) {
         self.policy = policy
         self.expectedCount = expectedCount
+        outcomes.reserveCapacity(expectedCount)
         if case .quorum(...0) = policy { isDecided = true }
     }
 
     /// Begins the next member. Returns its place, or `nil` if the batch is decided.
     mutating func begin() -> Int? {
         guard !isDecided else { return nil }
-        ended.append(nil)
-        return ended.count - 1
+        outcomes.append(cancelled)
+        return outcomes.count - 1
     }
 
     /// Records the result of a member. Returns whether this decides the batch.
     mutating func end(_ place: Int, _ result: Result<Value, any Error>) -> Bool {
-        ended[place] = result
+        outcomes[place] = result
         let wasDecided = isDecided
         switch (result, policy) {
         case (.success, .quorum(let needed)):
@@ -46,11 +49,8 @@ struct BatchState<Value: Sendable>: Sendable {
 
     /// One result for each member, in input order. A member that did not run counts as cancelled.
     var results: [Result<Value, any Error>] {
-        // There may be a million, so no second array is made.
-        var results = ended.map { $0 ?? .failure(CancellationError()) }
-        let missing = max(expectedCount - ended.count, 0)
-        results += repeatElement(.failure(CancellationError()), count: missing)
-        return results
+        let missing = expectedCount - outcomes.count
+        return missing > 0 ? outcomes + repeatElement(cancelled, count: missing) : outcomes
     }
 
     /// Why the batch fails, if it does.
