@@ -40,7 +40,7 @@ extension AsynchronousOperation {
 // Unchecked like its superclass. All state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let links: Locked<Links>
-    /// Made when somebody asks for it, and at the end.
+    /// Made when somebody asks for it.
     private let counter = Locked<MemberProgress?>(nil)
 
     private enum Links {
@@ -80,11 +80,19 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     private var knownCounter: MemberProgress {
         let count = linkCount
-        return counter.withLock { counter in
+        let known = counter.withLock { counter in
             let known = counter ?? MemberProgress(total: count)
             counter = known
             return known
         }
+        // The chain may have ended before somebody asked.
+        if let ending = state.withLock({ $0.lifecycle.ending }) { Self.end(known, after: ending) }
+        return known
+    }
+
+    private static func end(_ counter: MemberProgress, after ending: OperationLifecycle.Ending) {
+        if case .succeeded = ending { counter.complete() }
+        counter.end()
     }
 
     /// How many links the chain would run when started now.
@@ -146,8 +154,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     final override var placeDemand: PlaceDemand { .none }
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
-        if case .succeeded = ending { knownCounter.complete() }
-        knownCounter.end()
+        if let counter = counter.withLock({ $0 }) { Self.end(counter, after: ending) }
         // A chain that did not begin ends its first link, unless something else may run that.
         guard case .waits(let first, _) = links.withLock({ $0 }) else { return }
         first.discardUnlessTaken()

@@ -12,16 +12,6 @@ struct DownloadState {
         case over
     }
 
-    /// Where the bytes of the partial file came from.
-    private enum Source {
-        /// An earlier operation.
-        case stored
-        /// One response of this operation.
-        case oneResponse
-        /// Several responses, or some bytes that were there before.
-        case several
-    }
-
     /// What the running attempt has found out.
     private enum Finding {
         case nothing
@@ -36,7 +26,8 @@ struct DownloadState {
     private var phase = Phase.empty
     /// The number of the attempt that may write. An attempt that was left behind may still run.
     private(set) var attempt = 0
-    private var source = Source.stored
+    /// Whether the file is put together of several responses, or of an earlier operation's bytes.
+    private var isCombined = false
     private var finding = Finding.nothing
     /// Whether the download has begun again after wrong bytes.
     private(set) var hasBegunAgain = false
@@ -67,9 +58,6 @@ struct DownloadState {
         default: false
         }
     }
-
-    /// Whether the file is put together of several responses, or of an earlier operation's bytes.
-    private var isCombined: Bool { if case .several = source { true } else { false } }
 
     /// Whether a response said that nothing is left to send.
     var isComplete: Bool { if case .complete = finding { true } else { false } }
@@ -128,7 +116,7 @@ struct DownloadState {
         guard case .empty = phase else { return false }
         phase = .partial(file)
         self.record = record
-        source = .stored
+        isCombined = false
         return true
     }
 
@@ -144,7 +132,7 @@ struct DownloadState {
         self.record = record
         self.target = target
         serverDigests = digest.map { [$0] } ?? []
-        source = .oneResponse
+        isCombined = false
         resumedBytes = 0
     }
 
@@ -153,7 +141,7 @@ struct DownloadState {
         record?.total = total
         self.target = target
         if let digest { serverDigests.append(digest) }
-        source = .several
+        isCombined = true
         resumedBytes = size
     }
 
@@ -181,7 +169,7 @@ struct DownloadState {
     mutating func keep(_ segments: [FileSegment]) -> Bool {
         guard !isOver else { return false }
         self.segments = segments
-        source = .several
+        isCombined = true
         return true
     }
 

@@ -16,32 +16,33 @@ enum XMLInstructions {
             rest = rest[mark...]
             if rest.starts(with: "<?".utf8) {
                 guard kept.last != UInt8(ascii: "<") else { return nil }
-                rest = rest[end("?>", in: rest.dropFirst(2))...]
+                rest = rest.dropFirst(2).after("?>")
             } else {
-                let end = Self.end(ofMarkupIn: rest)
-                kept += rest[..<end]
-                rest = rest[end...]
+                let next = Self.after(markup: rest)
+                kept += rest[..<next.startIndex]
+                rest = next
             }
         }
         return Data(kept + rest)
     }
 
-    /// The end of a comment or a CDATA section, or the place after the first byte of anything else.
-    private static func end(ofMarkupIn markup: ArraySlice<UInt8>) -> Int {
-        if markup.starts(with: "<!--".utf8) { return end("-->", in: markup.dropFirst(4)) }
-        if markup.starts(with: "<![CDATA[".utf8) { return end("]]>", in: markup.dropFirst(9)) }
-        return markup.startIndex + 1
+    /// What follows a comment or a CDATA section, or the first byte of anything else.
+    private static func after(markup: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        if markup.starts(with: "<!--".utf8) { return markup.dropFirst(4).after("-->") }
+        if markup.starts(with: "<![CDATA[".utf8) { return markup.dropFirst(9).after("]]>") }
+        return markup.dropFirst()
     }
+}
 
-    /// The place after a mark, or the end of the bytes.
-    private static func end(_ mark: String, in bytes: ArraySlice<UInt8>) -> Int {
+extension ArraySlice<UInt8> {
+    /// What follows a mark in a document; nothing without one.
+    func after(_ mark: String) -> ArraySlice<UInt8> {
         let mark = Array(mark.utf8)
-        var place = bytes.startIndex
-        while place + mark.count <= bytes.endIndex {
-            guard let next = bytes[place...].firstIndex(of: mark[0]) else { break }
-            if bytes[next...].starts(with: mark) { return next + mark.count }
-            place = next + 1
+        var rest = self
+        while let next = rest.firstIndex(of: mark[0]) {
+            if rest[next...].starts(with: mark) { return rest[(next + mark.count)...] }
+            rest = rest[(next + 1)...]
         }
-        return bytes.endIndex
+        return suffix(0)
     }
 }

@@ -9,7 +9,7 @@ struct XMLProlog {
     /// Whether a byte order mark before the first character names the encoding.
     var hasByteOrderMark: Bool { encodingOfMark != nil }
 
-    /// The document in UTF-8, without byte order mark and declaration. `nil` if it is not valid in its encoding.
+    /// The document in UTF-8, without byte order mark. `nil` if it is not valid in its encoding.
     ///
     /// Foundation's parser on Linux traps when a name is not valid in UTF-8, which libxml2 lets pass. So the document is
     /// decoded first: by its byte order mark, by the zeros around its first character, or by its declaration (XML 1.0,
@@ -24,7 +24,7 @@ struct XMLProlog {
             text = String(data: document, encoding: .utf8)
         }
         if text?.unicodeScalars.first == "\u{FEFF}" { text?.unicodeScalars.removeFirst() }
-        return text.map { XMLProlog(Data($0.utf8)).withoutDeclaration }
+        return text.map { Data($0.utf8) }
     }
 
     /// The encoding that the XML declaration names; `nil` without one.
@@ -41,18 +41,15 @@ struct XMLProlog {
 
     private static let longestDeclaration = 256
 
-    /// Whether the document type has declarations inside the document, which must be UTF-8.
+    /// Whether the document type has declarations inside the document, which must be UTF-8 without processing instructions.
     var hasInternalSubset: Bool {
         var rest = [UInt8](document)[...]
         while true {
             rest = rest.drop { [0x20, 0x09, 0x0D, 0x0A].contains($0) }
-            if rest.starts(with: "<?".utf8) {
-                rest = Self.after("?>", in: rest.dropFirst(2))
-            } else if rest.starts(with: "<!--".utf8) {
-                rest = Self.after("-->", in: rest.dropFirst(4))
-            } else {
+            guard rest.starts(with: "<!--".utf8) else {
                 return rest.starts(with: "<!DOCTYPE".utf8) && Self.opensSubset(rest)
             }
+            rest = rest.dropFirst(4).after("-->")
         }
     }
 
@@ -63,7 +60,7 @@ struct XMLProlog {
         guard bytes.starts(with: "<?xml".utf8), bytes.count > 5, [0x20, 0x09, 0x0D, 0x0A].contains(bytes[5]) else {
             return document
         }
-        return Data(Self.after("?>", in: bytes[...]))
+        return Data(bytes[...].after("?>"))
     }
 
     /// Whether a bracket outside of literals comes before the end of a document type.
@@ -79,16 +76,6 @@ struct XMLProlog {
             }
         }
         return false
-    }
-
-    private static func after(_ end: String, in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let end = Array(end.utf8)
-        var rest = bytes
-        while rest.count >= end.count {
-            if rest.starts(with: end) { return rest.dropFirst(end.count) }
-            rest = rest.dropFirst()
-        }
-        return rest.suffix(0)
     }
 
     private var encodingOfMark: String.Encoding? {

@@ -62,7 +62,7 @@
         /// Whether libcurl has to run once more without a wait; see ``CurlLibrary/forgetsAddresses``.
         var goesOnAtOnce = false
         /// How many of libcurl's calls made a step of a transfer, and how many had when the thread last waited.
-        @exclusivity(unchecked) var steps = 0
+        var steps = 0
         var stepsBefore = 0
         /// How many turns in a row had no result.
         var fruitlessTurns = 0
