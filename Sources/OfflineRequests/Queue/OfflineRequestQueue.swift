@@ -78,8 +78,8 @@ public final class OfflineRequestQueue: Sendable {
 
     /// The steps of the queue from now on. Each call makes a stream of its own, which ends when the queue is closed.
     ///
-    /// A stream begins with what happened while the queue was opened. One that nobody reads keeps the last 10,000
-    /// events. Steps of other processes are not told.
+    /// A stream begins with what happened while the queue was opened. It keeps up to 10,000 events that nobody has read.
+    /// ``OfflineEvent/missed(_:)`` says how many came while it was full. Steps of other processes are not told.
     public var events: AsyncStream<OfflineEvent> { dispatcher.events.stream() }
 
     /// Begins no further deliveries in this process. Those under way go on.

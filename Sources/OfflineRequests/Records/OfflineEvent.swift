@@ -18,6 +18,8 @@ public enum OfflineEvent: Sendable {
     case leaseLost
     /// The store failed. The queue tries again by itself.
     case storeFailed(OfflineQueueError)
+    /// Nobody read the stream for so long that it was full. These many events that came then are not in it.
+    case missed(Int)
 }
 
 /// What was found and done when a database was damaged.

@@ -74,6 +74,7 @@
                         do { try printLine("\(id) \(outcome.line)") } catch {}
                     case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
                     case .storeFailed(let error): Console().print("urlrequest: \(error)\n")
+                    case .missed(let count): Console().print("urlrequest: \(count) events were not printed\n")
                     case .leaseLost: Console().print("urlrequest: another process sends now\n")
                     default: break
                     }

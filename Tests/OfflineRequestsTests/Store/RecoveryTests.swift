@@ -51,4 +51,21 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: files.recovered.path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
+
+    @Test func `A log that is too long for memory is copied on disk, and leaves no copy`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        for number in 0..<10 { try await queue.add(post("\(number)")) }
+        let files = try fixture.files()
+        let log = try Data(contentsOf: files.log)
+        let copy = try LogCopy(files, longestInMemory: 0)
+        // SQLite changes the log that it opens. The copy stays as it was.
+        try await queue.synchronize()
+        try await queue.add(post("later"))
+        #expect(copy.bytes == log)
+        let names = try FileManager.default.contentsOfDirectory(atPath: files.directory.path)
+        #expect(!names.contains { $0.hasPrefix(".log") })
+        await queue.close()
+    }
 }

@@ -2,19 +2,40 @@ import Foundation
 
 /// The write-ahead log as it was before SQLite opened it (sqlite.org/fileformat2.html, section 4).
 struct LogCopy: Sendable {
-    /// The bytes. Empty if there is no log, or if it is too long to be copied.
+    /// The bytes. Empty if there is no log.
     let bytes: Data
     /// Whether the database is missing or empty although there is a log. SQLite would delete the log.
     let isWithoutDatabase: Bool
 
-    /// SQLite moves a log into the database when it has about 4 MiB.
-    private static let longest = 64 << 20
-
-    init(_ files: QueueFiles) {
-        // A log that cannot be read is as good as none: SQLite cannot read it either, and says so.
-        let size = (try? FileManager.default.attributesOfItem(atPath: files.log.path)[.size] as? Int) ?? 0
-        bytes = size > 0 && size <= Self.longest ? (try? Data(contentsOf: files.log)) ?? Data() : Data()
+    /// Copies the log of a queue.
+    ///
+    /// - Parameter longestInMemory: A longer log, in bytes, is copied on disk. 64 MiB by default. SQLite moves a log into
+    ///   the database when it has about 4 MiB, so only a reader that holds it up makes one that long.
+    init(_ files: QueueFiles, longestInMemory: Int = 64 << 20) throws {
+        // Another process may have moved the log into the database.
+        guard let log = FileHandle(forReadingAtPath: files.log.path) else {
+            (bytes, isWithoutDatabase) = (Data(), false)
+            return
+        }
+        defer { try? log.close() }
+        let size = try log.seekToEnd()
+        try log.seek(toOffset: 0)
+        bytes = size <= longestInMemory ? try log.readToEnd() ?? Data() : try Self.copyOnDisk(log, in: files.directory)
         isWithoutDatabase = size > 0 && files.databaseSize == 0
+    }
+
+    /// Copies the rest of a file into a file without a name. It is gone when nothing uses the bytes any more.
+    private static func copyOnDisk(_ log: FileHandle, in directory: URL) throws -> Data {
+        var path = Array(directory.appendingPathComponent(".log-XXXXXX").path.utf8CString)
+        let descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { throw FileError(path: directory.path, code: errno) }
+        let copy = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        unlink(path)
+        while let part = try log.read(upToCount: 1 << 20), !part.isEmpty { try copy.write(contentsOf: part) }
+        let size = Int(try copy.offset())
+        let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let address, address != MAP_FAILED else { throw FileError(path: directory.path, code: errno) }
+        return Data(bytesNoCopy: address, count: size, deallocator: .unmap)
     }
 
     /// The place of the newest image of each page, as an offset into the bytes.

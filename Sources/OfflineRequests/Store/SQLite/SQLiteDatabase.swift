@@ -259,7 +259,7 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     private func openWithCare() throws -> SQLiteConnection {
         // SQLite drops what it cannot use of a log as soon as it opens it.
-        let log = LogCopy(files)
+        let log = try LogCopy(files)
         let found = files.databaseIdentity
         if log.isWithoutDatabase, !files.hasRecovered {
             try recoverAlone(found, because: "the database is gone and its log is there", log)
@@ -320,7 +320,7 @@ final class SQLiteDatabase: @unchecked Sendable {
     ///
     /// If it fails, as on a full disk, the damaged files stay where they are, and the next use tries again.
     private func recover(because reason: String, log: LogCopy? = nil) throws {
-        let log = log ?? LogCopy(files)
+        let log = try log ?? LogCopy(files)
         close()
         let recovery = Recovery(files: files, mark: mark, date: date)
         let count = try recovery.build(from: log)
