@@ -83,18 +83,40 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// A certificate with its private key.
     public struct ClientCertificate: Sendable, Hashable {
-        /// The certificate in PEM, and the chain up to the root if the server needs it.
+        /// How the certificate and its key are encoded.
+        public enum Format: Sendable, Hashable {
+            /// Two PEM texts (RFC 7468): the certificate and its key.
+            case pem
+            /// One PKCS#12 file (RFC 7292) with both: `.p12` or `.pfx`.
+            case pkcs12
+        }
+
+        /// The certificate, and the chain up to the root if the server needs it. A PKCS#12 file also has the key.
         public var certificate: Data
-        /// The private key, in PEM.
+        /// The private key, in PEM. Empty for ``Format/pkcs12``.
         public var key: Data
-        /// The passphrase of the key. `nil` by default: no passphrase.
+        /// The passphrase of the key or of the PKCS#12 file. `nil` by default: no passphrase.
         public var passphrase: String?
+        /// How the certificate and its key are encoded.
+        public let format: Format
 
         /// Makes an identity from PEM texts.
         public init(certificate: Data, key: Data, passphrase: String? = nil) {
             self.certificate = certificate
             self.key = key
             self.passphrase = passphrase
+            format = .pem
+        }
+
+        /// Makes an identity from a PKCS#12 file.
+        ///
+        /// OpenSSL 3 opens files that are encrypted with AES. Older files use RC2, which needs OpenSSL's legacy provider.
+        /// `openssl pkcs12 -legacy` reads such a file, so that you can write it anew.
+        public init(pkcs12: Data, passphrase: String? = nil) {
+            certificate = pkcs12
+            key = Data()
+            self.passphrase = passphrase
+            format = .pkcs12
         }
     }
 

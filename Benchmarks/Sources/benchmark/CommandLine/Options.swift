@@ -14,6 +14,8 @@ struct Options: Sendable {
     var isQuick = false
     /// How long the soak takes.
     var minutes = 10.0
+    /// The size of the large file; `nil` is 1,024 MiB, or 128 if it has to be quick.
+    var mebibytes: Int?
     /// Whether only the names are wanted.
     var listsNames = false
     /// Whether only help is wanted.
@@ -21,12 +23,12 @@ struct Options: Sendable {
 
     /// How long a load is measured.
     var seconds: Double { isQuick ? 0.15 : 1 }
-    /// The size of the large file.
-    var fileSize: Int { isQuick ? 128 << 20 : 1 << 30 }
+    /// The size of the large file in bytes.
+    var fileSize: Int { (mebibytes ?? (isQuick ? 128 : 1024)) << 20 }
 
     static let help = """
         Usage: benchmark [NAME ...] [--rounds N] [--json FILE] [--svg FILE] [--curves FOLDER] [--quick]
-                         [--minutes M] [--list]
+                         [--minutes M] [--mebibytes N] [--list]
 
           NAME        a benchmark or the beginning of its name; all but the soak without one
           --rounds N  interleaved rounds; by default 5, or what the floors of a benchmark ask for
@@ -36,6 +38,8 @@ struct Options: Sendable {
                       writes NAME.csv and NAME.svg there, of each benchmark that has curves
           --quick     one short round, under a minute: shows that it runs, proves no number
           --minutes M how long the soak takes; 10 by default
+          --mebibytes N
+                      the size of the large file; 1024 by default
           --list      prints the names
 
         Exit status: 0 when every floor is kept, 1 when one is missed (which does not count with --quick)
@@ -51,6 +55,7 @@ struct Options: Sendable {
             switch argument {
             case "--rounds": rounds = try Self.positive(rest.next(), of: argument, Int.init)
             case "--minutes": minutes = try Self.positive(rest.next(), of: argument, Double.init)
+            case "--mebibytes": mebibytes = try Self.positive(rest.next(), of: argument, Int.init)
             case "--json": json = try Self.value(rest.next(), of: argument)
             case "--svg": svg = try Self.value(rest.next(), of: argument)
             case "--curves": curves = try Self.value(rest.next(), of: argument)

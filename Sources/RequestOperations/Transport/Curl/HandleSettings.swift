@@ -249,14 +249,21 @@
                 handle.set(CURLOPT_PINNEDPUBLICKEY, trust.pinnedKeys.joined(separator: ";"))
             }
             chainJudge?.apply(to: handle)
-            if let identity {
-                handle.set(rocurl_option_certificate, identity.certificate.bytes)
+            if let identity { applyIdentity(identity, to: handle) }
+        }
+
+        private func applyIdentity(_ identity: (certificate: PEMMemory, key: PEMMemory), to handle: EasyHandle) {
+            let client = configuration.trust.clientCertificate
+            handle.set(rocurl_option_certificate, identity.certificate.bytes)
+            switch client?.format {
+            case .pkcs12: handle.set(CURLOPT_SSLCERTTYPE, "P12")
+            case .pem, nil:
                 handle.set(CURLOPT_SSLCERTTYPE, "PEM")
                 handle.set(rocurl_option_key, identity.key.bytes)
                 handle.set(CURLOPT_SSLKEYTYPE, "PEM")
-                // Without a passphrase, libcurl before 8.13 reads from a null pointer if the key is encrypted.
-                handle.set(CURLOPT_KEYPASSWD, trust.clientCertificate?.passphrase ?? "")
             }
+            // Without a passphrase, libcurl before 8.13 reads from a null pointer if the key is encrypted.
+            handle.set(CURLOPT_KEYPASSWD, client?.passphrase ?? "")
         }
 
         /// The options that say which roots are trusted for one kind of peer.

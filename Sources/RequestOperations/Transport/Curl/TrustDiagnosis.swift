@@ -7,6 +7,21 @@
     extension TrustPolicy.ClientCertificate {
         /// Why the certificate or its key cannot be used; `nil` if only libcurl's message is known.
         func diagnosis(for message: String) -> String? {
+            switch format {
+            case .pem: diagnosisOfPEM(for: message)
+            case .pkcs12: diagnosisOfPKCS12(for: message)
+            }
+        }
+
+        private func diagnosisOfPKCS12(for message: String) -> String? {
+            let message = message.lowercased()
+            if message.contains("parse") {
+                return "the passphrase does not open the PKCS#12 file, or OpenSSL cannot decrypt it: \(message)"
+            }
+            return message.contains("pkcs12") ? "the client certificate is no PKCS#12 file" : nil
+        }
+
+        private func diagnosisOfPEM(for message: String) -> String? {
             guard PEMBlock(in: certificate, labelEnding: "CERTIFICATE") != nil else {
                 return "the client certificate has no certificate in PEM"
             }

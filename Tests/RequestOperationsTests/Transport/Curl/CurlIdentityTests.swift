@@ -44,6 +44,28 @@
             #expect(try await transport.text(secure.url(.clientCertificate, "/client")) == "SUCCESS")
         }
 
+        @Test(arguments: [("client.p12", "secret"), ("client-open.p12", nil)])
+        func `An identity in PKCS12 is shown`(file: String, passphrase: String?) async throws {
+            let identity = TrustPolicy.ClientCertificate(pkcs12: secure.data(file), passphrase: passphrase)
+            let transport = CurlTransport.trusting { $0.trust.clientCertificate = identity }
+            #expect(try await transport.text(secure.url(.clientCertificate, "/client")) == "SUCCESS")
+        }
+
+        @Test(arguments: [
+            ("client.p12", "wrong", "the passphrase does not open"), ("client.p12", nil, "the passphrase does not open"),
+            ("client.pem", nil, "no PKCS#12 file"),
+        ])
+        func `The reason says what is wrong with an identity in PKCS12`(
+            file: String, passphrase: String?, text: String
+        ) async throws {
+            let identity = TrustPolicy.ClientCertificate(pkcs12: secure.data(file), passphrase: passphrase)
+            let transport = CurlTransport.trusting { $0.trust.clientCertificate = identity }
+            let failure = await transport.failure(of: .data(URLRequest(url: secure.url(.http1))))
+            let error = failure?.error as? RequestError
+            #expect(error?.code == .clientCertificateRejected)
+            #expect(error?.reason?.contains(text) == true, "\(error?.reason ?? "") is not about: \(text)")
+        }
+
         private static let damaged = Data("-----BEGIN PRIVATE KEY-----\nMIG*\n-----END PRIVATE KEY-----\n".utf8)
 
         @Test func `The reason says which part of a client certificate is wrong`() async throws {

@@ -167,6 +167,9 @@
             cat good.pem middle.pem > padded.pem
             openssl pkey -in client.key -aes256 -passout pass:secret -out encrypted.key
             openssl ec -in client.key -aes256 -passout pass:secret -out encrypted-older.key
+            openssl pkcs12 -export -inkey client.key -in client.pem -passout pass:secret -out client.p12
+            openssl pkcs12 -export -inkey client.key -in client.pem -passout pass: -out client-open.p12
+            openssl x509 -in ca.pem -outform der -out ca.der
             openssl ecparam -genkey -name prime256v1 -noout -out stranger.key
             openssl req -x509 -new -key stranger.key -subj "/CN=Stranger" -days 30 -out stranger.pem
             openssl pkey -in good.key -pubout -outform der | openssl dgst -sha256 -binary | openssl base64 -A \\
