@@ -165,7 +165,11 @@ final class Dispatcher: Sendable {
     }
 
     private func holds(_ isMet: @escaping @Sendable () async -> Bool) async -> Bool {
-        do { return try await TimeLimit.run(Self.conditionLimit, on: clock.underlying) { await isMet() } } catch {
+        do {
+            return try await TimeLimit.run(
+                Self.conditionLimit, on: clock.underlying, exceeded: HandlerTimedOut.init
+            ) { await isMet() }
+        } catch {
             // A closure that does not answer must not stop the other records. It is asked again at the next search.
             return false
         }

@@ -59,7 +59,7 @@ extension OfflineRequestQueue {
         let clock = configuration.request.clock
         dispatcher.handlers.add(
             MessageHandlers.Handler(name, encode: encode, decode: decode) { message in
-                try await TimeLimit.run(limit, on: clock) { try await handle(message) }
+                try await TimeLimit.run(limit, on: clock, exceeded: HandlerTimedOut.init) { try await handle(message) }
             })
         dispatcher.search()
     }

@@ -4,20 +4,24 @@ struct AuthenticationState: Sendable {
     struct Answer: Sendable {
         let challenge: AuthenticationChallenge
         let credential: ServerCredential
+        /// Our part of the scheme Digest, a random text.
+        private let clientNonce: String
         /// How many requests were made with it.
         fileprivate(set) var count = 0
 
-        init(_ challenge: AuthenticationChallenge, _ credential: ServerCredential) {
+        init(_ challenge: AuthenticationChallenge, _ credential: ServerCredential, clientNonce: String) {
             self.challenge = challenge
             self.credential = credential
+            self.clientNonce = clientNonce
+        }
+
+        /// The answer to a later challenge, with the same credential.
+        fileprivate func repeated(for challenge: AuthenticationChallenge) -> Answer {
+            Answer(challenge, credential, clientNonce: clientNonce)
         }
 
         /// The value of an `Authorization` field; `nil` if the credential does not fit the challenge.
-        ///
-        /// - Parameters:
-        ///   - request: The request.
-        ///   - clientNonce: A random text, for the scheme Digest.
-        func field(for request: URLRequest, clientNonce: String) -> String? {
+        func field(for request: URLRequest) -> String? {
             switch (challenge.scheme, credential) {
             case ("basic", .password(let user, let password)):
                 BasicAuthorization.field(user: user, password: password)
@@ -34,7 +38,7 @@ struct AuthenticationState: Sendable {
         /// Whether a request carried this answer.
         fileprivate func isCarried(by request: URLRequest) -> Bool {
             guard let sent = request.value(forHTTPHeaderField: "Authorization") else { return false }
-            guard challenge.scheme == "digest" else { return sent == field(for: request, clientNonce: "") }
+            guard challenge.scheme == "digest" else { return sent == field(for: request) }
             return sent.contains(DigestAuthorization.quoted(challenge.parameters["nonce"] ?? ""))
         }
     }
@@ -92,7 +96,7 @@ struct AuthenticationState: Sendable {
         guard challenge.scheme == "digest", challenge.parameters["stale"]?.lowercased() == "true" else {
             return .ask(refused: answer.credential)
         }
-        keep(Answer(challenge, answer.credential), for: origin)
+        keep(answer.repeated(for: challenge), for: origin)
         return .sendAgain
     }
 }

@@ -3,19 +3,23 @@ struct DigestAuthorization: Sendable {
     private let challenge: AuthenticationChallenge
     private let hash: MessageDigest
     private let usesQuality: Bool
+    /// Whether the key is one of a session: the first nonces of both sides are part of it (RFC 7616, section 3.4.2).
+    private let usesSession: Bool
 
     /// Reads a challenge. `nil` if it has no nonce, or asks for an algorithm or a quality of protection that we do not have.
     ///
-    /// The quality `auth-int` covers the body, which may be a stream. The `-sess` algorithms keep a key for many requests, which
-    /// servers do in different ways. We have neither.
+    /// We do not have the quality `auth-int`, since it covers the body, which may be a stream.
     init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest", challenge.parameters["nonce"] != nil else { return nil }
-        let name = (challenge.parameters["algorithm"] ?? "MD5").lowercased()
+        let algorithm = (challenge.parameters["algorithm"] ?? "MD5").lowercased()
+        let suffix = "-sess"
+        usesSession = algorithm.hasSuffix(suffix)
+        let name = usesSession ? String(algorithm.dropLast(suffix.count)) : algorithm
         guard let hash = MessageDigest(name: name) else { return nil }
         let qualities = challenge.parameters["qop"]?.lowercased().split(separator: ",")
             .map { $0.trimmingCharacters(in: .whitespaces) }
         // Without the parameter the server follows RFC 2069.
-        guard qualities?.contains("auth") ?? true else { return nil }
+        guard qualities?.contains("auth") ?? !usesSession else { return nil }
         self.challenge = challenge
         self.hash = hash
         usesQuality = qualities != nil
@@ -32,7 +36,8 @@ struct DigestAuthorization: Sendable {
     ///   - method: The method of the request.
     ///   - target: The path and query of the request, as they are sent.
     ///   - count: How many requests have used the nonce, this one included.
-    ///   - clientNonce: A random text of tokens.
+    ///   - clientNonce: A random text of tokens, the same for all requests with the nonce of the challenge. Servers disagree
+    ///     whether the key of a session has that of the first request or of each.
     /// - Returns: `nil` if the system's library does not have the algorithm.
     func field(
         user: String, password: String, method: String, target: String, count: Int, clientNonce: String
@@ -41,7 +46,7 @@ struct DigestAuthorization: Sendable {
         let realm = challenge.realm ?? ""
         let digits = String(count, radix: 16)
         let counter = String(repeating: "0", count: max(8 - digits.count, 0)) + digits
-        guard let secret = hash.hexadecimal(of: "\(user):\(realm):\(password)"),
+        guard let secret = secret("\(user):\(realm):\(password)", nonce, clientNonce),
             let subject = hash.hexadecimal(of: "\(method):\(target)")
         else { return nil }
         let middle = usesQuality ? "\(nonce):\(counter):\(clientNonce):auth" : nonce
@@ -53,6 +58,12 @@ struct DigestAuthorization: Sendable {
         if let opaque = challenge.parameters["opaque"] { parts.append("opaque=\(Self.quoted(opaque))") }
         if usesQuality { parts += ["qop=auth", "nc=\(counter)", "cnonce=\(Self.quoted(clientNonce))"] }
         return "Digest " + parts.joined(separator: ", ")
+    }
+
+    private func secret(_ text: String, _ nonce: String, _ clientNonce: String) -> String? {
+        let secret = hash.hexadecimal(of: text)
+        guard usesSession, let secret else { return secret }
+        return hash.hexadecimal(of: "\(secret):\(nonce):\(clientNonce)")
     }
 
     /// The parameters for the user (RFC 7616, sections 3.4.3 and 3.4.4).

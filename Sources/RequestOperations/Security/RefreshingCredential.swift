@@ -171,23 +171,13 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         // This is read here because a detached Task inherits nothing. Its requests must not wait for callers that wait
         // for it.
         let running = CredentialRefresh.running.union([ObjectIdentifier(self)])
-        let task = Task.detached { [self] in
-            let result = await CredentialRefresh.$running.withValue(running) {
-                await Result { try await refresh(old) }
+        Task.detached { [self] in
+            let result = await Result {
+                try await TimeLimit.run(refreshTimeLimit, on: clock, exceeded: Self.timedOut) { [self] in
+                    try await CredentialRefresh.$running.withValue(running) { try await refresh(old) }
+                }
             }
             endRefresh(number, with: result)
-        }
-        guard let refreshTimeLimit else { return }
-        let alarm = clock.alarm(after: refreshTimeLimit) { [weak self] in
-            // This leaves the queue of the deadlines, because cancelling runs cancellation handlers of user code.
-            DispatchQueue.global().async { [weak self] in
-                self?.endRefresh(number, with: .failure(Self.timedOut(after: refreshTimeLimit)))
-                task.cancel()
-            }
-        }
-        Task.detached {
-            await task.value
-            alarm.cancel()
         }
     }
 
@@ -195,7 +185,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         for answer in state.withLock({ $0.endRefresh(number, with: result) }) { answer.resume(with: result) }
     }
 
-    private static func timedOut(after limit: Duration) -> RequestError {
+    @Sendable private static func timedOut(after limit: Duration) -> any Error {
         RequestError(.timedOut, stage: .process, reason: "the renewal of the credential took longer than \(limit)")
     }
 }

@@ -97,15 +97,13 @@ public final class ServerAuthentication: Sendable {
             guard !hasField || state.known.made(request, for: Origin(url)) else { return nil }
             return state.known.next(for: Origin(url))
         }
-        guard let answer = known,
-            let field = answer.field(for: request, clientNonce: clientNonce)
-        else { return request }
+        guard let field = known?.field(for: request) else { return request }
         var authorized = request
         authorized.setField("Authorization", to: field)
         return authorized
     }
 
-    private var clientNonce: String {
+    private func makeClientNonce() -> String {
         (0..<2).map { _ in String(UInt64(random.next() * 0x1p53), radix: 16) }.joined()
     }
 
@@ -156,26 +154,13 @@ public final class ServerAuthentication: Sendable {
         let asking = Self.asking.union([ObjectIdentifier(self)])
         return Task.detached { [self] in
             defer { state.withLock { $0.questions[origin] = nil } }
-            let answer = Answer<Bool>()
-            let work = Task.detached { [self] in
-                let result = await Result {
-                    try await Self.$asking.withValue(asking) {
-                        try await ask(about: challenges, at: url, refused: refused, of: origin)
-                    }
-                }
-                answer.resume(with: result)
-            }
-            let alarm = providerTimeLimit.map { limit in
-                RequestClock.continuous.alarm(after: limit) {
-                    // This leaves the queue of the deadlines, because cancelling runs code of the user.
-                    DispatchQueue.global().async {
-                        answer.resume(with: .failure(Self.timedOut(after: limit)))
-                        work.cancel()
-                    }
+            return try await TimeLimit.run(
+                providerTimeLimit, on: RequestClock.continuous, exceeded: Self.timedOut
+            ) { [self] in
+                try await Self.$asking.withValue(asking) {
+                    try await ask(about: challenges, at: url, refused: refused, of: origin)
                 }
             }
-            defer { alarm?.cancel() }
-            return try await answer.value
         }
     }
 
@@ -188,15 +173,15 @@ public final class ServerAuthentication: Sendable {
             asked.url = URL(string: Redaction.location(of: url))
             asked.refused = refused
             guard let credential = try await provide(asked), credential != refused else { continue }
-            let answer = AuthenticationState.Answer(challenge, credential)
-            guard answer.field(for: URLRequest(url: url), clientNonce: "") != nil else { continue }
+            let answer = AuthenticationState.Answer(challenge, credential, clientNonce: makeClientNonce())
+            guard answer.field(for: URLRequest(url: url)) != nil else { continue }
             state.withLock { $0.known.keep(answer, for: origin) }
             return true
         }
         return false
     }
 
-    private static func timedOut(after limit: Duration) -> RequestError {
+    @Sendable private static func timedOut(after limit: Duration) -> any Error {
         RequestError(.timedOut, stage: .retryDecision, reason: "the provider of credentials took longer than \(limit)")
     }
 

@@ -49,6 +49,17 @@ import Testing
                 #"response="7a4e1192babbba02e91182d2895bfdbf7adafc6e48d4e517ca301974843d840c""#))
     }
 
+    // The values are those of `openssl dgst`, by RFC 7616, section 3.4.2.
+    @Test(arguments: [
+        ("MD5-sess", "e783283f46242139c486a698fec7211d"), ("SHA-256-sess", "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7"),
+    ]) func `The key of a session has both nonces`(_ algorithm: String, _ response: String) throws {
+        let field = try digest(first.merging(["algorithm": algorithm]) { $1 })
+            .field(
+                user: "Mufasa", password: "Circle of Life", method: "GET", target: "/dir/index.html", count: 1,
+                clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
+        #expect(try #require(field).contains("algorithm=\(algorithm), response=\"\(response)\""))
+    }
+
     @Test func `A challenge without a quality is answered as in RFC 2069`() throws {
         let field = try #require(
             try digest(["realm": "testrealm@host.com", "nonce": "dcd98b7102dd2f0e8b11d0f600bfb0c093"])
@@ -61,7 +72,7 @@ import Testing
 
     @Test(arguments: [
         ["realm": "a"], ["nonce": "a", "algorithm": "SHA-1"], ["nonce": "a", "qop": "auth-int"],
-        ["nonce": "a", "algorithm": "MD5-sess"],
+        ["nonce": "a", "algorithm": "MD5-sess"], ["nonce": "a", "qop": "auth", "algorithm": "SHA-1-sess"],
     ]) func `What is not known is not answered`(_ parameters: [String: String]) {
         #expect(DigestAuthorization(AuthenticationChallenge(scheme: "digest", parameters: parameters)) == nil)
     }

@@ -32,6 +32,13 @@ extension FuzzedParser {
         ResponseHead(status: 200, url: url, fields: [(name: name, value: value)], version: .http1_1)
     }
 
+    /// A multipart body of one part with this name of a field and of a file. It has six ends of lines.
+    private static func multipart(_ name: String) throws -> Data {
+        var form = MultipartFormData(boundary: "boundary")
+        form.append(Data("content".utf8), name: name, fileName: name)
+        return try form.dataInMemory() ?? Data()
+    }
+
     static let all: [FuzzedParser] = fields + documents
 
     private static let fields: [FuzzedParser] = [
@@ -89,6 +96,10 @@ extension FuzzedParser {
         FuzzedParser("form", ["a=1&b[c]=2&b[d][]=3&e.f=4&%5B=%5D", "user[name]=x&user[tags][]=1&user[tags][]=2"]) {
             text in
             _ = try URLEncodedFormDecoder().decode([String: [String: [String]]].self, from: text)
+        },
+        FuzzedParser("multipart names", ["avatar.png", "a\"; filename=\"b", "a\r\nContent-Type: text/html\r\n\r\n"]) {
+            let body = try multipart($0)
+            precondition(body.count { $0 == UInt8(ascii: "\r") } == 6)
         },
         FuzzedParser(
             "XML", [#"<?xml version="1.0" encoding="utf-8"?><!DOCTYPE a><a b="c">d<e/><![CDATA[f]]>&amp;</a>"#],

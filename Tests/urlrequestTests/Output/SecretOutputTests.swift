@@ -1,0 +1,93 @@
+#if CommandLineTool
+    import RequestOperationsTesting
+    import Testing
+
+    /// No command prints a secret of a request or of a response.
+    @Suite(.timeLimit(.minutes(5))) struct SecretOutputTests {
+        private static let canary = "s3cr3tCanary"
+
+        private let folder: URL
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("secrets-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+
+        /// A server whose every answer has secrets, of all kinds of answers that the tool tells of.
+        private func server() async throws -> LoopbackServer {
+            let secrets = [
+                "Set-Cookie": "session=\(Self.canary)", "WWW-Authenticate": "Bearer token=\(Self.canary)",
+                "X-Api-Key": Self.canary,
+            ]
+            return try await LoopbackServer.start { request in
+                switch request.path {
+                case "/moved":
+                    .status(302, fields: secrets.merging(["Location": "/ok?X-Amz-Signature=\(Self.canary)"]) { $1 })
+                case "/circle":
+                    .status(302, fields: secrets.merging(["Location": "http://u:\(Self.canary)@127.0.0.1:1/"]) { $1 })
+                case "/refused": .status(401, fields: secrets, body: Data(Self.canary.utf8))
+                case "/broken": .status(503, fields: secrets, body: Data(Self.canary.utf8))
+                default: .status(200, fields: secrets, body: Data(Self.canary.utf8))
+                }
+            }
+        }
+
+        private func url(_ path: String, _ server: LoopbackServer) -> String {
+            server.url(path).absoluteString.replacing("http://", with: "http://user:\(Self.canary)@")
+        }
+
+        private static let fields = [
+            "--header", "X-Api-Key: \(canary)", "--header", "Cookie: a=\(canary)", "--data", canary,
+        ]
+        private static let paths = ["/ok", "/moved", "/circle", "/refused", "/broken", "/missing"]
+
+        private func check(_ ended: RunningTool.Ended, _ command: String) {
+            #expect(!ended.output.contains(Self.canary), "\(command): \(ended.output)")
+            #expect(!ended.errors.contains(Self.canary), "\(command): \(ended.errors)")
+        }
+
+        @Test(arguments: [[], ["--json"], ["--cookies"]])
+        func `A run and its report show no secret`(_ options: [String]) async throws {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try await server()
+            let report = folder.appendingPathComponent("report").path
+            let urls = Self.paths.map { url($0, server) } + [url("/ok", server).replacing("http://", with: "ftp://")]
+            let ended = try await RunningTool.run(
+                ["run"] + urls + Self.fields + ["--retries", "0", "--report", report] + options)
+            check(ended, "run")
+            #expect(ended.lines.count == Self.paths.count)
+            #expect(try String(contentsOfFile: report, encoding: .utf8).contains(Self.canary) == false)
+            // The requests had the secrets.
+            #expect(server.requests.contains { $0.field("X-Api-Key") == Self.canary })
+        }
+
+        @Test func `Downloads and uploads show no secret`() async throws {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try await server()
+            let urls = Self.paths.map { url($0, server) }
+            check(
+                try await RunningTool.run(
+                    ["download"] + urls + ["--directory", folder.path, "--retries", "0"]), "download")
+            let file = folder.appendingPathComponent("file")
+            try Data(Self.canary.utf8).write(to: file)
+            for path in Self.paths {
+                for options in [[], ["--tus"]] {
+                    check(
+                        try await RunningTool.run(
+                            ["upload", file.path, url(path, server), "--retries", "0"] + options), "upload")
+                }
+            }
+        }
+
+        @Test func `A queue shows no secret`() async throws {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try await server()
+            let place = ["--queue", "q", "--directory", folder.path]
+            for path in Self.paths where path != "/broken" {
+                check(try await RunningTool.run(["queue", "add", url(path, server)] + Self.fields + place), "add")
+            }
+            let commands = [["run", "--drain"], ["list"], ["stats"]] + (1...5).map { ["show", "\($0)"] }
+            for command in commands { check(try await RunningTool.run(["queue"] + command + place), "\(command)") }
+        }
+    }
+#endif
