@@ -51,7 +51,8 @@ import Testing
 
     // The values are those of `openssl dgst`, by RFC 7616, section 3.4.2.
     @Test(arguments: [
-        ("MD5-sess", "e783283f46242139c486a698fec7211d"), ("SHA-256-sess", "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7"),
+        ("MD5-sess", "e783283f46242139c486a698fec7211d"),
+        ("SHA-256-sess", "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7"),
     ]) func `The key of a session has both nonces`(_ algorithm: String, _ response: String) throws {
         let field = try digest(first.merging(["algorithm": algorithm]) { $1 })
             .field(

@@ -52,7 +52,8 @@
         }
 
         @Test(arguments: [
-            ("client.p12", "wrong", "the passphrase does not open"), ("client.p12", nil, "the passphrase does not open"),
+            ("client.p12", "wrong", "the passphrase does not open"),
+            ("client.p12", nil, "the passphrase does not open"),
             ("client.pem", nil, "no PKCS#12 file"),
         ])
         func `The reason says what is wrong with an identity in PKCS12`(
