@@ -23,7 +23,10 @@
             case .connectLimit: error(.timedOut, "connecting took longer than \(Self.text(limits.connect))")
             case .idleLimit: error(.timedOut, "no byte for \(Self.text(limits.idle))")
             case .bodyTooLarge: error(.bodyTooLarge, "the body has more than \(limits.body ?? 0) bytes")
-            case .headTooLarge: error(.malformedResponse, "the head has more than \(HeadReader.limit) bytes")
+            case .headTooLarge:
+                error(
+                    .malformedResponse,
+                    "the head has more than \(HeadReader.limit) bytes or \(HeadReader.fieldLimit) fields")
             case .headMalformed(let reason): error(.malformedResponse, reason)
             case .contentBroken(let reason): error(.undecodableContent, reason)
             case .drained: error(.unknown, "the rest of a rejected response was not read")

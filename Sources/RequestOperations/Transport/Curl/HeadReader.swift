@@ -10,6 +10,8 @@
 
         /// The maximum size in bytes of one head and everything before it. Trailers count as well.
         static let limit = 256 << 10
+        /// The most fields of one head and everything before it. 256 KiB have room for 60,000 without a value.
+        static let fieldLimit = 1000
 
         enum Line: Equatable {
             case more
@@ -24,6 +26,7 @@
         private var block: [UInt8] = []
         /// How many bytes have come, including informational heads and trailers.
         private(set) var size = 0
+        private var fieldCount = 0
         private(set) var isComplete = false
         /// The value of `Content-Encoding`, if the head has it. It is recorded while reading, since every head is asked
         /// for it.
@@ -61,6 +64,8 @@
             } else {
                 // RFC 9112, section 2.2: there is no field yet that the line could continue.
                 if block.isEmpty, line[0].isSpaceOrTab { return .malformed(Self.foldedStart) }
+                fieldCount += 1
+                guard fieldCount <= Self.fieldLimit else { return .tooLarge }
                 block.append(contentsOf: line)
                 framing.add(line)
                 if line[0] | 0x20 == UInt8(ascii: "c") { noticeContentEncoding(line) }

@@ -67,6 +67,16 @@
             #expect(reader.contentEncoding == "gzip, br")
         }
 
+        @Test func `The number of fields has a limit`() {
+            let fields = (0...HeadReader.fieldLimit).map { "A: \($0)" }
+            var reader = HeadReader()
+            let results = (["HTTP/1.1 200"] + fields).map { line in
+                Array((line + "\r\n").utf8).withUnsafeBytes { reader.add($0) }
+            }
+            #expect(results.count { $0 == .more } == HeadReader.fieldLimit + 1)
+            #expect(results.last == .tooLarge)
+        }
+
         @Test func `All heads together have a limit`() {
             var reader = HeadReader()
             _ = Array("HTTP/1.1 103 Early\r\n".utf8).withUnsafeBytes { reader.add($0) }
