@@ -11,6 +11,16 @@ enum CertificateFile {
         }
     }
 
+    /// Whether a file has a certificate.
+    static func hasCertificate(_ file: Data) -> Bool { certificates(in: file).contains { key(of: $0) != nil } }
+
+    /// The file as PEM. One in PEM, and what is no certificate, stays as it is.
+    static func pem(of file: Data) -> Data {
+        guard key(of: file) != nil else { return file }
+        let text = file.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return Data("-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n".utf8)
+    }
+
     /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` if it is none.
     static func key(of certificate: Data) -> Data? {
         var file = DERReader(certificate)

@@ -13,6 +13,12 @@ public struct TrustPolicy: Sendable, Hashable {
     /// The certificates that are accepted as roots of a server's chain. ``Roots/system`` by default.
     public var roots: Roots
 
+    /// Certificates that are accepted as roots beside ``roots``. Empty by default.
+    ///
+    /// Each element is one certificate in DER, or any number in PEM. A transport then reads files of roots once, when it first
+    /// uses the policy. Data without a certificate fails requests as ``RequestError/Code/untrustedCertificate``.
+    public var additionalRoots: [Data]
+
     /// The allowed public keys: the key of the server must be one of them. Empty by default, which allows every key.
     ///
     /// Each key is `sha256//` and the Base64 of the SHA-256 of the key's `SubjectPublicKeyInfo` in DER. The certificate
@@ -36,11 +42,13 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Makes a policy. Each parameter has the default of its property.
     public init(
-        roots: Roots = .system, pinnedKeys: [String] = [], clientCertificate: ClientCertificate? = nil,
+        roots: Roots = .system, additionalRoots: [Data] = [], pinnedKeys: [String] = [],
+        clientCertificate: ClientCertificate? = nil,
         minimumTLSVersion: TLSVersion = .tls12
     ) {
         Self.check(pinnedKeys)
         self.roots = roots
+        self.additionalRoots = additionalRoots
         self.pinnedKeys = pinnedKeys
         self.clientCertificate = clientCertificate
         self.minimumTLSVersion = minimumTLSVersion
@@ -70,10 +78,10 @@ public struct TrustPolicy: Sendable, Hashable {
         /// both are set. Only the named certificates are trusted then. ``CurlTransport`` reads these variables once,
         /// with its first request.
         case system
-        /// The certificates in a file of PEM certificates, and no others. They may be used for ten minutes after they
-        /// are read.
+        /// The certificates in a file, and no others. The file is one certificate in DER, or any number in PEM. They may be
+        /// used for ten minutes after they are read, and one in DER as long as the transport.
         case file(URL)
-        /// These PEM certificates, and no others.
+        /// These certificates, and no others: any number in PEM, or one in DER.
         case pem(Data)
         /// No root is needed, and certificates and host names are **not checked**. Anybody between this program and the
         /// server can read and change everything. Use this case for tests on your own machine. Pinned keys are still
@@ -136,7 +144,8 @@ extension TrustPolicy: CustomStringConvertible {
     /// The roots, the number of pinned keys, whether there is a client certificate, and the lowest version of TLS.
     public var description: String {
         let parts = [
-            "roots: \(roots)", pinnedKeys.isEmpty ? nil : "\(pinnedKeys.count) pinned keys",
+            "roots: \(roots)", additionalRoots.isEmpty ? nil : "\(additionalRoots.count) additional roots",
+            pinnedKeys.isEmpty ? nil : "\(pinnedKeys.count) pinned keys",
             pins.isEmpty ? nil : "pins for " + pins.map(\.host).joined(separator: " "),
             clientCertificate.map(\.description), "TLS 1.\(minimumTLSVersion == .tls12 ? 2 : 3) or later",
         ]

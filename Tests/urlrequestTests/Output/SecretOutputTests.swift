@@ -15,19 +15,19 @@
 
         /// A server whose every answer has secrets, of all kinds of answers that the tool tells of.
         private func server() async throws -> LoopbackServer {
-            let secrets = [
-                "Set-Cookie": "session=\(Self.canary)", "WWW-Authenticate": "Bearer token=\(Self.canary)",
-                "X-Api-Key": Self.canary,
-            ]
+            func secrets(_ location: String = "/") -> LoopbackServer.Fields {
+                [
+                    "Set-Cookie": "session=\(Self.canary)", "WWW-Authenticate": "Bearer token=\(Self.canary)",
+                    "X-Api-Key": Self.canary, "Location": location,
+                ]
+            }
             return try await LoopbackServer.start { request in
                 switch request.path {
-                case "/moved":
-                    .status(302, fields: secrets.merging(["Location": "/ok?X-Amz-Signature=\(Self.canary)"]) { $1 })
-                case "/circle":
-                    .status(302, fields: secrets.merging(["Location": "http://u:\(Self.canary)@127.0.0.1:1/"]) { $1 })
-                case "/refused": .status(401, fields: secrets, body: Data(Self.canary.utf8))
-                case "/broken": .status(503, fields: secrets, body: Data(Self.canary.utf8))
-                default: .status(200, fields: secrets, body: Data(Self.canary.utf8))
+                case "/moved": .status(302, fields: secrets("/ok?X-Amz-Signature=\(Self.canary)"))
+                case "/circle": .status(302, fields: secrets("http://u:\(Self.canary)@127.0.0.1:1/"))
+                case "/refused": .status(401, fields: secrets(), body: Data(Self.canary.utf8))
+                case "/broken": .status(503, fields: secrets(), body: Data(Self.canary.utf8))
+                default: .status(200, fields: secrets(), body: Data(Self.canary.utf8))
                 }
             }
         }

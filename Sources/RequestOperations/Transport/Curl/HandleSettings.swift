@@ -19,7 +19,7 @@
         let fields: CurlList?
         let cookies: CookieJar?
         /// Memory that the easy handles read without copying it. They keep this object alive.
-        private let roots: PEMMemory?
+        private let roots: (pem: PEMMemory, folder: String?)?
         private let identity: (certificate: PEMMemory, key: PEMMemory)?
         /// Judges chains by the pins for hosts; `nil` without such pins.
         let chainJudge: ChainJudge?
@@ -38,7 +38,7 @@
             usesEnvironmentProxy = configuration.proxy == .environment && Self.environmentNamesProxy
             self.cookies = cookies
             self.sharesConnections = sharesConnections
-            roots = if case .pem(let certificates) = configuration.trust.roots { PEMMemory(certificates) } else { nil }
+            roots = RootsInMemory(configuration.trust).map { (PEMMemory($0.pem), $0.folder) }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
             let mayUseProxy = configuration.proxy.isSome(usesEnvironmentProxy)
             let pins = configuration.trust.pins
@@ -59,6 +59,11 @@
                 return RequestError(
                     .unsupported, stage: .transfer,
                     reason: "libcurl over \(name) takes no client certificate from memory")
+            }
+            guard configuration.trust.additionalRoots.allSatisfy(CertificateFile.hasCertificate) else {
+                return RequestError(
+                    .untrustedCertificate, stage: .transfer,
+                    reason: "an additional root is no certificate in PEM or DER")
             }
             if !configuration.trust.pins.isEmpty {
                 guard CurlLibrary.tellsChains else {
@@ -279,6 +284,16 @@
         }
 
         private func applyRoots(to handle: EasyHandle, _ options: RootOptions) {
+            if let roots {
+                handle.set(options.file, nil)
+                handle.set(options.memory, roots.pem.bytes)
+                if let folder = roots.folder {
+                    handle.set(options.folder, folder)
+                } else {
+                    forgetFolder(options.folder, handle)
+                }
+                return
+            }
             switch (configuration.trust.roots, SystemRoots.present) {
             case (.system, .asBuilt):
                 break
@@ -295,9 +310,8 @@
                 handle.set(options.file, file.path)
                 forgetFolder(options.folder, handle)
             case (.pem, _):
-                handle.set(options.file, nil)
-                if let roots { handle.set(options.memory, roots.bytes) }
-                forgetFolder(options.folder, handle)
+                // They are in memory, above.
+                break
             case (.insecureTrustingEveryServer, _):
                 handle.set(options.verifiesPeer, 0)
                 handle.set(options.verifiesHost, 0)

@@ -29,6 +29,10 @@
             case chained
             /// The good certificate. The intermediate certificate is sent along, but is no part of its chain.
             case padded
+            /// A certificate that signs itself.
+            case selfSigned
+            /// TLS 1.1 at most.
+            case tls11
         }
 
         let folder: URL
@@ -172,6 +176,9 @@
             openssl x509 -in ca.pem -outform der -out ca.der
             openssl ecparam -genkey -name prime256v1 -noout -out stranger.key
             openssl req -x509 -new -key stranger.key -subj "/CN=Stranger" -days 30 -out stranger.pem
+            openssl ecparam -genkey -name prime256v1 -noout -out self.key
+            openssl req -x509 -new -key self.key -subj "/CN=localhost" -addext "subjectAltName=DNS:localhost" -days 30 \\
+                -out self.pem
             openssl pkey -in good.key -pubout -outform der | openssl dgst -sha256 -binary | openssl base64 -A \\
                 | sed 's|^|sha256//|' > pin
             touch index.txt; echo 01 > serial
@@ -218,6 +225,8 @@
                 \(site(.shortLived, "ssl http2", "good", "keepalive_requests 8;"))
                 \(site(.chained, "ssl", "chained"))
                 \(site(.padded, "ssl", "padded"))
+                \(site(.selfSigned, "ssl", "self"))
+                \(site(.tls11, "ssl", "good", "ssl_protocols TLSv1.1; ssl_ciphers DEFAULT@SECLEVEL=0;"))
                 }
                 """
         }

@@ -1,0 +1,58 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    /// Roots in PEM and DER, in the place of the system's or beside them.
+    @Suite(.timeLimit(.minutes(15))) struct CurlRootsTests {
+        private let secure = SecureServers.shared
+
+        private func row(_ site: SecureServers.Site, _ trust: TrustPolicy) async -> Row {
+            await CurlTransport.with { $0.trust = trust }.row(secure.url(site))
+        }
+
+        @Test func `A root in DER is trusted, as a file and in memory`() async {
+            #expect(await row(.http1, TrustPolicy(roots: .file(secure.file("ca.der")))) == Row())
+            #expect(await row(.http1, TrustPolicy(roots: .pem(secure.data("ca.der")))) == Row())
+            #expect(
+                await row(.selfSigned, TrustPolicy(roots: .file(secure.file("ca.der"))))
+                    == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test(arguments: ["ca.pem", "ca.der"]) func `A root is added to those of a file or in memory`(_ name: String)
+            async
+        {
+            for roots in [TrustPolicy.Roots.file(secure.file("self.pem")), .pem(secure.data("self.pem"))] {
+                let trust = TrustPolicy(roots: roots, additionalRoots: [secure.data(name)])
+                #expect(await row(.http1, trust) == Row())
+                #expect(await row(.selfSigned, trust) == Row())
+            }
+        }
+
+        @Test func `A root is added to those of the system`() async throws {
+            let (good, other) = (secure.url(.http1), secure.url(.selfSigned))
+            let (bundle, added) = (secure.file("ca.pem").path, secure.data("self.pem"))
+            // The environment says what the roots of the system are. A transport reads it once.
+            await #expect(processExitsWith: .success) {
+                [good = good as URL, other = other as URL, bundle = bundle as String, added = added as Data] in
+                setenv("CURL_CA_BUNDLE", bundle, 1)
+                let transport = CurlTransport.with { $0.trust = TrustPolicy(additionalRoots: [added]) }
+                guard await transport.row(good) == Row(), await transport.row(other) == Row() else { exit(2) }
+                let system = CurlTransport.with { _ in }
+                guard await system.row(other) == .unsent(.untrustedCertificate, 60) else { exit(3) }
+            }
+            // With those of this machine, only what was added is trusted.
+            let trust = TrustPolicy(additionalRoots: [added])
+            #expect(await row(.selfSigned, trust) == Row())
+            #expect(await row(.http1, trust) == .unsent(.untrustedCertificate, 60))
+        }
+
+        @Test(arguments: [
+            Data(), Data("no root".utf8), Data("-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----".utf8),
+        ])
+        func `An additional root that is no certificate fails each request`(_ data: Data) async {
+            #expect(await row(.cleartext, TrustPolicy(additionalRoots: [data])) == .unsent(.untrustedCertificate))
+        }
+    }
+#endif
