@@ -40,7 +40,6 @@
                 }
                 // A transfer makes no connection while it waits for one.
                 if transfer.makesConnection { newConnections.makesRoom(transfer) }
-                admit(desk.waits(transfer, at: now))
             }
         }
 
@@ -157,7 +156,6 @@
         func ends(_ transfer: CurlTransfer) {
             makesRoom(transfer)
             descriptorLine.noteRoom()
-            connectionComesFree(after: transfer)
             connectionLine.ends(transfer)
             unanswered.ends(transfer)
             if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }

@@ -11,9 +11,6 @@
         func sweep() {
             nextSweep = .max
             for transfer in active.reversed() { check(transfer) }
-            for transfer in desk.held { check(transfer) }
-            if !orphans.isEmpty { checkOrphans() }
-            ageLookups()
         }
 
         private func check(_ transfer: CurlTransfer) {

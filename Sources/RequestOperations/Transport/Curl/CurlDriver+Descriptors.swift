@@ -29,8 +29,6 @@
             guard code != CURLE_OK, transfer.mayWaitForDescriptor, let multi else { return false }
             let lacksThread = easy.message.map(CurlLibrary.lacksThread) ?? false
             guard lacksThread || transfer.lacksDescriptor && code == CURLE_COULDNT_CONNECT else { return false }
-            // Another transfer looks the name up. That fails too if there is still no thread.
-            if lacksThread { lookupFailed(for: transfer, nil, nil) }
             hold(transfer, easy, multi)
             return true
         }
@@ -39,6 +37,7 @@
             // With a limit, libcurl closes idle connections for new ones, and makes requests wait for their turn.
             let isFirst = descriptorBoundEnd == .max
             boundConnections(multi)
+            lookups.ends(for: transfer)
             transfer.leavesConnecting()
             // The transfer makes no connection while it waits, so nobody may wait for it.
             makesRoom(transfer)
@@ -100,7 +99,7 @@
         func giveUpIdle() {
             let isWanted = descriptors.isWantedByOthers(than: self, at: now)
             guard isWanted || givesUpIdle else { return }
-            if isWanted, !hasTransfers, orphans.isEmpty, sockets.count > 0, inbox.withLock({ $0.isEmpty }) {
+            if isWanted, !hasTransfers, lastingLookups.isEmpty, sockets.count > 0, inbox.withLock({ $0.isEmpty }) {
                 renewMulti()
             }
             guard isWanted != givesUpIdle, let multi else { return }
@@ -122,8 +121,7 @@
                     filesToOpen: usesFile ? driver.filesToOpen : 0)
             if isShort {
                 // The look-up is done.
-                isLookingUp = false
-                driver.lookupEnded(for: self, connects: true)
+                driver.lookups.ends(for: self)
                 driver.lacksDescriptor(self)
             }
             return descriptor >= 0 && !isShort
@@ -140,7 +138,7 @@
         }
 
         /// Whether the transfer can be given to libcurl once more, as if it had not been before.
-        fileprivate var mayWaitForDescriptor: Bool {
+        var mayWaitForDescriptor: Bool {
             isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
         }
 
@@ -149,7 +147,6 @@
             lacksDescriptor = false
             hasSocket = false
             madeSockets = []
-            isLookingUp = false
             isTurnedBack = true
             phase = .connect
             deadlines.connect = nil

@@ -18,8 +18,6 @@
             guard let old = multi, let new = Self.makeMulti() else { return }
             bell.hang(on: new)
             curl_multi_cleanup(old)
-            // The new handle knows no names.
-            desk = LookupDesk(desk.bounds)
             sockets.removeAll()
             multi = new
             givesUpIdle = false
@@ -42,7 +40,7 @@
                 // The same as for each easy handle; see `HandleSettings.apply`.
                 _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)
                 // Each look-up takes one thread for each family of addresses.
-                _ = rocurl_multi_set_long(multi, rocurl_multi_option_lookup_threads, 2 * desk.bounds.all)
+                _ = rocurl_multi_set_long(multi, rocurl_multi_option_lookup_threads, 2 * lookups.limit)
             }
         }
     }

@@ -28,8 +28,8 @@
         @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
         /// The transfers whose Task may have something to do.
         @exclusivity(unchecked) var ready: [CurlTransfer] = []
-        @exclusivity(unchecked) var desk = LookupDesk()
-        /// The transfers given to libcurl in this turn that may need a look-up, or may have to wait for a connection.
+        @exclusivity(unchecked) var lookups = Lookups()
+        /// The transfers given to libcurl in this turn that may have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
         @exclusivity(unchecked) var connectionLine = ConnectionLine()
         /// When `connectionLine` is rotated only because time has passed.
@@ -66,8 +66,8 @@
         var stepsBefore = 0
         /// How many turns in a row had no result.
         var fruitlessTurns = 0
-        /// Look-ups whose transfers have ended, by the context of their handles.
-        var orphans: [UnsafeMutableRawPointer: Orphan] = [:]
+        /// The handles of look-ups whose transfers have ended, by their context; see ``CurlLibrary/waitsForLookups``.
+        var lastingLookups: [UnsafeMutableRawPointer: EasyHandle] = [:]
         @exclusivity(unchecked) private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
@@ -158,6 +158,7 @@
                 takeLostTransfers(multi)
                 retryWaiting(multi)
                 retryLacking(multi)
+                retryLookups(multi)
                 if !unsentResets.isEmpty { sendResets() }
                 lookForInput()
                 wakeTasks()
@@ -181,8 +182,7 @@
             guard let ending else { return true }
             if ending == .failing { stopAll() }
             wakeTasks()
-            // A look-up that ended may have put the transfers that waited for it back into the inbox.
-            return hasTransfers || !inbox.withLock { $0.isEmpty }
+            return hasTransfers
         }
 
         /// Lets libcurl do all that it can do now.
@@ -192,17 +192,17 @@
         }
 
         /// Whether there is a transfer that has not ended.
-        var hasTransfers: Bool { !active.isEmpty || desk.heldCount > 0 }
+        var hasTransfers: Bool { !active.isEmpty }
 
         private func end(_ multi: UnsafeMutableRawPointer) {
-            for orphan in orphans.values { curl_multi_remove_handle(multi, orphan.easy.pointer) }
-            orphans = [:]
+            for easy in lastingLookups.values { curl_multi_remove_handle(multi, easy.pointer) }
+            lastingLookups = [:]
             bell.hang(on: nil)
             curl_multi_cleanup(multi)
             self.multi = nil
             sockets.removeAll()
             // The driver keeps the transfers that were held until now, and they keep the driver.
-            desk = LookupDesk()
+            lookups = Lookups()
             tried = []
             framedByLength = []
             retried = []
@@ -238,7 +238,14 @@
             }
         }
 
-        func begin(_ transfer: CurlTransfer) {
+        private func admit(_ transfer: CurlTransfer) {
+            transfer.beginsToConnect()
+            if mayWaitForConnection(transfer) { tried.append(transfer) }
+            liftConnectLimit(of: transfer)
+            begin(transfer)
+        }
+
+        private func begin(_ transfer: CurlTransfer) {
             guard let easy = transfer.easy, let multi, transfer.exchange.withLock({ $0.begin() }) else {
                 return end(transfer, .stopped(.aborted))
             }
@@ -274,12 +281,8 @@
                 for index in 0..<Int(count) {
                     // Every easy handle has its object as context.
                     let context = finished[index].context!
-                    if let orphan = orphans.removeValue(forKey: context) {
-                        ended(orphan, finished[index].code)
-                    } else {
-                        let easy = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
-                        ended(easy, finished[index].code)
-                    }
+                    guard lastingLookups.removeValue(forKey: context) == nil else { continue }
+                    ended(Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue(), finished[index].code)
                 }
                 guard count == finished.count else { return }
             }
@@ -288,8 +291,9 @@
         /// libcurl has finished with a handle.
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
             steps &+= 1
-            guard let transfer = easy.transfer, !waitsForDescriptor(transfer, easy, after: code),
-                !connectsAnew(transfer, easy, after: code), !replays(transfer, easy, after: code)
+            guard let transfer = easy.transfer, !waitsForLookup(transfer, easy),
+                !waitsForDescriptor(transfer, easy, after: code), !connectsAnew(transfer, easy, after: code),
+                !replays(transfer, easy, after: code)
             else { return }
             // libcurl would deliver the bytes that it holds back to another transfer. (That memory is lost: libcurl
             // does not free it with the handle.)
@@ -306,13 +310,14 @@
             switch transfer.place {
             case .nowhere:
                 break
-            case .held:
-                desk.remove(transfer)
             case .active:
                 guard let easy = transfer.easy, let multi else { break }
                 if transfer.isLookingUp, !transfer.hasSocket {
-                    orphan(transfer, easy)
-                    return end(transfer, .stopped(cause), leavesLookup: true)
+                    lookups.goesOn(without: transfer, at: now)
+                    if CurlLibrary.waitsForLookups {
+                        leaveLookup(of: transfer, easy)
+                        break
+                    }
                 }
                 transfer.stop(cause)
                 if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused {
@@ -329,8 +334,7 @@
             _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         }
 
-        /// - Parameter leavesLookup: Whether the transfer's look-up goes on without it.
-        func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome, leavesLookup: Bool = false) {
+        func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome) {
             if case .active(let index) = transfer.place {
                 active.swapAt(index, active.count - 1)
                 active.removeLast()
@@ -349,10 +353,7 @@
                 unsentResets.insert(socket)
             }
             ends(transfer)
-            if transfer.stand != .none, !leavesLookup {
-                let code: CURLcode? = if case .finished(let code) = outcome { code } else { nil }
-                lookupFailed(for: transfer, code, transfer.easy?.message)
-            }
+            lookups.ends(for: transfer)
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }
             transfer.ended = CurlLibrary.now
@@ -366,8 +367,6 @@
         }
 
         private func stopAll() {
-            // Held transfers first: the end of an active one would let them go.
-            for transfer in desk.held { stop(transfer, .shutDown) }
             for transfer in active.reversed() { stop(transfer, .shutDown) }
         }
     }

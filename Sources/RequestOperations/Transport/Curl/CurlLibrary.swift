@@ -108,10 +108,6 @@
         /// then wait until a response is complete.
         static let leavesWaiting = version >= Version(8, 10)
 
-        /// Whether the library looks up the addresses of each family separately. It connects when it has those of one
-        /// family and has waited a little for the others. It remembers the name only if it has both by then.
-        static let connectsBeforeNamesAreKnown = version >= Version(8, 20)
-
         /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
         static let keepsThreadsForLookups = version >= Version(8, 20)
 

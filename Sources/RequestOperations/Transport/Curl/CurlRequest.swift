@@ -5,8 +5,8 @@
         let url: URL
         let text: String
         let isSecure: Bool
-        /// The host and port that have to be looked up; `nil` if the host is an address.
-        let lookupName: String?
+        /// Whether the host is a name, not an address.
+        let hasName: Bool
         /// The offset of the request target in the text (RFC 9112, section 3.2.1), if it can be sent as it is.
         let targetOffset: Int?
         let method: String
@@ -34,7 +34,7 @@
             self.url = url
             text = url.absoluteString
             guard text.utf8.count <= Self.largestHead else { throw Self.error(.badURL, "the URL is too long") }
-            (isSecure, lookupName, targetOffset) = try Self.inspect(text, of: url)
+            (isSecure, hasName, targetOffset) = try Self.inspect(text, of: url)
             method = request.httpMethod ?? "GET"
             guard RequestPreflight.isToken(method) else {
                 throw Self.error(.invalidField, "the method is not a token")
@@ -123,7 +123,7 @@
         /// Checks scheme and host in the text of the URL, without parsing the URL a second time.
         private static func inspect(
             _ text: String, of url: URL
-        ) throws -> (isSecure: Bool, lookupName: String?, targetOffset: Int?) {
+        ) throws -> (isSecure: Bool, hasName: Bool, targetOffset: Int?) {
             var text = text
             return try text.withUTF8 { bytes in
                 let isSecure: Bool
@@ -148,18 +148,8 @@
                 let isPlain =
                     userInfoEnd == nil && !hostAndPort.contains(UInt8(ascii: "%")) && target.first == UInt8(ascii: "/")
                     && target.allSatisfy(\.isInTarget)
-                return (
-                    isSecure, isAddress ? nil : lookupName(hostAndPort, isSecure: isSecure),
-                    isPlain ? authority.endIndex : nil
-                )
+                return (isSecure, !isAddress, isPlain ? authority.endIndex : nil)
             }
-        }
-
-        private static func lookupName(_ hostAndPort: Slice<UnsafeBufferPointer<UInt8>>, isSecure: Bool) -> String {
-            let text = String(decoding: hostAndPort, as: UTF8.self)
-            let colon = UInt8(ascii: ":")
-            if let last = hostAndPort.last, last != colon, hostAndPort.contains(colon) { return text }
-            return text + (hostAndPort.last == colon ? "" : ":") + String(Origin.defaultPort(isSecure: isSecure))
         }
 
         private static func schemeError(_ url: URL) -> RequestError {

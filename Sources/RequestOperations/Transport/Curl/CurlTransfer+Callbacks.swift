@@ -9,18 +9,20 @@
         /// A look-up begins. Returning `false` ends the transfer.
         func lookupBegins() -> Bool {
             guard maySendAgain() else { return false }
-            endsWait()
-            isLookingUp = true
-            driver.lookupBegins(for: self)
             beginsToConnect()
+            let needsLookup = hasName || driver.mayUseProxy
+            if needsLookup, mayWaitForDescriptor, !driver.lookups.begins(for: self, at: driver.now) {
+                lacksLookup = true
+                return false
+            }
+            endsWait()
             return true
         }
 
         /// A socket is about to be connected, so the look-up is done. Returning `false` ends the transfer.
         func opens(_ descriptor: Int32) -> Bool {
             guard maySendAgain() else { return false }
-            isLookingUp = false
-            driver.lookupEnded(for: self, connects: true)
+            driver.lookups.ends(for: self)
             guard mayConnect else {
                 turnBack()
                 return false
@@ -73,9 +75,8 @@
             } else {
                 socket = driver.sockets.socket(localPort: localPort, origin: origin)
             }
-            isLookingUp = false
+            driver.lookups.ends(for: self)
             endsWait()
-            driver.lookupEnded(for: self, connects: false)
             sends += 1
             lacksDescriptor = false
             reusedConnection = !hasFreshSocket

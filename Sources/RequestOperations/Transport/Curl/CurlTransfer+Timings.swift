@@ -23,7 +23,7 @@
                 microseconds > 0 ? .nanoseconds(start + microseconds * 1000) : nil
             }
             if sends == 0 || measures.new_connections > 0 {
-                timings.nameLookup = lookupName == nil ? nil : time(measures.name_lookup)
+                timings.nameLookup = hasName ? time(measures.name_lookup) : nil
                 timings.connect = time(measures.connect)
                 timings.secureConnect = time(measures.secure_connect)
             }

@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
     // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
-    // alone touches them. The exceptions are `place`, `origin`, `isInLine`, `isReady`, `stand` and `name`,
+    // alone touches them. The exceptions are `place`, `origin`, `isInLine` and `isReady`,
     // which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
@@ -17,7 +17,8 @@
         /// Whether the transfer uses a new connection, made for it or for others that want one as well.
         let wantsNewConnection: Bool
         let isSecure: Bool
-        let lookupName: String?
+        /// Whether its host is a name, not an address.
+        let hasName: Bool
         /// Scheme, host and port of its URL.
         private(set) lazy var origin = Origin(url)
         /// The body, until the Task has made the result.
@@ -32,7 +33,7 @@
         /// Records how long the transfer waits for another transfer's connection, if somebody wants to know.
         let wait: ConnectionWait?
 
-        /// The handle; `nil` when the driver keeps it because it could not be removed during a look-up.
+        /// The handle; `nil` when the driver keeps it, because of ``CurlLibrary/waitsForLookups``.
         var easy: EasyHandle?
         let driver: CurlDriver
 
@@ -41,8 +42,6 @@
         /// Where the driver has the transfer.
         enum Place {
             case nowhere
-            /// Held by the desk for look-ups.
-            case held
             /// At an index of the driver's list: libcurl has it, or it is held back while a connection is made.
             case active(Int)
         }
@@ -52,7 +51,10 @@
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
         var deadlines = TransferDeadlines()
+        /// Whether it has a place among ``Lookups``.
         var isLookingUp = false
+        /// Whether there was no place for its look-up, so that libcurl has ended it.
+        var lacksLookup = false
         /// Whether a socket was made for it. Behind a proxy, there may be a look-up even then.
         var hasSocket = false
         /// The sockets that were made for it since it was last sent.
@@ -90,9 +92,6 @@
         var refusedAddress: String?
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
-        /// Its state at the desk for look-ups.
-        var stand = LookupDesk.Stand.none
-        var name: LookupDesk.Name?
         /// Whether it is in the line of transfers that wait for a connection. It may stay there for a while after its
         /// end.
         var isInLine = false
@@ -226,7 +225,7 @@
             isForHead = request.method == "HEAD"
             self.wantsNewConnection = wantsNewConnection
             isSecure = request.isSecure
-            lookupName = request.lookupName
+            hasName = request.hasName
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
 

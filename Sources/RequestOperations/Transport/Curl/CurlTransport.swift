@@ -28,8 +28,7 @@
     /// section 2.2) fails in the same way there; with older versions, it is decoded.
     ///
     /// Credentials in a URL become an `Authorization` field. With credentials, a proxy or cookies, libcurl 8.8 to 8.20
-    /// omit the `?` of an empty query. The transport combines simultaneous look-ups of the same name and port into one,
-    /// unless a proxy is used.
+    /// omit the `?` of an empty query.
     ///
     /// A request with `Connection: close` ends its connection. No other request follows over it, no matter what the
     /// server does (RFC 9112, section 9.6). HTTP/2 has no such field (RFC 9113, section 8.2.2), so it is not sent

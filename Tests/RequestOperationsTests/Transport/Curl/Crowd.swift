@@ -9,11 +9,11 @@
         private let tasks: [Task<TransportResponse, any Error>]
 
         init(
-            _ urls: [URL], lookups: LookupBounds = .ofProcess,
+            _ urls: [URL], lookups: Lookups = Lookups(),
             _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
         ) throws {
             let driver = CurlDriver(CurlTransport.with(change).configuration)
-            driver.desk = LookupDesk(lookups)
+            driver.lookups = lookups
             let flows = try urls.map { try TransferFlow(to: $0, over: driver) }
             driver.inbox.withLock { inbox in
                 for flow in flows { _ = inbox.add(flow.transfer, isNew: true) }

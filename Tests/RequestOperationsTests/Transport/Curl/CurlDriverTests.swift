@@ -32,47 +32,33 @@
         }
     }
 
-    /// What the thread of a driver does with transfers of which one looks a name up and others wait for that.
+    /// What the thread of a driver does with transfers for whose look-ups there is no place.
     @Suite(.timeLimit(.minutes(15)))
     struct CurlDriverTests {
         private let driver = CurlDriver(CurlTransport.Configuration())
-        private let seeking: CurlTransfer
-        private let held: CurlTransfer
+        private let transfers: [CurlTransfer]
 
         init() throws {
-            let transfers = try [driver, driver].map { try CurlTransfer.to("name.invalid", over: $0) }
-            (seeking, held) = (transfers[0], transfers[1])
-            // As the thread leaves them to itself for its next turn.
-            let admitted = transfers.map { driver.desk.admits($0, at: 0) }
-            try #require(admitted == [true, false])
-            held.place = .held
+            let url = try #require(URL(string: "http://name.invalid/"))
+            transfers = try [driver, driver].map { try TransferFlow(to: url, over: $0).transfer }
+            driver.lookups = Lookups(bound: 0)
+            for transfer in transfers { driver.call(for: transfer, isNew: true) }
         }
 
         private func hasEnded(_ transfer: CurlTransfer) -> Bool {
             transfer.exchange.withLock { $0.isEnded }
         }
 
-        @Test(arguments: [CurlTransport.ShutdownMode.draining, .failing])
-        func `What waited for a look-up that is given up in the last turn has ended before the thread does`(
-            mode: CurlTransport.ShutdownMode
-        ) async {
-            _ = seeking.exchange.withLock { $0.abort() }
-            driver.inbox.withLock { inbox in
-                _ = inbox.add(seeking, isNew: true)
-                _ = inbox.shutDown(mode, nil)
-            }
-            driver.start()
-            await driver.shutDown(mode)
-            #expect(hasEnded(seeking) && hasEnded(held))
-            // As the Task gives it back.
-            held.easy = nil
+        @Test func `What waits for a look-up has ended before the thread does`() async {
+            await driver.shutDown(.failing)
+            #expect(transfers.allSatisfy(hasEnded))
         }
 
         @Test func `A transfer that waits for a look-up is cancelled without it`() async {
-            _ = held.exchange.withLock { $0.abort() }
-            driver.call(for: held)
-            await eventually { hasEnded(held) }
-            #expect(!hasEnded(seeking))
+            _ = transfers[1].exchange.withLock { $0.abort() }
+            driver.call(for: transfers[1])
+            await eventually { hasEnded(transfers[1]) }
+            #expect(!hasEnded(transfers[0]))
             await driver.shutDown(.failing)
         }
     }
