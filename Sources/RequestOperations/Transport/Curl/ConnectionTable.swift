@@ -16,6 +16,14 @@
             let origin: Origin
         }
 
+        /// What is known of an origin to which there are connections.
+        struct Reached {
+            var connections = 0
+            /// Whether the last answer came over HTTP/2; `nil` before the first one.
+            var speaksHTTP2: Bool?
+        }
+
+        private var origins: [Origin: Reached] = [:]
         private var ports: [Int32: Int32] = [:]
         private var connections: [Int32: [Connection]] = [:]
 
@@ -35,7 +43,16 @@
             closes(socket)
             ports[socket] = localPort
             connections[localPort, default: []].append(Connection(socket: socket, origin: origin))
+            origins[origin, default: Reached()].connections += 1
             return socket
+        }
+
+        /// What is known of an origin; `nil` if no connection to it is established.
+        func reached(_ origin: Origin) -> Reached? { origins[origin] }
+
+        /// A request to an origin was answered.
+        func answers(_ origin: Origin, isHTTP2: Bool) {
+            if origins[origin]?.speaksHTTP2 != isHTTP2 { origins[origin]?.speaksHTTP2 = isHTTP2 }
         }
 
         private func find(_ localPort: Int32, _ origin: Origin) -> [Connection] {
@@ -67,13 +84,18 @@
 
         /// A socket is about to be closed.
         func closes(_ socket: Int32) {
-            guard let port = ports.removeValue(forKey: socket) else { return }
-            connections[port]?.removeAll { $0.socket == socket }
+            guard let port = ports.removeValue(forKey: socket),
+                let index = connections[port]?.firstIndex(where: { $0.socket == socket }),
+                let origin = connections[port]?.remove(at: index).origin
+            else { return }
             if connections[port]?.isEmpty == true { connections[port] = nil }
+            origins[origin]?.connections -= 1
+            if origins[origin]?.connections == 0 { origins[origin] = nil }
         }
 
         /// All connections were closed.
         func removeAll() {
+            origins = [:]
             ports = [:]
             connections = [:]
         }

@@ -1,242 +1,135 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// How transfers wait for connections, on the thread of a driver.
+    /// How transfers get their connections, on the thread of a driver.
     extension CurlDriver {
-        /// Whether libcurl may make a transfer wait for another transfer's connection. That connection may be one of a
-        /// limited number, or may turn out to take several requests at a time.
-        func mayWaitForConnection(_ transfer: CurlTransfer) -> Bool {
-            boundsConnections || transfer.mayShareConnection
-        }
-
         /// Whether the number of connections is limited, by the configuration or because descriptors ran out.
         var boundsConnections: Bool { configuration.boundsConnections || wasShortOfDescriptors }
 
-        /// Lets a transfer wait without a connect limit if the number of connections is limited. Its time starts with a
-        /// look-up or a socket.
-        func liftConnectLimit(of transfer: CurlTransfer) {
-            if boundsConnections { transfer.deadlines.connect = nil }
-        }
-
-        /// libcurl has had its turn. Transfers given to it that did nothing are waiting for a connection.
-        func noticeWaiting() {
-            for transfer in retried where !transfer.waitsForConnection {
-                // Where one could go, the next one may go too.
-                connectionLine.noteRoom(at: transfer)
-            }
-            retried.removeAll(keepingCapacity: true)
-            guard !tried.isEmpty else { return }
-            let waiting = tried.filter { $0.waitsForConnection || $0.isTurnedBack }
-            tried.removeAll(keepingCapacity: true)
-            var firstConnections: [Origin: Bool] = [:]
-            for transfer in waiting {
-                if !transfer.isTurnedBack, mayWaitForConnection(transfer) {
-                    connectionLine.append(transfer)
-                    transfer.easy?.liftConnectLimit()
-                    // While others make the first connection, this transfer's time also counts as time to connect.
-                    if transfer.wait != nil, !isMakingFirstConnection(to: transfer.origin, &firstConnections) {
-                        transfer.beginsWait()
-                    }
-                }
-                // A transfer makes no connection while it waits for one.
-                if transfer.makesConnection { newConnections.makesRoom(transfer) }
+        /// Gives a transfer to libcurl, or has it wait for others to its origin.
+        func connects(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            let queue = queue(of: transfer)
+            transfer.queue = queue
+            let known = sockets.reached(transfer.origin)
+            if let way = queue.begins(transfer, known) { return go(transfer, way, easy, multi) }
+            transfer.isHeld = true
+            if known != nil {
+                transfer.beginsWait()
+            } else if transfer.mayShareConnection {
+                // The time until it is known what a connection can do counts as time to connect.
+                transfer.beginsToConnect()
             }
         }
 
-        /// Whether connections to an origin are being made and none of them is ready yet.
-        private func isMakingFirstConnection(to origin: Origin, _ known: inout [Origin: Bool]) -> Bool {
-            if let isMaking = known[origin] { return isMaking }
-            let isMaking =
-                !hasConnection(to: origin)
-                && active.contains { $0.origin == origin && ($0.hasSocket || $0.isLookingUp) }
-            known[origin] = isMaking
-            return isMaking
+        private func queue(of transfer: CurlTransfer) -> OriginQueue {
+            if let queue = queues[transfer.origin] { return queue }
+            let queue = OriginQueue(of: transfer)
+            queues[transfer.origin] = queue
+            return queue
         }
 
-        /// Whether a transfer uses a connection to an origin.
-        func hasConnection(to origin: Origin) -> Bool {
-            active.contains { $0.sends > 0 && $0.origin == origin }
+        /// Gives a transfer to libcurl again that was not sent, for a new connection.
+        func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
+            easy.forgetMessage()
+            guard let way = transfer.queue?.beginsAnew(transfer) else {
+                transfer.isHeld = true
+                return
+            }
+            go(transfer, way, easy, multi)
         }
 
-        /// Handles transfers that found no connection and must not make one. They now make one, or wait for another
-        /// transfer's. (libcurl would try all addresses of a host before it ends them, one now and one later.)
+        /// Takes transfers back from libcurl that found no connection and must not make one. They are to make one now, or
+        /// to wait for another transfer's. (libcurl would try all addresses of a host before it ends them, one now and one
+        /// later.)
         func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
             guard !turnedBack.isEmpty else { return }
             for transfer in turnedBack {
                 guard transfer.isActive, transfer.outcome == nil, let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                liftConnectLimit(of: transfer)
-                connectInTurn(transfer, easy, multi)
+                connectsAnew(transfer, easy, multi)
             }
             turnedBack.removeAll(keepingCapacity: true)
         }
 
-        /// Makes a transfer that libcurl does not have connect, or wait for the connection that another transfer makes.
-        func connectInTurn(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
-            if newConnections.isMaking(to: transfer) {
-                newConnections.holdBack(transfer)
-            } else {
-                connect(transfer, easy, multi)
-            }
+        private func go(
+            _ transfer: CurlTransfer, _ way: OriginQueue.Way, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
+        ) {
+            transfer.deadlines.connect = nil
+            // Where the number of connections is limited, libcurl may make it wait for one.
+            if !boundsConnections { transfer.beginsToConnect() }
+            let makesApart = transfer.queue?.makesApart ?? false
+            if way == .new || way == .first && makesApart { easy.askForFreshConnection() }
+            if way != .shared, makesApart { easy.askForHTTP2() }
+            if way != .shared { transfer.mayConnect = true }
+            giveAgain(transfer, easy, multi)
         }
 
-        private func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            // libcurl would try the others as soon as any connection has room for a stream.
-            for other in connectionLine.takeAll(to: transfer.origin) where other.waitsForConnection {
-                if other.mayConnect {
-                    connectionLine.append(other)
-                } else if let easy = other.easy {
-                    curl_multi_remove_handle(multi, easy.pointer)
-                    newConnections.holdBack(other)
-                }
-            }
-            transfer.isTurnedBack = false
-            transfer.mayConnect = true
-            if settings.makesConnectionsApart(isSecure: transfer.isSecure) { easy.askForHTTP2() }
-            easy.askForFreshConnection()
-            newConnections.begins(transfer)
+        /// Gives a transfer to libcurl that waited.
+        func giveAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+            transfer.isHeld = false
+            if boundsConnections { tried.append(transfer) }
             give(transfer, easy, multi)
-            tried.append(transfer)
         }
 
-        /// A socket is made for a transfer: its first one, or another one after that was lost.
-        func opensConnection(_ transfer: CurlTransfer) {
-            if settings.makesConnectionsApart(isSecure: transfer.isSecure) { newConnections.begins(transfer) }
-            if settings.hidesConnections(isSecure: transfer.isSecure) {
-                transfer.hasNewSocket = true
-                unanswered.goesOn(transfer, at: now)
-                // Without an answer, the connection would stay and make requests wait for it forever.
-                transfer.easy?.keepConnection(false)
+        /// libcurl has had its turn. Transfers given to it that did nothing wait in libcurl for one of a limited number of
+        /// connections.
+        func noticeWaiting() {
+            guard !tried.isEmpty else { return }
+            for transfer in tried where transfer.waitsForConnection {
+                transfer.easy?.liftConnectLimit()
+                transfer.beginsWait()
             }
+            tried.removeAll(keepingCapacity: true)
         }
 
         /// A request is sent, over a connection that was made for it or over another transfer's.
         func sends(_ transfer: CurlTransfer) {
-            if transfer.hasSocket, transfer.wait != nil {
-                // From now on, the others wait for a connection to become free.
-                for other in connectionLine.waiting(for: transfer.origin) { other.beginsWait() }
-            }
-            if CurlLibrary.leavesWaiting, transfer.hasSocket, maySpeakHTTP2(transfer) {
-                connectionLine.noteConnection(for: transfer, all: boundsConnections)
-            }
-            guard settings.hidesConnections(isSecure: transfer.isSecure) else { return }
-            unanswered.endsTry(transfer)
-            if transfer.hasNewSocket {
-                unanswered.goesOn(transfer, at: now)
-            } else if transfer.awaitsFirstResponse {
-                leavesUnanswered(transfer)
-            }
-            transfer.hasNewSocket = false
-            // libcurl would make the requests that it repeats wait as well, and we would not learn of it.
-            transfer.easy?.connectRatherThanWait()
-        }
-
-        /// Whether the connection of a request may take others at the same time, as far as we know.
-        func maySpeakHTTP2(_ transfer: CurlTransfer) -> Bool {
-            transfer.mayShareConnection && !http1Origins.contains(originOf: transfer)
+            guard let queue = transfer.queue else { return }
+            queue.sends(transfer)
+            // From now on, the others wait for a connection to become free.
+            if transfer.hasSocket, transfer.wait != nil { for other in queue.waiting { other.beginsWait() } }
+            noteRoom(in: queue)
         }
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            if transfer.hasSocket, transfer.mayShareConnection, http1Origins.learn(from: transfer, at: now),
-                CurlLibrary.leavesWaiting
-            {
-                // From now on, they make their own connections. They no longer wait to learn what another connection
-                // can do.
-                connectionLine.noteConnection(for: transfer, all: true)
-            }
-            guard transfer.awaitsFirstResponse else { return }
-            leavesUnanswered(transfer)
-            if transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
-            connectionLine.noteRoom(at: transfer)
+            guard transfer.mayShareConnection, let queue = transfer.queue else { return }
+            sockets.answers(transfer.origin, isHTTP2: transfer.head.takesSeveral)
+            noteRoom(in: queue)
         }
 
         /// A transfer has ended.
-        func ends(_ transfer: CurlTransfer) {
-            makesRoom(transfer)
+        func leavesQueue(_ transfer: CurlTransfer) {
             descriptorLine.noteRoom()
-            connectionLine.ends(transfer)
-            unanswered.ends(transfer)
-            if !unanswered.isEmpty, transfer.isWhole, transfer.head.takesSeveral { unanswered.takesMore(at: transfer) }
-            if transfer.makesSharedConnection { endThoseWaiting(for: transfer) }
+            guard let queue = transfer.queue else { return }
+            transfer.queue = nil
+            queue.ends(transfer)
+            if queue.isIdle { queues[transfer.origin] = nil } else { noteRoom(in: queue) }
         }
 
-        private func leavesUnanswered(_ transfer: CurlTransfer) {
-            unanswered.ends(transfer)
-            transfer.easy?.keepConnection(true)
+        private func noteRoom(in queue: OriginQueue) {
+            guard !queue.isListed else { return }
+            queue.isListed = true
+            queuesWithRoom.append(queue)
         }
 
-        /// A transfer has its connection, or has ended. Transfers that wait for either may go on.
-        func makesRoom(_ transfer: CurlTransfer) {
-            connectionLine.noteRoom(at: transfer)
-            newConnections.makesRoom(transfer)
-        }
-
-        /// Gives waiting transfers that may go now to libcurl again, because libcurl tries a transfer at once when it
-        /// is added.
-        func retryWaiting(_ multi: UnsafeMutableRawPointer) {
-            for transfer in newConnections.takeReleased() {
-                guard let easy = transfer.easy else { continue }
-                transfer.isTurnedBack = false
-                give(transfer, easy, multi)
-                tried.append(transfer)
+        /// Gives libcurl the waiting transfers for which there is room now.
+        func giveWaiting(_ multi: UnsafeMutableRawPointer) {
+            for queue in queuesWithRoom {
+                queue.isListed = false
+                while let (transfer, way) = queue.takeNext(sockets.reached(queue.origin)) {
+                    if let easy = transfer.easy { go(transfer, way, easy, multi) }
+                }
             }
-            tryConnected(multi)
-            if now >= nextRotation { connectionLine.rotate() }
-            for transfer in connectionLine.takeCandidates() {
-                let passesBy = unanswered.tries(transfer) || unanswered.areOverdue(for: transfer, at: now)
-                // A transfer that is given again loses its place in libcurl's own line. We avoid that where libcurl's
-                // order is right.
-                guard passesBy || connectionLine.hasSeveralOrigins || connectionLine.triesSingleLine else { continue }
-                giveAnew(transfer, multi, connects: passesBy)
-                retried.append(transfer)
-            }
-            planRotation()
+            queuesWithRoom.removeAll(keepingCapacity: true)
         }
-
-        /// Gives libcurl again the first transfer that waits for each connection that is now ready, since it may turn
-        /// out not to take several requests. If that transfer goes, libcurl tries the next one by itself. If it may not
-        /// go because of the limit on connections, it would lose its place in libcurl's own line. There, all are given
-        /// again, in their order.
-        private func tryConnected(_ multi: UnsafeMutableRawPointer) {
-            for transfer in connectionLine.takeConnected() {
-                giveAnew(transfer, multi, connects: false)
-                retried.append(transfer)
-            }
-        }
-
-        /// - Parameter connects: Whether the transfer makes a connection rather than wait to learn what others'
-        ///   connections can do.
-        private func giveAnew(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer, connects: Bool) {
-            // Every transfer in the line has a handle.
-            guard let easy = transfer.easy else { return }
-            curl_multi_remove_handle(multi, easy.pointer)
-            if connects { easy.connectRatherThanWait() }
-            give(transfer, easy, multi)
-        }
-
-        private func planRotation() {
-            guard connectionLine.isTried else {
-                nextRotation = .max
-                return
-            }
-            if now >= nextRotation || nextRotation == .max { nextRotation = now.adding(Self.rotationInterval) }
-        }
-
-        private static let rotationInterval: Int64 = 100_000_000
     }
 
     extension CurlTransfer {
-        /// Whether the transfer makes a connection that others wait for.
-        fileprivate var makesSharedConnection: Bool {
-            phase == .connect && (hasSocket || isLookingUp) && mayShareConnection
-        }
-
         /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.
         var waitsForConnection: Bool {
-            isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isTurnedBack
-                && !lacksDescriptor
+            isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isHeld && !lacksDescriptor
         }
     }
 #endif

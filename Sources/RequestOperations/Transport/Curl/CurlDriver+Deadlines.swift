@@ -28,24 +28,11 @@
             stop(transfer, cause)
         }
 
-        /// A connection that others were to share was not established. If there is no other connection to its origin,
-        /// requests that have waited longer than their connect limit end with it. Otherwise, each of them would find
-        /// out the same in turn.
-        func endThoseWaiting(for transfer: CurlTransfer) {
-            let origin = transfer.origin
-            guard !hasConnection(to: origin) else { return }
-            for other in connectionLine.waiting(for: origin) + newConnections.heldBack(from: origin)
-            where other.mayShareConnection && other.isActive {
-                guard let limit = other.limits.connect, other.began.adding(limit) <= now else { continue }
-                stop(other, .connectLimit)
-            }
-        }
-
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
             // The transfer waits for a connection that others make, or for a descriptor.
-            if transfer.isTurnedBack, transfer.deadlines.connect == nil { return nil }
+            if transfer.isHeld, transfer.deadlines.connect == nil { return nil }
             // Either the transfer connects, or a connection is made over which its request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
                 return transfer.deadlines.connect.map { ($0, .connectLimit) }

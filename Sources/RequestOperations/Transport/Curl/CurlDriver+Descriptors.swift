@@ -39,9 +39,6 @@
             boundConnections(multi)
             lookups.ends(for: transfer)
             transfer.leavesConnecting()
-            // The transfer makes no connection while it waits, so nobody may wait for it.
-            makesRoom(transfer)
-            unanswered.ends(transfer)
             easy.forgetMessage()
             easy.liftConnectLimit()
             transfer.beginsWait()
@@ -51,12 +48,11 @@
         /// Limits libcurl to the current number of connections for a moment.
         private func boundConnections(_ multi: UnsafeMutableRawPointer) {
             descriptors.isLacking(for: self, at: now)
-            connectionLine.triesSingleLine = true
             if !boundsConnections {
                 wasShortOfDescriptors = true
                 // libcurl may make these transfers wait from now on, and we have not recorded that yet.
-                for transfer in active where transfer.waitsForConnection && !transfer.isInLine {
-                    liftConnectLimit(of: transfer)
+                for transfer in active where transfer.waitsForConnection {
+                    transfer.deadlines.connect = nil
                     tried.append(transfer)
                 }
             }
@@ -87,10 +83,7 @@
             }
             guard descriptorLine.deadline <= now else { return }
             for transfer in descriptorLine.take(at: now) {
-                guard let easy = transfer.easy else { continue }
-                transfer.isTurnedBack = false
-                give(transfer, easy, multi)
-                tried.append(transfer)
+                if let easy = transfer.easy { giveAgain(transfer, easy, multi) }
             }
         }
 
@@ -147,7 +140,7 @@
             lacksDescriptor = false
             hasSocket = false
             madeSockets = []
-            isTurnedBack = true
+            isHeld = true
             phase = .connect
             deadlines.connect = nil
             deadlines.activity = driver.now

@@ -5,14 +5,13 @@
     extension CurlDriver {
         /// Makes a request connect, or wait for a connection that another makes, if it was not sent. That happens when
         /// libcurl chose a connection that has ended or is not ready yet. Returns whether it does so.
-        func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
+        func meetsNoConnection(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.outcome == nil, let multi else { return false }
             guard transfer.meetsEndedConnection || transfer.isUntouched && easy.hasUnfinishedConnection(code) else {
                 return false
             }
             transfer.wasNotSent()
-            if !boundsConnections { transfer.beginsToConnect() }
-            goAgain(transfer, easy, multi)
+            connectsAnew(transfer, easy, multi)
             return true
         }
 
@@ -29,13 +28,8 @@
             else { return false }
             transfer.lostSilentConnection = false
             transfer.deadlines.activity = now
-            goAgain(transfer, easy, multi)
+            connectsAnew(transfer, easy, multi)
             return true
-        }
-
-        private func goAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            easy.forgetMessage()
-            connectInTurn(transfer, easy, multi)
         }
     }
 

@@ -49,7 +49,7 @@
         private static let longestRest: Int64 = 2_000_000
 
         private var millisecondsToSleep: Int32 {
-            let deadline = min(nextSweep, nextRotation, lookups.deadline, descriptorLine.deadline, descriptorBoundEnd)
+            let deadline = min(nextSweep, lookups.deadline, descriptorLine.deadline, descriptorBoundEnd)
             guard deadline != .max else { return 60_000 }
             return Int32(clamping: min(max((deadline - CurlLibrary.now + 999_999) / 1_000_000, 0), 60_000))
         }

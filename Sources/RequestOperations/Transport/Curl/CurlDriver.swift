@@ -31,12 +31,10 @@
         @exclusivity(unchecked) var lookups = Lookups()
         /// The transfers given to libcurl in this turn that may have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
-        @exclusivity(unchecked) var connectionLine = ConnectionLine()
-        /// When `connectionLine` is rotated only because time has passed.
-        var nextRotation = Int64.max
-        @exclusivity(unchecked) var newConnections = NewConnections()
-        @exclusivity(unchecked) var unanswered = UnansweredConnections()
-        @exclusivity(unchecked) var http1Origins = HTTP1Origins()
+        /// The queues of the origins to which there are transfers.
+        @exclusivity(unchecked) var queues: [Origin: OriginQueue] = [:]
+        /// The queues whose waiting transfers may go.
+        @exclusivity(unchecked) var queuesWithRoom: [OriginQueue] = []
         /// Transfers for which libcurl would have made a connection, although they must not make one.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// Transfers whose body ends by a length that libcurl may not use.
@@ -50,8 +48,6 @@
         var wasShortOfDescriptors = false
         /// Whether connections are not kept because another driver needs their descriptors.
         var givesUpIdle = false
-        /// Transfers out of `connectionLine` that were given to libcurl once more.
-        @exclusivity(unchecked) var retried: [CurlTransfer] = []
         /// The sockets of the connections on which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
         var unsentResets: Set<Int32> = []
         /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
@@ -156,7 +152,7 @@
                 if !framedByLength.isEmpty { endFramed(multi) }
                 if now >= nextSweep { sweep() }
                 takeLostTransfers(multi)
-                retryWaiting(multi)
+                giveWaiting(multi)
                 retryLacking(multi)
                 retryLookups(multi)
                 if !unsentResets.isEmpty { sendResets() }
@@ -205,13 +201,11 @@
             lookups = Lookups()
             tried = []
             framedByLength = []
-            retried = []
             turnedBack = []
             lacking = []
             descriptorLine = DescriptorLine()
-            newConnections = NewConnections()
-            unanswered = UnansweredConnections()
-            connectionLine = ConnectionLine()
+            queues = [:]
+            queuesWithRoom = []
             handles.removeAll()
             files.end()
             let (late, waiters) = inbox.withLock { $0.end() }
@@ -225,7 +219,7 @@
         private func attend(to transfer: CurlTransfer) {
             switch transfer.exchange.withLock({ $0.attend() }) {
             case .begin:
-                if case .nowhere = transfer.place { admit(transfer) }
+                if case .nowhere = transfer.place { begin(transfer) }
             case .goOn:
                 resume(transfer)
             case .deliver:
@@ -238,13 +232,6 @@
             }
         }
 
-        private func admit(_ transfer: CurlTransfer) {
-            transfer.beginsToConnect()
-            if mayWaitForConnection(transfer) { tried.append(transfer) }
-            liftConnectLimit(of: transfer)
-            begin(transfer)
-        }
-
         private func begin(_ transfer: CurlTransfer) {
             guard let easy = transfer.easy, let multi, transfer.exchange.withLock({ $0.begin() }) else {
                 return end(transfer, .stopped(.aborted))
@@ -253,21 +240,11 @@
             transfer.began = now
             transfer.place = .active(active.count)
             active.append(transfer)
-            if newConnections.mustWait(transfer) {
-                newConnections.holdBack(transfer)
-            } else if transfer.wantsNewConnection, maySpeakHTTP2(transfer) {
-                // One connection serves all that want a new one.
-                connectInTurn(transfer, easy, multi)
-            } else {
-                if transfer.wantsNewConnection { easy.askForFreshConnection() }
-                if unanswered.tries(transfer) { easy.connectRatherThanWait() }
-                give(transfer, easy, multi)
-            }
+            connects(transfer, easy, multi)
         }
 
         /// Gives a transfer to libcurl. If libcurl does not take it, the transfer ends.
         func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            if CurlLibrary.leavesWaiting, http1Origins.contains(originOf: transfer) { easy.connectRatherThanWait() }
             let code = curl_multi_add_handle(multi, easy.pointer)
             guard code != CURLM_OK else { return }
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
@@ -292,7 +269,7 @@
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
             steps &+= 1
             guard let transfer = easy.transfer, !waitsForLookup(transfer, easy),
-                !waitsForDescriptor(transfer, easy, after: code), !connectsAnew(transfer, easy, after: code),
+                !waitsForDescriptor(transfer, easy, after: code), !meetsNoConnection(transfer, easy, after: code),
                 !replays(transfer, easy, after: code)
             else { return }
             // libcurl would deliver the bytes that it holds back to another transfer. (That memory is lost: libcurl
@@ -352,7 +329,7 @@
             if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream, let socket = transfer.socket {
                 unsentResets.insert(socket)
             }
-            ends(transfer)
+            leavesQueue(transfer)
             lookups.ends(for: transfer)
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }

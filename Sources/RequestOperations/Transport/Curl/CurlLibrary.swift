@@ -91,9 +91,8 @@
         /// fails them. It does so once it knows that a host speaks HTTP/2.
         static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)
 
-        /// Whether the library lets no other request use an HTTP/2 connection before its first response has come. The
-        /// others wait for that, however long it takes, even if it never comes (curl issue 18177; Debian 13 has such a
-        /// version).
+        /// Whether the library lets no other request use an HTTP/2 connection before its first response has come (curl
+        /// issue 18177; Debian 13 has such a version). The others make connections of their own.
         static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
 
         /// Whether the library, after it sent a request's own `Host` field, keeps using that host for the cookies of
@@ -103,10 +102,6 @@
         /// Whether the library, when told to use no folder or no file of roots, goes back to the one that it was built
         /// with.
         static let restoresRoots = version >= Version(8, 21)
-
-        /// Whether the library tells no waiting request that the connection it waits for speaks HTTP/1.1. The requests
-        /// then wait until a response is complete.
-        static let leavesWaiting = version >= Version(8, 10)
 
         /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
         static let keepsThreadsForLookups = version >= Version(8, 20)

@@ -32,15 +32,14 @@
             madeSockets.append(descriptor)
             hasSocket = true
             hasFreshSocket = true
-            driver.opensConnection(self)
             beginsToConnect()
             return true
         }
 
         private func turnBack() {
-            guard !isTurnedBack else { return }
             // libcurl may try the other addresses of the host before the transfer is removed.
-            isTurnedBack = true
+            guard !isHeld else { return }
+            isHeld = true
             // After it was sent once, it may have to wait for others to connect.
             if sends > 0 { deadlines.connect = nil }
             driver.turnedBack.append(self)
@@ -87,7 +86,7 @@
             if sends == 1 {
                 // If the connection proves dead, the request is sent one last time, so not over another old connection.
                 // (Where one connection takes many requests, each would make its own.)
-                sharesConnection = driver.maySpeakHTTP2(self)
+                sharesConnection = mayShareConnection && driver.sockets.reached(origin)?.speaksHTTP2 != false
                 if !sharesConnection { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()
@@ -97,7 +96,6 @@
             }
             phase = upload == nil ? .head : .request
             driver.sends(self)
-            driver.makesRoom(self)
             deadlines.activity = driver.now
             deadlines.sent = 0
             deadlines.unreceived = -1

@@ -67,23 +67,18 @@
         var reusedConnection = false
         /// Whether it may make connections. Otherwise it only uses those of others.
         var mayConnect: Bool
-        /// Whether it now makes a connection that others will use.
-        var makesConnection = false
-        /// Whether libcurl found no connection for it, or does not have it while one is being made.
-        var isTurnedBack = false
+        /// The requests to its origin, among which it is.
+        var queue: OriginQueue?
+        /// Whether it waits in the line of that queue.
+        var isInLine = false
+        /// Whether libcurl does not have it for now.
+        var isHeld = false
         /// Whether it was not sent because libcurl would have used a connection that has ended.
         var meetsEndedConnection = false
         /// Whether we ended its connection because nothing came over it, and libcurl has still to report that.
         var lostSilentConnection = false
-        /// Whether a socket was made for it since it was last sent, where
-        /// ``HandleSettings/hidesConnections(isSecure:)`` is true.
-        var hasNewSocket = false
-        /// Whether it is the first request over its connection and is still unanswered.
-        var awaitsFirstResponse = false
         /// Whether it was first sent over a connection that may take other requests at the same time.
         var sharesConnection = false
-        /// Whether it was given to libcurl to use a connection that has already delivered an answer.
-        var triesAnswered = false
         /// Whether its driver keeps it because the process has no descriptor for its connection now.
         var lacksDescriptor = false
         /// Whether the last socket was made for an IPv4 address.
@@ -92,9 +87,6 @@
         var refusedAddress: String?
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
-        /// Whether it is in the line of transfers that wait for a connection. It may stay there for a while after its
-        /// end.
-        var isInLine = false
         /// Whether the body goes into memory without asking the state machine for each piece.
         var keepsAll = false
         /// How many bytes are kept while the Task has not answered the head.

@@ -65,8 +65,8 @@
     /// With libcurl 7.87 to 8.3, the answer to an unfinished upload over HTTP/2 may get lost if the server ends the
     /// stream with it. The request then fails as ``RequestError/Code/connectionLost``. HTTP/1.1 is not affected.
     ///
-    /// Over libcurl 8.13 to 8.15, requests over HTTP/2 wait for the first answer on a connection if no more connections
-    /// may be made. Otherwise they wait a fifth of a second or, after more such connections, up to a few seconds.
+    /// Over libcurl 8.13 to 8.15, a connection of HTTP/2 takes no second request before its first answer. Requests that
+    /// come meanwhile make connections of their own, or wait if no more may be made.
     ///
     /// Over HTTP/2, a transfer that is paused for its consumer may hold up others on the same connection. That happens
     /// once libcurl's window for the transfer is full.

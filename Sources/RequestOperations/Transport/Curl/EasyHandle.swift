@@ -293,14 +293,6 @@
             isSecure = nil
         }
 
-        /// Makes the transfer connect where libcurl would have it wait to learn what others' connections can do.
-        func connectRatherThanWait() {
-            guard isSecure != nil else { return }
-            set(CURLOPT_PIPEWAIT, 0)
-            // The next transfer has to set this again, together with the version.
-            isSecure = nil
-        }
-
         /// The transfer waits for a connection. libcurl 8 would count that as time for connecting, so only the driver
         /// enforces the limit then.
         func liftConnectLimit() {

@@ -135,7 +135,7 @@
             applyTrust(to: handle)
         }
 
-        /// Whether a connection may take several requests at a time, so that others wait to find out.
+        /// Whether a connection may take several requests at a time.
         func mayMultiplex(isSecure: Bool) -> Bool {
             sharesConnections && mayUseHTTP2(isSecure: isSecure)
         }
@@ -189,11 +189,6 @@
                 && CurlLibrary.beginsHTTP2Twice
         }
 
-        /// Whether libcurl lets no other request use a connection before its first response.
-        func hidesConnections(isSecure: Bool) -> Bool {
-            CurlLibrary.waitsForFirstResponse && mayMultiplex(isSecure: isSecure)
-        }
-
         /// Whether every request without TLS goes through an HTTP proxy, where libcurl speaks HTTP/1.1.
         private var usesProxyForAll: Bool {
             guard case .url(let url, let exceptions) = configuration.proxy else { return false }
@@ -211,7 +206,6 @@
                 case .automatic, .http11: CURL_HTTP_VERSION_1_1
                 }
             handle.set(CURLOPT_HTTP_VERSION, Int(version))
-            handle.set(CURLOPT_PIPEWAIT, mayMultiplex(isSecure: isSecure) ? 1 : 0)
         }
 
         private func applyProxy(to handle: EasyHandle) {

@@ -6,12 +6,19 @@ struct Line<Element> {
 
     var isEmpty: Bool { start == slots.count }
 
+    var count: Int { slots.count - start }
+
     var first: Element? { isEmpty ? nil : slots[start] }
 
     var elements: [Element] { slots[start...].compactMap { $0 } }
 
     mutating func append(_ element: Element) {
         slots.append(element)
+    }
+
+    mutating func removeAll(where isRemoved: (Element) -> Bool) {
+        slots = elements.filter { !isRemoved($0) }
+        start = 0
     }
 
     @discardableResult

@@ -82,7 +82,7 @@
         func waitsForLookup(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
             guard transfer.lacksLookup, transfer.outcome == nil else { return false }
             transfer.lacksLookup = false
-            transfer.isTurnedBack = true
+            transfer.isHeld = true
             easy.forgetMessage()
             lookups.wait(transfer)
             return true
@@ -91,10 +91,7 @@
         /// Gives libcurl the transfers again that can look up their names now.
         func retryLookups(_ multi: UnsafeMutableRawPointer) {
             for transfer in lookups.takeWaiting(at: now) {
-                guard let easy = transfer.easy else { continue }
-                transfer.isTurnedBack = false
-                give(transfer, easy, multi)
-                tried.append(transfer)
+                if let easy = transfer.easy { giveAgain(transfer, easy, multi) }
             }
         }
     }

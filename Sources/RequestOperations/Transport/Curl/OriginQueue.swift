@@ -1,0 +1,143 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    /// The requests to one origin: how many libcurl has at a time, and which wait.
+    ///
+    /// Whether a connection takes several requests at a time is known when it is ready. So the first request to an origin
+    /// that may speak HTTP/2 goes alone, and the others follow when it was sent. Over HTTP/1.1 there are then as many as
+    /// there may be connections, over HTTP/2 as many as the connections take, and one more that makes the next one.
+    ///
+    /// libcurl has one line for all requests that wait for a connection, and does not always try those that could go. So
+    /// requests wait here.
+    final class OriginQueue {
+        /// How a request goes.
+        enum Way {
+            /// Over any connection.
+            case shared
+            /// Others wait until it has a connection.
+            case first
+            /// Over a new connection, for which others wait.
+            case new
+        }
+
+        /// How many requests a connection of HTTP/2 takes before the server has said so (RFC 9113, section 6.5.2).
+        static let streams = 100
+
+        let origin: Origin
+        /// Whether a transfer may make a connection only if it is asked to; see ``CurlLibrary/beginsHTTP2Twice``.
+        let makesApart: Bool
+        private let mostConnections: Int
+        /// Whether a connection may take several requests at a time, and whether it always does.
+        private let mayShare, alwaysShares: Bool
+        private var running = 0
+        /// Whose connection others wait for.
+        private var maker: CurlTransfer?
+        private var line = Line<CurlTransfer>()
+        /// How many transfers in the line have ended.
+        private var endedCount = 0
+        /// Whether it is in the driver's list of those that may have room.
+        var isListed = false
+
+        init(of transfer: CurlTransfer) {
+            origin = transfer.origin
+            let (settings, configuration) = (transfer.driver.settings, transfer.driver.configuration)
+            makesApart = settings.makesConnectionsApart(isSecure: transfer.isSecure)
+            mostConnections = configuration.maximumConnectionsPerHost ?? .max
+            mayShare = transfer.mayShareConnection
+            alwaysShares = mayShare && configuration.httpVersions == .http2PriorKnowledge
+        }
+
+        /// Whether nobody runs or waits.
+        var isIdle: Bool { running == 0 && line.isEmpty }
+
+        /// The transfers that wait.
+        var waiting: [CurlTransfer] { line.elements.filter(\.isInLine) }
+
+        private func limit(_ known: ConnectionTable.Reached?) -> Int {
+            guard mayShare else { return mostConnections }
+            guard let known else { return 1 }
+            guard known.speaksHTTP2 ?? alwaysShares else { return mostConnections }
+            let count = min(known.connections, mostConnections)
+            return count * Self.streams + (count < mostConnections ? 1 : 0)
+        }
+
+        /// A transfer begins. Returns `nil` if it waits.
+        func begins(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
+            let needsOther = transfer.wantsNewConnection && maker != nil
+            guard line.isEmpty, !needsOther, hasRoom(known) else {
+                wait(transfer)
+                return nil
+            }
+            return goes(transfer, known, isNew: transfer.wantsNewConnection)
+        }
+
+        /// A transfer that was not sent needs a new connection. Returns `nil` if it waits for that of another.
+        func beginsAnew(_ transfer: CurlTransfer) -> Way? {
+            guard mayShare else { return .new }
+            guard maker == nil || maker === transfer else {
+                running -= 1
+                wait(transfer)
+                return nil
+            }
+            maker = transfer
+            return .new
+        }
+
+        /// Takes the next transfer out of the line, if there is room.
+        func takeNext(_ known: ConnectionTable.Reached?) -> (CurlTransfer, Way)? {
+            while let first = line.first {
+                guard first.isInLine else {
+                    line.popFirst()
+                    endedCount -= 1
+                    continue
+                }
+                guard hasRoom(known) else { return nil }
+                line.popFirst()
+                first.isInLine = false
+                // Where it waited for a connection, it need not have one of its own.
+                return (first, goes(first, known, isNew: first.wantsNewConnection && !mayShare))
+            }
+            return nil
+        }
+
+        /// A transfer was sent. Others may use its connection.
+        func sends(_ transfer: CurlTransfer) {
+            if maker === transfer { maker = nil }
+        }
+
+        /// A transfer has ended.
+        func ends(_ transfer: CurlTransfer) {
+            if transfer.isInLine {
+                transfer.isInLine = false
+                endedCount += 1
+                if endedCount > max(64, line.count / 2) { removeEnded() }
+            } else {
+                running -= 1
+                sends(transfer)
+            }
+        }
+
+        private func hasRoom(_ known: ConnectionTable.Reached?) -> Bool {
+            // While a connection is being made, libcurl would make others.
+            if maker != nil, makesApart { return false }
+            return running < limit(known)
+        }
+
+        private func goes(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?, isNew: Bool) -> Way {
+            running += 1
+            let connections = known?.connections ?? 0
+            let isFirst = mayShare && (connections == 0 || running > connections * Self.streams)
+            guard isNew || isFirst else { return .shared }
+            if mayShare { maker = transfer }
+            return isNew ? .new : .first
+        }
+
+        private func wait(_ transfer: CurlTransfer) {
+            transfer.isInLine = true
+            line.append(transfer)
+        }
+
+        private func removeEnded() {
+            line.removeAll { !$0.isInLine }
+            endedCount = 0
+        }
+    }
+#endif

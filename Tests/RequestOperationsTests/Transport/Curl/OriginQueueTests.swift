@@ -1,0 +1,95 @@
+#if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import Foundation
+    import Testing
+
+    @testable import RequestOperations
+
+    struct OriginQueueTests {
+        private typealias Reached = ConnectionTable.Reached
+
+        private static func transfers(
+            _ count: Int, _ url: String = "https://a.example/", isNew: Bool = false, bound: Int? = 64
+        ) throws -> [CurlTransfer] {
+            let configuration = CurlTransport.with { $0.maximumConnectionsPerHost = bound }.configuration
+            let driver = CurlDriver(configuration)
+            return try (0..<count).map { _ in try transfer(url, driver, isNew) }
+        }
+
+        private static func transfer(_ url: String, _ driver: CurlDriver, _ isNew: Bool) throws -> CurlTransfer {
+            let request = try CurlRequest(URLRequest(url: try #require(URL(string: url))))
+            return CurlTransfer(
+                driver: driver, easy: driver.handles.take(.usual), request: request, limits: .init(TransferLimits()),
+                upload: nil, wantsNewConnection: isNew, wantsProgress: false, submitted: 0)
+        }
+
+        private static func takeAll(_ queue: OriginQueue, _ known: Reached?) -> [OriginQueue.Way] {
+            var ways: [OriginQueue.Way] = []
+            while let (_, way) = queue.takeNext(known) { ways.append(way) }
+            return ways
+        }
+
+        @Test func `The first to an unknown origin goes alone, and the others when it was sent`() throws {
+            let transfers = try Self.transfers(5)
+            let queue = OriginQueue(of: transfers[0])
+            #expect(transfers.map { queue.begins($0, nil) } == [.first, nil, nil, nil, nil])
+            #expect(Self.takeAll(queue, nil).isEmpty)
+            queue.sends(transfers[0])
+            let one = Reached(connections: 1)
+            #expect(Self.takeAll(queue, one) == [.shared, .shared, .shared, .shared])
+        }
+
+        @Test func `When the first fails, the next goes alone`() throws {
+            let transfers = try Self.transfers(3)
+            let queue = OriginQueue(of: transfers[0])
+            for transfer in transfers { _ = queue.begins(transfer, nil) }
+            queue.ends(transfers[0])
+            #expect(Self.takeAll(queue, nil) == [.first])
+            queue.ends(transfers[1])
+            #expect(Self.takeAll(queue, nil) == [.first])
+            queue.ends(transfers[2])
+            #expect(queue.isIdle)
+        }
+
+        @Test func `Over HTTP/1.1 there are as many as connections may be`() throws {
+            let transfers = try Self.transfers(5, "http://a.example/", bound: 2)
+            let queue = OriginQueue(of: transfers[0])
+            #expect(transfers.map { queue.begins($0, nil) } == [.shared, .shared, nil, nil, nil])
+            queue.ends(transfers[1])
+            #expect(Self.takeAll(queue, nil) == [.shared])
+            let secure = try Self.transfers(5, bound: 2)
+            let other = OriginQueue(of: secure[0])
+            let known = Reached(connections: 2, speaksHTTP2: false)
+            #expect(secure.map { other.begins($0, known) } == [.shared, .shared, nil, nil, nil])
+        }
+
+        @Test func `Over HTTP/2 one beyond those that the connections take makes the next connection`() throws {
+            let transfers = try Self.transfers(103)
+            let queue = OriginQueue(of: transfers[0])
+            let one = Reached(connections: 1, speaksHTTP2: true)
+            let ways = transfers.map { queue.begins($0, one) }
+            #expect(ways == Array(repeating: .shared, count: 100) + [.first, nil, nil])
+            queue.sends(transfers[100])
+            #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+        }
+
+        @Test func `Those that want a new connection share one`() throws {
+            let transfers = try Self.transfers(3, isNew: true)
+            let queue = OriginQueue(of: transfers[0])
+            let one = Reached(connections: 1, speaksHTTP2: true)
+            #expect(transfers.map { queue.begins($0, one) } == [.new, nil, nil])
+            queue.sends(transfers[0])
+            #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+        }
+
+        @Test func `What has ended leaves the line, one or most of it`() throws {
+            let transfers = try Self.transfers(300)
+            let queue = OriginQueue(of: transfers[0])
+            for transfer in transfers { _ = queue.begins(transfer, nil) }
+            for transfer in transfers[1..<299] { queue.ends(transfer) }
+            #expect(queue.waiting.count == 1)
+            queue.ends(transfers[0])
+            let next = queue.takeNext(nil)
+            #expect(next?.0 === transfers[299] && next?.1 == .first)
+        }
+    }
+#endif
