@@ -253,7 +253,8 @@
         private func transfer(_ number: Int, _ goal: Goal) async -> Result<Void, any Error> {
             let transfer = Task {
                 _ = try await goal.transport.perform(task(number, goal)) { head in
-                    #expect(head.version == (goal.way == .http2 ? .http2 : .http1_1))
+                    // Over libcurl before 8.1, some requests go over HTTP/1.1.
+                    #expect(head.version == .http1_1 || head.version == .http2 && goal.way == .http2)
                     guard head.status == 200 || head.status == 204 else { throw Rejected() }
                 }
             }

@@ -27,7 +27,10 @@
         @Flag(help: "Checks no certificates: anybody on the way can read and change everything.")
         var insecure = false
 
-        @Flag(help: "Speaks HTTP/2 without TLS as well. (With TLS it is spoken where the server offers it.)")
+        @Flag(
+            help:
+                "Speaks HTTP/2 without TLS as well. (With TLS it is spoken from libcurl 8.1 on where the server offers it.)"
+        )
         var http2 = false
 
         func validate() throws {

@@ -171,16 +171,31 @@ def refusing_upload_http2(c):
             continue
         uploading, upload = uploads.pop()
         body = struct.pack(">7000I", *range(7000))
-        # A literal :status (8) of 413.
-        refusal = frame(1, 4, upload, b"\x08\x03413")
         answer = frame(1, 4, stream, b"\x88") + b"".join(
             frame(0, int(end == 28000), stream, body[end - 4000:end]) for end in range(4000, 28001, 4000))
+        if isinstance(upload, threading.Event):
+            uploading.sendall(b"HTTP/1.1 413 Large\r\nContent-Length: 5\r\n\r\nlarge")
+            upload.set()
+            c.sendall(answer)
+            continue
+        # A literal :status (8) of 413.
+        refusal = frame(1, 4, upload, b"\x08\x03413")
         end = frame(0, 1, upload, b"large") + frame(3, 0, upload, bytes(4))
         if uploading is c:
             c.sendall(refusal + answer + end)
         else:
             uploading.sendall(refusal + end)
             c.sendall(answer)
+
+def refusing_upload(c):
+    c = secure(c, "h2", "http/1.1")
+    if c.selected_alpn_protocol() == "h2": return refusing_upload_http2(c)
+    while read_head(c):
+        # Two threads must not use one connection over TLS at the same time.
+        refused = threading.Event()
+        uploads.append((c, refused))
+        print("upload")
+        refused.wait()
 
 # Reads the body of a request, if its length is told; whether it is.
 def read_body(c, head):
@@ -305,7 +320,8 @@ handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5"
             "earlyHTTP2": early_http2, "answeringHTTP2": answering_http2,
             "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "holdingHTTP2": packing_http2,
             "pairingHTTP2": pairing_http2,
-            "refusingUploadHTTP2": refusing_upload_http2, "losingRequests": losing_requests,
+            "refusingUploadHTTP2": refusing_upload_http2, "secureRefusingUpload": refusing_upload,
+            "losingRequests": losing_requests,
             "secureLosingConnections": lambda c: losing_connections(secure(c, "http/1.1")),
             "losingOnlyConnection": losing_only_connection,
             "losingPatience": losing_patience, "unixLosingPatience": losing_patience,

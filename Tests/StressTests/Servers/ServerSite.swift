@@ -50,6 +50,8 @@
             var configuration = CurlTransport.Configuration()
             configuration.trust.roots = .file(folder.appendingPathComponent("cert.pem"))
             configuration.proxy = .none
+            // Over libcurl before 8.1, HTTP/2 has to be asked for.
+            configuration.httpVersions = .http2
             // Another program may listen at the same port of `::1`.
             configuration.addressFamily = .ipv4
             switch way {

@@ -73,6 +73,8 @@ extension ClientKind {
             configuration.transport = URLSessionTransport.shared
         } else if let authority {
             var curl = CurlTransport.Configuration()
+            // Over libcurl before 8.1, HTTP/2 has to be asked for.
+            curl.httpVersions = .http2
             curl.trust.roots = .file(URL(fileURLWithPath: authority))
             configuration.transport = CurlTransport(configuration: curl)
         }

@@ -49,6 +49,8 @@ struct SoakOrder: Codable, Sendable {
 
     private func makeTransport() -> CurlTransport {
         var configuration = CurlTransport.Configuration()
+        // Over libcurl before 8.1, HTTP/2 has to be asked for.
+        configuration.httpVersions = .http2
         configuration.trust.roots = .file(URL(fileURLWithPath: authority))
         return CurlTransport(configuration: configuration)
     }

@@ -12,11 +12,12 @@
     final class ConnectionTable: @unchecked Sendable {
         private struct Connection {
             let socket: Int32
+            let mayShare: Bool
             /// The origin of the request for which it was made.
             let origin: Origin
         }
 
-        /// What is known of an origin to which there are connections.
+        /// What is known of an origin to which there are connections that may take several requests at a time.
         struct Reached {
             var connections = 0
             /// Whether the last answer came over HTTP/2; `nil` before the first one.
@@ -36,18 +37,19 @@
         ///   - made: The sockets that were made for it. All but one were given up for another address.
         ///   - localPort: Its local port.
         ///   - origin: The origin of the request for which it was made.
+        ///   - mayShare: Whether it may take several requests at a time.
         /// - Returns: Its socket.
-        func stands(_ made: [Int32], localPort: Int32, origin: Origin) -> Int32? {
+        func stands(_ made: [Int32], localPort: Int32, origin: Origin, mayShare: Bool = false) -> Int32? {
             guard let socket = made.last(where: { rocurl_local_port($0) == localPort }) else { return nil }
             // libcurl may have closed an earlier one of that number without telling.
             closes(socket)
             ports[socket] = localPort
-            connections[localPort, default: []].append(Connection(socket: socket, origin: origin))
-            origins[origin, default: Reached()].connections += 1
+            connections[localPort, default: []].append(Connection(socket: socket, mayShare: mayShare, origin: origin))
+            if mayShare { origins[origin, default: Reached()].connections += 1 }
             return socket
         }
 
-        /// What is known of an origin; `nil` if no connection to it is established.
+        /// What is known of an origin; `nil` if no such connection to it is established.
         func reached(_ origin: Origin) -> Reached? { origins[origin] }
 
         /// A request to an origin was answered.
@@ -86,11 +88,12 @@
         func closes(_ socket: Int32) {
             guard let port = ports.removeValue(forKey: socket),
                 let index = connections[port]?.firstIndex(where: { $0.socket == socket }),
-                let origin = connections[port]?.remove(at: index).origin
+                let closed = connections[port]?.remove(at: index)
             else { return }
             if connections[port]?.isEmpty == true { connections[port] = nil }
-            origins[origin]?.connections -= 1
-            if origins[origin]?.connections == 0 { origins[origin] = nil }
+            guard closed.mayShare else { return }
+            origins[closed.origin]?.connections -= 1
+            if origins[closed.origin]?.connections == 0 { origins[closed.origin] = nil }
         }
 
         /// All connections were closed.

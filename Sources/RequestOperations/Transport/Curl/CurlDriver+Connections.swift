@@ -13,18 +13,18 @@
             let known = sockets.reached(transfer.origin)
             if let way = queue.begins(transfer, known) { return go(transfer, way, easy, multi) }
             transfer.isHeld = true
-            if known != nil {
+            if queue.isReached(known) {
                 transfer.beginsWait()
-            } else if transfer.mayShareConnection {
+            } else if transfer.mayUseHTTP2 {
                 // The time until it is known what a connection can do counts as time to connect.
                 transfer.beginsToConnect()
             }
         }
 
         private func queue(of transfer: CurlTransfer) -> OriginQueue {
-            if let queue = queues[transfer.origin] { return queue }
+            if let queue = queues[transfer.queueKey] { return queue }
             let queue = OriginQueue(of: transfer)
-            queues[transfer.origin] = queue
+            queues[transfer.queueKey] = queue
             return queue
         }
 
@@ -94,7 +94,7 @@
 
         /// A status has come for a transfer.
         func answers(_ transfer: CurlTransfer) {
-            guard transfer.mayShareConnection, let queue = transfer.queue else { return }
+            guard transfer.mayUseHTTP2, let queue = transfer.queue else { return }
             sockets.answers(transfer.origin, isHTTP2: transfer.head.takesSeveral)
             noteRoom(in: queue)
         }
@@ -105,7 +105,7 @@
             guard let queue = transfer.queue else { return }
             transfer.queue = nil
             queue.ends(transfer)
-            if queue.isIdle { queues[transfer.origin] = nil } else { noteRoom(in: queue) }
+            if queue.isIdle { queues[transfer.queueKey] = nil } else { noteRoom(in: queue) }
         }
 
         private func noteRoom(in queue: OriginQueue) {
@@ -118,7 +118,7 @@
         func giveWaiting(_ multi: UnsafeMutableRawPointer) {
             for queue in queuesWithRoom {
                 queue.isListed = false
-                while let (transfer, way) = queue.takeNext(sockets.reached(queue.origin)) {
+                while let (transfer, way) = queue.takeNext(sockets.reached(queue.key.origin)) {
                     if let easy = transfer.easy { go(transfer, way, easy, multi) }
                 }
             }
@@ -127,6 +127,8 @@
     }
 
     extension CurlTransfer {
+        var queueKey: OriginQueue.Key { .init(origin: origin, mayShare: mayUseHTTP2) }
+
         /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.
         var waitsForConnection: Bool {
             isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isHeld && !lacksDescriptor

@@ -26,9 +26,6 @@
         }
 
         func setUp(_ multi: UnsafeMutableRawPointer) {
-            if !settings.sharesConnections {
-                _ = rocurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
-            }
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.keptConnections)
             if let limit = configuration.maximumConnectionsPerHost {
                 _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)

@@ -32,7 +32,7 @@
         /// The transfers given to libcurl in this turn that may have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
         /// The queues of the origins to which there are transfers.
-        @exclusivity(unchecked) var queues: [Origin: OriginQueue] = [:]
+        @exclusivity(unchecked) var queues: [OriginQueue.Key: OriginQueue] = [:]
         /// The queues whose waiting transfers may go.
         @exclusivity(unchecked) var queuesWithRoom: [OriginQueue] = []
         /// Transfers for which libcurl would have made a connection, although they must not make one.
@@ -67,12 +67,12 @@
         @exclusivity(unchecked) private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
-            _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil, sharesConnections: Bool = true,
+            _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil,
             descriptors: DescriptorPool = .shared
         ) {
             self.configuration = configuration
             self.descriptors = descriptors
-            settings = HandleSettings(configuration, cookies: cookies, sharesConnections: sharesConnections)
+            settings = HandleSettings(configuration, cookies: cookies)
             handles = EasyHandlePool(settings, sockets)
         }
 

@@ -50,6 +50,10 @@
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
                 case CURLE_COULDNT_CONNECT where !hasSocket:
                     refusedAddress.map { "the transport may not connect to \($0)" }
+                case CURLE_UNSUPPORTED_PROTOCOL where phase != .connect && !mayUseHTTP2:
+                    "the server does not answer in HTTP/1.1; \(Self.http2Advice(isSecure: isSecure))"
+                case CURLE_SSL_CONNECT_ERROR where !mayUseHTTP2 && message.contains("no application protocol"):
+                    "the server does not offer HTTP/1.1; \(Self.http2Advice(isSecure: isSecure))"
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
                     driver.settings.chainJudge?.reason(for: Origin(url).host, message)
                 default: String?.none
@@ -57,6 +61,10 @@
             return RequestError(
                 meaning(of: code, message), stage: .transfer, underlying: CurlError(code),
                 reason: diagnosis ?? Redaction.message(message))
+        }
+
+        private static func http2Advice(isSecure: Bool) -> String {
+            "for HTTP/2, set CurlTransport.Configuration.httpVersions to .\(isSecure ? "http2" : "http2PriorKnowledge")"
         }
 
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {

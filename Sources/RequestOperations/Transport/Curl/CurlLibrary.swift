@@ -64,11 +64,6 @@
         /// ALPN settled nothing.
         static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
 
-        /// Whether the end of an upload over HTTP/2 may silently spoil other responses on its connection. That happens
-        /// where libcurl did not expect the end: the length was unknown, or the server answered with an error before
-        /// it. libcurl then reads on and overwrites bytes that it has yet to deliver.
-        static let mixesUpResponses = version < Version(8, 1)
-
         /// Whether the library keeps the bytes that it held back for a paused transfer that ends while others use its
         /// connection. It delivers them to the next paused transfer of the handle.
         static let keepsHeldBackBytes = version < Version(8, 1)

@@ -64,7 +64,7 @@
         func requestBegins(localPort: Int32) -> Bool {
             guard maySendAgain() else { return false }
             if hasFreshSocket {
-                socket = driver.sockets.stands(madeSockets, localPort: localPort, origin: origin)
+                socket = driver.sockets.stands(madeSockets, localPort: localPort, origin: origin, mayShare: mayUseHTTP2)
                 madeSockets = []
             } else if driver.sockets.hasEnded(localPort: localPort, origin: origin, isPlain: !isSecure && !mayUseHTTP2)
             {
@@ -86,7 +86,7 @@
             if sends == 1 {
                 // If the connection proves dead, the request is sent one last time, so not over another old connection.
                 // (Where one connection takes many requests, each would make its own.)
-                sharesConnection = mayShareConnection && driver.sockets.reached(origin)?.speaksHTTP2 != false
+                sharesConnection = mayUseHTTP2 && driver.sockets.reached(origin)?.speaksHTTP2 != false
                 if !sharesConnection { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()

@@ -17,6 +17,8 @@
         /// Whether the transfer uses a new connection, made for it or for others that want one as well.
         let wantsNewConnection: Bool
         let isSecure: Bool
+        /// Whether its connection may speak HTTP/2, and so take other requests at the same time.
+        let mayUseHTTP2: Bool
         /// Whether its host is a name, not an address.
         let hasName: Bool
         /// Scheme, host and port of its URL.
@@ -199,7 +201,7 @@
 
         init(
             driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
-            mayBeSentAgain: Bool = true, wantsNewConnection: Bool = false,
+            mayBeSentAgain: Bool = true, wantsNewConnection: Bool = false, mustBeAlone: Bool = false,
             wantsProgress: Bool, isForMemory: Bool = true, usesFile: Bool = false, submitted: Int64,
             wait: ConnectionWait? = nil
         ) {
@@ -217,15 +219,10 @@
             isForHead = request.method == "HEAD"
             self.wantsNewConnection = wantsNewConnection
             isSecure = request.isSecure
+            mayUseHTTP2 = !mustBeAlone && driver.settings.mayUseHTTP2(isSecure: request.isSecure)
             hasName = request.hasName
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
-
-        /// Whether its connection may speak HTTP/2.
-        var mayUseHTTP2: Bool { driver.settings.mayUseHTTP2(isSecure: isSecure) }
-
-        /// Whether its connection may take other requests at the same time.
-        var mayShareConnection: Bool { driver.settings.mayMultiplex(isSecure: isSecure) }
 
         /// Tells the driver to look at the transfer.
         func callDriver() {

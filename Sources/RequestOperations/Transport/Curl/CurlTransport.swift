@@ -54,16 +54,11 @@
     /// While a transfer is paused, libcurl keeps up to 64 MiB of its decompressed bytes, regardless of the transfer's
     /// limits. More than that fails as ``RequestError/Code/bodyTooLarge``.
     ///
-    /// Before libcurl 8.1, the end of an upload over HTTP/2 could spoil other responses on its connection. There, an
-    /// upload that may use HTTP/2 has a connection to itself while it runs, and a separate thread serves such uploads.
-    /// A body in memory of at most 16 KiB is exempt. Limits on connections count these connections separately.
+    /// Over TLS the transport speaks HTTP/2 by default from libcurl 8.1 on; see ``Configuration/httpVersions``. The article
+    /// <doc:Transports> lists the faults of older versions.
     ///
-    /// In these versions, two facts may also become known only with the next input on the connection, or at the idle
-    /// limit. One is that a server has answered an upload over HTTP/2 and wants no more of it. The other is the end of
-    /// a response without a length, if more than 64 KiB of it came at once over a shared connection.
-    ///
-    /// With libcurl 7.87 to 8.3, the answer to an unfinished upload over HTTP/2 may get lost if the server ends the
-    /// stream with it. The request then fails as ``RequestError/Code/connectionLost``. HTTP/1.1 is not affected.
+    /// With libcurl 8.1 to 8.3, the answer to an unfinished upload over HTTP/2 may get lost if the server ends the stream with
+    /// it. The request then fails as ``RequestError/Code/connectionLost``. HTTP/1.1 is not affected.
     ///
     /// Over libcurl 8.13 to 8.15, a connection of HTTP/2 takes no second request before its first answer. Requests that
     /// come meanwhile make connections of their own, or wait if no more may be made.

@@ -1,18 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring.
     ///
-    /// Over older versions of libcurl, there are also drivers for uploads and streamed responses that need a connection
-    /// to themselves. Each driver has its own connections, so a connection that one policy trusted never serves
-    /// another. libcurl also tells connections apart by their options, but older versions do not compare all of them
+    /// Each driver has its own connections, so a connection that one policy trusted never serves another. libcurl also tells connections apart by their options, but older versions do not compare all of them
     /// (CVE-2022-27782).
     final class DriverPool: Sendable {
-        /// The connections that a request may use.
-        private struct Group: Hashable {
-            let trust: TrustPolicy
-            /// Whether each request has a connection to itself while it runs; see ``HandleSettings/mustBeAlone(_:)``.
-            let isAlone: Bool
-        }
-
         private struct Other {
             let driver: CurlDriver
             var users = 0
@@ -20,25 +11,25 @@
         }
 
         private struct State {
-            var others: [Group: Other] = [:]
+            var others: [TrustPolicy: Other] = [:]
             /// Drivers that were taken out of `others`, until their threads have ended.
             var leaving: [CurlDriver] = []
             var uses: UInt64 = 0
             var isShutDown = false
 
-            /// The driver of a group, if there is one, with one more user.
-            mutating func use(_ group: Group) -> CurlDriver? {
-                guard !isShutDown, var other = others[group] else { return nil }
+            /// The driver of a policy, if there is one, with one more user.
+            mutating func use(_ policy: TrustPolicy) -> CurlDriver? {
+                guard !isShutDown, var other = others[policy] else { return nil }
                 uses += 1
                 other.users += 1
                 other.lastUse = uses
-                others[group] = other
+                others[policy] = other
                 return other.driver
             }
 
             /// Takes out the unused driver with the oldest last use, if there are more than are kept.
             mutating func surplus() -> CurlDriver? {
-                guard others.count > keptGroups,
+                guard others.count > keptPolicies,
                     let oldest = others.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
                 else { return nil }
                 others[oldest.key] = nil
@@ -47,8 +38,8 @@
             }
         }
 
-        /// How many groups, in addition to the transport's own, keep their connections while no request uses them.
-        static let keptGroups = 16
+        /// How many policies, in addition to the transport's own, keep their connections while no request uses them.
+        static let keptPolicies = 16
 
         private let configuration: CurlTransport.Configuration
         private let cookies: CookieJar?
@@ -68,52 +59,40 @@
 
         /// The driver for a task; `nil` if the transport has been shut down. The caller has to give it back.
         func take(for task: TransportTask) -> CurlDriver? {
-            guard let group = group(of: task) else { return own }
+            guard let policy = policy(of: task) else { return own }
             // A caller counts as a user of the driver from the moment the driver is found. From then on, nobody ends
             // it.
-            let (known, isShutDown) = state.withLock { ($0.use(group), $0.isShutDown) }
+            let (known, isShutDown) = state.withLock { ($0.use(policy), $0.isShutDown) }
             if isShutDown { return nil }
             if let known { return known }
             // The driver is made outside the lock. If others make one at the same time, the first one stays.
-            let driver = makeDriver(group)
+            let driver = makeDriver(policy)
             return state.withLock { state in
                 if state.isShutDown { return nil }
-                if let first = state.use(group) { return first }
-                state.others[group] = Other(driver: driver)
-                return state.use(group)
+                if let first = state.use(policy) { return first }
+                state.others[policy] = Other(driver: driver)
+                return state.use(policy)
             }
         }
 
-        /// The group of a task; `nil` for the transport's own driver.
-        private func group(of task: TransportTask) -> Group? {
-            let isAlone = own.settings.mustBeAlone(task)
-            guard let trust = task.trust, trust != configuration.trust else {
-                return isAlone ? Group(trust: configuration.trust, isAlone: true) : nil
-            }
-            return Group(trust: trust, isAlone: isAlone)
+        /// The policy of a task; `nil` for that of the transport.
+        private func policy(of task: TransportTask) -> TrustPolicy? {
+            task.trust == configuration.trust ? nil : task.trust
         }
 
-        private func makeDriver(_ group: Group) -> CurlDriver {
+        /// A secure cookie of one policy must not be sent under another, so each has a jar of its own. Only the transport's
+        /// policy uses the file.
+        private func makeDriver(_ policy: TrustPolicy) -> CurlDriver {
             var configuration = configuration
-            configuration.trust = group.trust
-            return CurlDriver(configuration, cookies: jar(for: group.trust), sharesConnections: !group.isAlone)
-        }
-
-        /// The cookie jar for a policy. A secure cookie of one policy must not be sent under another. Only the
-        /// transport's own policy uses the file.
-        private func jar(for trust: TrustPolicy) -> CookieJar? {
-            if trust == configuration.trust || cookies == nil { return cookies }
-            let known = state.withLock { state in
-                state.others.first { $0.key.trust == trust }?.value.driver
-            }
-            return known?.settings.cookies ?? CookieJar(.inMemory)
+            configuration.trust = policy
+            return CurlDriver(configuration, cookies: cookies.flatMap { _ in CookieJar(.inMemory) })
         }
 
         /// A transfer that used a driver has ended.
         func giveBack(_ task: TransportTask) {
-            guard let group = group(of: task) else { return }
+            guard let policy = policy(of: task) else { return }
             let surplus = state.withLock { state in
-                state.others[group]?.users -= 1
+                state.others[policy]?.users -= 1
                 return state.isShutDown ? nil : state.surplus()
             }
             guard let surplus else { return }

@@ -37,7 +37,7 @@
         @exclusivity(unchecked) private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
-        private var isSecure: Bool?
+        private var versions: Int?
         private var connectLimit: Duration?
         private var asksForFreshConnection = false
         private var keepsConnection = true
@@ -80,7 +80,7 @@
             note(
                 rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
                 CURLOPT_CLOSESOCKETFUNCTION)
-            isSecure = nil
+            versions = nil
             connectLimit = nil
             isSpecial = false
             asksForFreshConnection = false
@@ -159,13 +159,14 @@
         ///   - body: The source of a body that is not sent with the head; `nil` if there is none.
         ///   - smallBody: A body that libcurl copies and sends with the head; `nil` if there is none.
         ///   - connectLimit: The limit for connecting. libcurl gives each address of a host a part of it.
+        ///   - mustBeAlone: Whether it must not go over HTTP/2.
         func prepare(
-            _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, connectLimit: Duration?
+            _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, connectLimit: Duration?,
+            mustBeAlone: Bool = false
         ) {
             forgetMessage()
             setURL(of: request)
-            if isSecure != request.isSecure { settings.applyVersions(to: self, isSecure: request.isSecure) }
-            isSecure = request.isSecure
+            setVersions(mustBeAlone ? HandleSettings.http11 : settings.versions(isSecure: request.isSecure))
             if asksForFreshConnection {
                 set(CURLOPT_FRESH_CONNECT, 0)
                 asksForFreshConnection = false
@@ -274,8 +275,9 @@
                 isSpecial = true
                 set(CURLOPT_CUSTOMREQUEST, request.method)
             }
-            let isUpload = body != nil || smallBody != nil
-            if isUpload, settings.mustEndItself(request) { set(CURLOPT_KEEP_SENDING_ON_ERROR, 1) }
+            if !CurlLibrary.sharesConnectionsSoundly, body != nil || smallBody != nil {
+                set(CURLOPT_KEEP_SENDING_ON_ERROR, 1)
+            }
         }
 
         /// From now on, everything that libcurl sends again goes over a new connection.
@@ -288,9 +290,13 @@
         /// Makes the connection of this transfer speak HTTP/2 without TLS. No connection does that by itself where
         /// ``HandleSettings/makesConnectionsApart(isSecure:)``.
         func askForHTTP2() {
-            set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-            // The next transfer has to set the version again.
-            isSecure = nil
+            setVersions(Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        }
+
+        private func setVersions(_ versions: Int) {
+            guard self.versions != versions else { return }
+            self.versions = versions
+            set(CURLOPT_HTTP_VERSION, versions)
         }
 
         /// The transfer waits for a connection. libcurl 8 would count that as time for connecting, so only the driver

@@ -25,10 +25,8 @@
         let chainJudge: ChainJudge?
         /// Why no request can be sent at all, if that is known without asking libcurl.
         let objection: RequestError?
-        /// Whether an HTTP/2 connection takes several requests at a time.
-        let sharesConnections: Bool
 
-        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar?, sharesConnections: Bool = true) {
+        init(_ configuration: CurlTransport.Configuration, cookies: CookieJar?) {
             // This initialises the library before anything of it is used.
             _ = CurlLibrary.version
             self.configuration = configuration
@@ -37,7 +35,6 @@
             fields = CurlList?([userAgentLine, Self.codingsLine].compactMap(\.self))
             usesEnvironmentProxy = configuration.proxy == .environment && Self.environmentNamesProxy
             self.cookies = cookies
-            self.sharesConnections = sharesConnections
             roots = RootsInMemory(configuration.trust).map { (PEMMemory($0.pem), $0.folder) }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
             let mayUseProxy = configuration.proxy.isSome(usesEnvironmentProxy)
@@ -135,15 +132,11 @@
             applyTrust(to: handle)
         }
 
-        /// Whether a connection may take several requests at a time.
-        func mayMultiplex(isSecure: Bool) -> Bool {
-            sharesConnections && mayUseHTTP2(isSecure: isSecure)
-        }
-
-        /// Whether a connection may speak HTTP/2.
+        /// Whether a connection may speak HTTP/2, and so take several requests at a time.
         func mayUseHTTP2(isSecure: Bool) -> Bool {
             switch configuration.httpVersions {
-            case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2)
+            case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2) && CurlLibrary.sharesConnectionsSoundly
+            case .http2: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2)
             case .http11: false
             case .http2PriorKnowledge: isSecure || !usesProxyForAll
             }
@@ -155,30 +148,6 @@
         func bufferSize(for request: CurlRequest, isLarge: Bool) -> BufferSize {
             if isLarge { return request.fields.decodesBody ? .wide : .large }
             return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
-        }
-
-        /// Whether a request must not share its connection. Its body may harm other requests, or its response may do so
-        /// while it waits for a consumer; see ``CurlLibrary/mixesUpResponses`` and ``CurlLibrary/overlooksInput``.
-        func mustBeAlone(_ task: TransportTask) -> Bool {
-            guard mayHoldUpOthers(task) || maySpoilOthers(task) else { return false }
-            return mayUseHTTP2(isSecure: task.request.url?.scheme?.lowercased() == "https")
-        }
-
-        private func mayHoldUpOthers(_ task: TransportTask) -> Bool {
-            if CurlLibrary.overlooksInput, case .stream = task.destination { true } else { false }
-        }
-
-        private func maySpoilOthers(_ task: TransportTask) -> Bool {
-            if !CurlLibrary.mixesUpResponses || task.body.isNone { return false }
-            // libcurl announces such a body and waits before it sends it. It then ends the body if the server answers
-            // with an error.
-            return !task.body.isShort || task.request.value(forHTTPHeaderField: "Expect") != nil
-        }
-
-        /// Whether an upload goes on if the server answers with an error before its end. It would harm others if
-        /// libcurl ended it early. (It is short: longer uploads have their own connection.)
-        func mustEndItself(_ request: CurlRequest) -> Bool {
-            CurlLibrary.mixesUpResponses && mayMultiplex(isSecure: request.isSecure)
         }
 
         /// Whether handles must be set up differently to make connections of HTTP/2 without TLS than to use them. The
@@ -195,18 +164,18 @@
             return exceptions.isEmpty && ["http", "https"].contains(url.scheme?.lowercased())
         }
 
-        /// Sets the versions of HTTP, which depend on TLS. Without TLS, a server could only refuse the upgrade to
-        /// HTTP/2, and requests would wait for one another to find that out.
-        func applyVersions(to handle: EasyHandle, isSecure: Bool) {
-            let version =
-                switch configuration.httpVersions {
-                case .automatic where mayUseHTTP2(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
-                case .http2PriorKnowledge where makesConnectionsApart(isSecure: isSecure): CURL_HTTP_VERSION_2TLS
-                case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-                case .automatic, .http11: CURL_HTTP_VERSION_1_1
-                }
-            handle.set(CURLOPT_HTTP_VERSION, Int(version))
+        /// The versions of HTTP for a connection, in libcurl's form. They depend on TLS: without it, a server could only
+        /// refuse the upgrade to HTTP/2.
+        func versions(isSecure: Bool) -> Int {
+            switch configuration.httpVersions {
+            case .automatic, .http2: mayUseHTTP2(isSecure: isSecure) ? Int(CURL_HTTP_VERSION_2TLS) : Self.http11
+            case .http2PriorKnowledge where makesConnectionsApart(isSecure: isSecure): Int(CURL_HTTP_VERSION_2TLS)
+            case .http2PriorKnowledge: Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+            case .http11: Self.http11
+            }
         }
+
+        static let http11 = Int(CURL_HTTP_VERSION_1_1)
 
         private func applyProxy(to handle: EasyHandle) {
             switch configuration.proxy {
@@ -358,13 +327,6 @@
 
         deinit {
             block.deallocate()
-        }
-    }
-
-    extension RequestBody {
-        /// Whether sending all of it costs little, even if the answer may arrive before the end.
-        fileprivate var isShort: Bool {
-            if case .data(let data) = self { data.count <= 16 << 10 } else { false }
         }
     }
 #endif

@@ -21,12 +21,21 @@
         /// How many requests a connection of HTTP/2 takes before the server has said so (RFC 9113, section 6.5.2).
         static let streams = 100
 
-        let origin: Origin
+        /// What a queue is for.
+        struct Key: Hashable {
+            let origin: Origin
+            /// Whether a connection may take several requests at a time.
+            let mayShare: Bool
+        }
+
+        let key: Key
         /// Whether a transfer may make a connection only if it is asked to; see ``CurlLibrary/beginsHTTP2Twice``.
         let makesApart: Bool
         private let mostConnections: Int
-        /// Whether a connection may take several requests at a time, and whether it always does.
-        private let mayShare, alwaysShares: Bool
+        /// Whether a connection always takes several requests at a time, if it may.
+        private let alwaysShares: Bool
+        /// Whether a request was sent.
+        private var hasSent = false
         private var running = 0
         /// Whose connection others wait for.
         private var maker: CurlTransfer?
@@ -37,13 +46,14 @@
         var isListed = false
 
         init(of transfer: CurlTransfer) {
-            origin = transfer.origin
+            key = transfer.queueKey
             let (settings, configuration) = (transfer.driver.settings, transfer.driver.configuration)
             makesApart = settings.makesConnectionsApart(isSecure: transfer.isSecure)
             mostConnections = configuration.maximumConnectionsPerHost ?? .max
-            mayShare = transfer.mayShareConnection
-            alwaysShares = mayShare && configuration.httpVersions == .http2PriorKnowledge
+            alwaysShares = configuration.httpVersions == .http2PriorKnowledge
         }
+
+        private var mayShare: Bool { key.mayShare }
 
         /// Whether nobody runs or waits.
         var isIdle: Bool { running == 0 && line.isEmpty }
@@ -100,8 +110,16 @@
 
         /// A transfer was sent. Others may use its connection.
         func sends(_ transfer: CurlTransfer) {
+            hasSent = true
+            forgetMaker(transfer)
+        }
+
+        private func forgetMaker(_ transfer: CurlTransfer) {
             if maker === transfer { maker = nil }
         }
+
+        /// Whether there is a connection for which others can wait.
+        func isReached(_ known: ConnectionTable.Reached?) -> Bool { mayShare ? known != nil : hasSent }
 
         /// A transfer has ended.
         func ends(_ transfer: CurlTransfer) {
@@ -111,7 +129,7 @@
                 if endedCount > max(64, line.count / 2) { removeEnded() }
             } else {
                 running -= 1
-                sends(transfer)
+                forgetMaker(transfer)
             }
         }
 

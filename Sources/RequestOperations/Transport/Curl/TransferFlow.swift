@@ -30,12 +30,14 @@
                 case .stream: (false, false)
                 }
             let easy = driver.handles.take(driver.settings.bufferSize(for: request, isLarge: isLarge))
-            easy.prepare(request, body: upload, smallBody: smallBody, connectLimit: limits.connect)
+            let mustBeAlone = HandleSettings.mustBeAlone(task, isSecure: request.isSecure)
+            easy.prepare(
+                request, body: upload, smallBody: smallBody, connectLimit: limits.connect, mustBeAlone: mustBeAlone)
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
                 mayBeSentAgain: task.mayBeSentAgain ?? true, wantsNewConnection: task.wantsNewConnection,
-                wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
+                mustBeAlone: mustBeAlone, wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
                 usesFile: isLarge || upload is FileUpload, submitted: submitted, wait: task.trace?.wait)
             transfer.progress.bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             self.task = task

@@ -140,8 +140,7 @@
             #expect(await peer.line() == (hearsEnd ? "begun 2" : "begun 1"))
         }
 
-        @Test(.enabled(if: !CurlLibrary.mixesUpResponses))
-        func `The server hears at once of a cancel beside an upload whose source is silent`() async throws {
+        @Test func `The server hears at once of a cancel beside an upload whose source is silent`() async throws {
             let peer = try await HTTP2Peer(
                 """
                 if s.path != "/first":

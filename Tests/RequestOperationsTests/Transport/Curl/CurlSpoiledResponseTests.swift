@@ -48,9 +48,15 @@
             #expect(response.head.status == 200)
         }
 
-        @Test(arguments: [10 << 10, 16 << 10, 64 << 10, 1 << 20])
-        func `A response is whole when an upload is refused beside it`(uploadSize: Int) async throws {
-            let (peer, transport, url) = try await PythonPeer.http2(.refusingUploadHTTP2)
+        // Without TLS there is no choice but HTTP/2, whose faults before 8.1 the article lists.
+        private static let kinds: [PythonPeer.Kind] =
+            [.secureRefusingUpload] + (CurlLibrary.sharesConnectionsSoundly ? [.refusingUploadHTTP2] : [])
+
+        @Test(arguments: kinds, [10 << 10, 16 << 10, 64 << 10, 1 << 20])
+        func `A response is whole when an upload is refused beside it`(
+            kind: PythonPeer.Kind, uploadSize: Int
+        ) async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(kind)
             _ = try await transport.get(url)
             var request = URLRequest(url: url)
             request.httpMethod = "POST"

@@ -11,10 +11,11 @@
     }
 
     extension CurlTransport {
-        /// A transport of its own with a changed configuration.
+        /// A transport of its own with a changed configuration. It speaks HTTP/2 over every version of libcurl.
         static func with(_ change: (inout Configuration) -> Void) -> CurlTransport {
             var configuration = Configuration()
             configuration.proxy = .none
+            configuration.httpVersions = .http2
             change(&configuration)
             return CurlTransport(configuration: configuration)
         }

@@ -8,9 +8,9 @@
     struct DriverPoolTests {
         private let pool = DriverPool(CurlTransport.Configuration())
 
-        private func task(_ policy: TrustPolicy? = nil, _ body: RequestBody = .none) -> TransportTask {
+        private func task(_ policy: TrustPolicy? = nil) -> TransportTask {
             // The text is a URL.
-            var task = TransportTask(URLRequest(url: URL(string: "https://host.invalid/")!), body: body)
+            var task = TransportTask(URLRequest(url: URL(string: "https://host.invalid/")!))
             task.trust = policy
             return task
         }
@@ -28,31 +28,13 @@
             #expect(pool.otherCount == 2)
         }
 
-        @Test(.enabled(if: CurlLibrary.mixesUpResponses))
-        func `Uploads that may spoil other responses of their connection have a driver apart`() {
-            let stream = BodyStream { BodyStream.Reader { nil } }
-            let alone = pool.take(for: task(nil, .stream(stream)))
-            #expect(alone != nil && alone !== pool.take(for: task()))
-            #expect(pool.take(for: task(.system, .data(Data(count: 17 << 10)))) === alone)
-            #expect(pool.take(for: task(nil, .data(Data(count: 16 << 10)))) === pool.take(for: task()))
-        }
-
-        @Test(.enabled(if: CurlLibrary.overlooksInput))
-        func `Responses whose consumers may hold up others of their connection have a driver apart`() {
-            let request = task().request
-            let alone = pool.take(for: .stream(request) { _ in })
-            #expect(alone != nil && alone !== pool.take(for: task()))
-            let file = URL(fileURLWithPath: "/nowhere/file")
-            #expect(pool.take(for: .download(request, to: file)) === pool.take(for: task()))
-        }
-
         @Test func `The policies that were used last are kept, and all that are in use`() {
-            let count = DriverPool.keptGroups + 3
+            let count = DriverPool.keptPolicies + 3
             let first = pool.take(for: task(0))
             for number in 1..<count { _ = pool.take(for: task(number)) }
             #expect(pool.otherCount == count)
             for number in 1..<count { pool.giveBack(task(number)) }
-            #expect(pool.otherCount == DriverPool.keptGroups)
+            #expect(pool.otherCount == DriverPool.keptPolicies)
             #expect(pool.take(for: task(0)) === first)
         }
 
@@ -62,7 +44,7 @@
                 for offset in 0..<2 {
                     group.addTask { [pool] in
                         (0..<2000).allSatisfy { number in
-                            let task = task((number + offset) % (DriverPool.keptGroups + 4))
+                            let task = task((number + offset) % (DriverPool.keptPolicies + 4))
                             defer { pool.giveBack(task) }
                             return pool.take(for: task)?.isEnding == false
                         }

@@ -69,6 +69,8 @@
             /// Speaks HTTP/2 without TLS. Prints `upload` for a request with a body, and refuses it with 413 together with the answer to
             /// the next request without one, on whatever connection, of which it takes 1,000 bytes: 28,000 bytes, the numbers up to 6,999.
             case refusingUploadHTTP2
+            /// The same over TLS with the good certificate of ``SecureServers``, and over HTTP/1.1 for a client that wants that.
+            case secureRefusingUpload
             /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
             case losingPatience
             /// The same on a Unix socket.
@@ -116,7 +118,7 @@
         /// A server that speaks HTTP/2, a transport that does so with it, and where it is.
         static func http2(_ kind: Kind) async throws -> (PythonPeer, CurlTransport, URL) {
             let peer = try await PythonPeer(kind)
-            let isSecure = kind == .secureEndingHTTP2 || kind == .secureDeferringHTTP2
+            let isSecure = kind.rawValue.hasPrefix("secure")
             let url = try #require(URL(string: "\(isSecure ? "https" : "http")://localhost:\(peer.port)/"))
             return (peer, CurlTransport.trusting { if !isSecure { $0.httpVersions = .http2PriorKnowledge } }, url)
         }
