@@ -15,7 +15,7 @@
 
         /// A server whose every answer has secrets, of all kinds of answers that the tool tells of.
         private func server() async throws -> LoopbackServer {
-            func secrets(_ location: String = "/") -> LoopbackServer.Fields {
+            @Sendable func secrets(_ location: String = "/") -> LoopbackServer.Fields {
                 [
                     "Set-Cookie": "session=\(Self.canary)", "WWW-Authenticate": "Bearer token=\(Self.canary)",
                     "X-Api-Key": Self.canary, "Location": location,
