@@ -400,6 +400,12 @@ int64_t rocurl_content_length(CURL *easy) {
     return length;
 }
 
+int64_t rocurl_received_length(CURL *easy) {
+    curl_off_t length = 0;
+    curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &length);
+    return length;
+}
+
 long rocurl_system_error(CURL *easy) {
     return long_info(easy, CURLINFO_OS_ERRNO);
 }

@@ -178,6 +178,8 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
 int64_t rocurl_received(CURL *easy);
 /// The length of the body that the head declares, or -1.
 int64_t rocurl_content_length(CURL *easy);
+// How many bytes of the body have come, before they are decoded.
+int64_t rocurl_received_length(CURL *easy);
 /// The last `errno` of the transfer's attempts to connect.
 long rocurl_system_error(CURL *easy);
 /// Whether a transfer failed with `CURLE_PROXY` because the request's host has no address for the proxy.

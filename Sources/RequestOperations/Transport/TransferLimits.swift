@@ -41,6 +41,16 @@ public struct TransferLimits: Sendable, Hashable {
         set { ownMaximumBodySize = .some(newValue) }
     }
 
+    /// How many bytes of a decoded body may come from one byte that was received. 250 by default; `nil` means no limit.
+    ///
+    /// A body beyond it ends the transfer with ``RequestError/Code/bodyTooLarge``. 256 KiB are added to what was received, so
+    /// the default judges no body below 64 MiB. Text expands 30 times at most, as a rule, and zeros in gzip 1,032 times.
+    /// ``CurlTransport`` keeps this limit. ``URLSessionTransport`` cannot, since URLSession does not count what it receives.
+    public var maximumDecompressionRatio: Int? {
+        get { ownMaximumDecompressionRatio ?? 250 }
+        set { ownMaximumDecompressionRatio = .some(newValue) }
+    }
+
     /// How many bytes of a rejected response are read at most, to keep the connection usable. 64 KiB by default.
     ///
     /// At 0 the connection is closed at once. Bytes that arrive before the response is rejected are read in any case.
@@ -68,6 +78,7 @@ public struct TransferLimits: Sendable, Hashable {
     private var ownConnect: Duration??
     private var ownIdle: Duration??
     private var ownMaximumBodySize: Int??
+    private var ownMaximumDecompressionRatio: Int??
     private var ownErrorBodyLimit: Int?
     private var ownErrorBodyTimeLimit: Duration?
     private var ownKeptErrorBody: Int?
@@ -92,6 +103,7 @@ public struct TransferLimits: Sendable, Hashable {
         filled.ownConnect = ownConnect ?? others.ownConnect
         filled.ownIdle = ownIdle ?? others.ownIdle
         filled.ownMaximumBodySize = ownMaximumBodySize ?? others.ownMaximumBodySize
+        filled.ownMaximumDecompressionRatio = ownMaximumDecompressionRatio ?? others.ownMaximumDecompressionRatio
         filled.ownErrorBodyLimit = ownErrorBodyLimit ?? others.ownErrorBodyLimit
         filled.ownErrorBodyTimeLimit = ownErrorBodyTimeLimit ?? others.ownErrorBodyTimeLimit
         filled.ownKeptErrorBody = ownKeptErrorBody ?? others.ownKeptErrorBody

@@ -23,6 +23,8 @@
             case .connectLimit: error(.timedOut, "connecting took longer than \(Self.text(limits.connect))")
             case .idleLimit: error(.timedOut, "no byte for \(Self.text(limits.idle))")
             case .bodyTooLarge: error(.bodyTooLarge, "the body has more than \(limits.body ?? 0) bytes")
+            case .bodyExpands:
+                error(.bodyTooLarge, "decoding makes the body more than \(limits.ratio ?? 0) times as long")
             case .headTooLarge:
                 error(
                     .malformedResponse,

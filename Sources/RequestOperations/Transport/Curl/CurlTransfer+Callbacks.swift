@@ -206,9 +206,9 @@
             noticeInput()
             let kept = self.kept ?? makeBuffer()
             if keepsAll { return keep(start, bytes.count, in: kept) }
-            let isTooLarge = exceedsLimit(with: bytes.count)
+            let excess = excess(with: bytes.count)
             switch exchange.withLock({
-                $0.bodyArrived(bytes, kept: kept, limit: keptLimit, isTooLarge: isTooLarge)
+                $0.bodyArrived(bytes, kept: kept, limit: keptLimit, isTooLarge: excess != nil)
             }) {
             case .keep:
                 kept.append(start, count: bytes.count)
@@ -227,7 +227,7 @@
                 driver.becomesReady(self)
                 return .paused
             case .tooLarge:
-                stop(.bodyTooLarge)
+                stop(excess ?? .bodyTooLarge)
                 return .stopped
             case .abort:
                 stop(.aborted)
@@ -259,8 +259,8 @@
         }
 
         private func keep(_ start: UnsafeRawPointer, _ count: Int, in kept: ReceiveBuffer) -> Receipt {
-            guard !exceedsLimit(with: count) else {
-                stop(.bodyTooLarge)
+            if let excess = excess(with: count) {
+                stop(excess)
                 return .stopped
             }
             kept.append(start, count: count)
@@ -268,10 +268,14 @@
             return .taken
         }
 
-        /// Whether the body is larger than allowed, or will be by the length that the head declares.
-        private func exceedsLimit(with count: Int) -> Bool {
-            guard let limit = limits.body else { return false }
-            return received + Int64(count) > limit || declaredLength > limit
+        /// Which limit the body exceeds, or will exceed by the length that the head declares.
+        private func excess(with count: Int) -> Cause? {
+            let size = received + Int64(count)
+            if let limit = limits.body, size > limit || declaredLength > limit { return .bodyTooLarge }
+            guard head.contentEncoding != nil, let ratio = limits.ratio, let easy else { return nil }
+            // libcurl 8.7 and later count a piece after it was decoded. None is longer than this.
+            let arrived = rocurl_received_length(easy.pointer) + (256 << 10)
+            return size / ratio > arrived ? .bodyExpands : nil
         }
 
         /// Writes the bytes that were kept before the head was accepted, then the new bytes.

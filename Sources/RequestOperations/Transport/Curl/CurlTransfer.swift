@@ -165,6 +165,8 @@
             case connectLimit
             case idleLimit
             case bodyTooLarge
+            /// It expands more than allowed while it is decoded.
+            case bodyExpands
             case headTooLarge
             case headMalformed(String)
             /// The body does not match the coding that the head names.
@@ -185,6 +187,7 @@
             let connect: Int64?
             let idle: Int64?
             let body: Int64?
+            let ratio: Int64?
             let errorBody: Int64
             let errorBodyTime: Duration
             let keptErrorBody: Int
@@ -193,6 +196,7 @@
                 connect = limits.connect.map { max($0.nanoseconds, 0) }
                 idle = limits.idle.map { max($0.nanoseconds, 0) }
                 body = limits.maximumBodySize.map { Int64(max($0, 0)) }
+                ratio = limits.maximumDecompressionRatio.map { Int64(max($0, 1)) }
                 errorBody = Int64(max(limits.errorBodyLimit, 0))
                 errorBodyTime = max(limits.errorBodyTimeLimit, .zero)
                 keptErrorBody = max(limits.keptErrorBody, 0)

@@ -72,6 +72,20 @@
             #expect(try await transport.perform(task) { _ in }.body == Data(count: 1 << 20))
         }
 
+        @Test func `A body that expands beyond the ratio ends, wherever it goes`() async throws {
+            let server = try await server(Content.gzipBomb)
+            let path = TemporaryPath()
+            for task in [TransportTask.data(server.request()), .download(server.request(), to: path.url)] {
+                var task = task
+                // A megabyte of zeros is more than twice of what came and 256 KiB.
+                task.limits.maximumDecompressionRatio = 2
+                #expect(await transport.row(task).code == .bodyTooLarge)
+                #expect(!FileManager.default.fileExists(atPath: path.url.path))
+                task.limits.maximumDecompressionRatio = nil
+                #expect(try await transport.perform(task) { _ in }.bodySize == 1 << 20)
+            }
+        }
+
         private static let broken: [(String, Data)] = [
             ("gzip", Data(repeating: 0x2A, count: 100)), ("gzip", Data("<html>".utf8)),
             ("gzip", Data([0x1F, 0x8B, 9]) + Data(count: 30)),
