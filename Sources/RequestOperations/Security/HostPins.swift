@@ -68,6 +68,12 @@ public struct PinReport: Sendable, Hashable {
     /// The pins that were expected.
     public let expected: [ServerPin]
 
+    /// What the error of a refused server says.
+    var reason: String {
+        "\(host) presented " + presented.map(\.description).joined(separator: ", ") + "; the pins are "
+            + expected.map(\.description).joined(separator: ", ")
+    }
+
     /// A closure that is told. Two handlers are equal only if they are one.
     public final class Handler: Sendable, Hashable {
         private let report: @Sendable (PinReport) -> Void

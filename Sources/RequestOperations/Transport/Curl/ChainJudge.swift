@@ -102,10 +102,7 @@
         /// Why a request to a host failed, if its chain had no pin.
         func reason(for host: String, _ message: String) -> String? {
             guard Self.isRefusal(message) else { return nil }
-            return refusals.withLock { $0[host] }.map { report in
-                "\(report.host) presented " + report.presented.map(\.description).joined(separator: ", ")
-                    + "; the pins are " + report.expected.map(\.description).joined(separator: ", ")
-            }
+            return refusals.withLock { $0[host] }?.reason
         }
 
         /// Whether a message of libcurl says that a chain was refused after it was verified.

@@ -21,10 +21,34 @@ extension URLSessionTransport {
 
         private let routes = Locked(Routes.open([:]))
 
-        /// Makes a delegate that knows no task yet.
-        public override init() {
-            super.init()
-        }
+        #if canImport(ObjectiveC)
+            let judge: SessionJudge
+
+            /// Makes a delegate that knows no task yet.
+            ///
+            /// It judges server certificates by pins. It passes on what it does not use to another delegate: challenges about
+            /// certificates, metrics, new tasks, and waits for connectivity. (Only on Apple's platforms, where the tests of
+            /// this package do not run.)
+            ///
+            /// - Parameters:
+            ///   - delegate: The other delegate. It is held weakly. `nil` by default.
+            ///   - pins: Pins for hosts, as in ``TrustPolicy/pins``. Empty by default. They count for all connections of the
+            ///     session. A server without one fails the request as ``RequestError/Code/pinningFailed``.
+            public init(forwardingTo delegate: (any URLSessionTaskDelegate)?, pins: [HostPins] = []) {
+                judge = SessionJudge(forwardingTo: delegate, pins: pins)
+                super.init()
+            }
+
+            /// Makes a delegate that knows no task yet.
+            public override convenience init() {
+                self.init(forwardingTo: nil)
+            }
+        #else
+            /// Makes a delegate that knows no task yet.
+            public override init() {
+                super.init()
+            }
+        #endif
 
         /// Assigns a task to a transfer. Called before the task is resumed.
         func add(_ transfer: Transfer, for task: URLSessionTask) {
@@ -41,7 +65,7 @@ extension URLSessionTransport {
             routes.withLock { if case .invalidated = $0 { true } else { false } }
         }
 
-        private func transfer(for task: URLSessionTask) -> Transfer? {
+        func transfer(for task: URLSessionTask) -> Transfer? {
             routes.withLock { routes in
                 if case .open(let transfers) = routes { transfers[ObjectIdentifier(task)] } else { nil }
             }
@@ -98,14 +122,17 @@ extension URLSessionTransport {
             }
         }
 
-        /// Answers a challenge. A 401 is delivered as a normal response. Foundation decides about the trust of a
-        /// server.
+        /// Answers a challenge. A 401 is delivered as a normal response. On Linux, Foundation decides about the trust of a
+        /// server. On Apple's platforms the pins do, then the other delegate.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            guard challenge.asksForCredentials else { return completionHandler(.performDefaultHandling, nil) }
-            #if canImport(FoundationNetworking)
+            #if canImport(ObjectiveC)
+                guard challenge.asksForCredentials else {
+                    return judge.answer(challenge, session, task, transfer(for: task), completionHandler)
+                }
+            #else
                 // On this platform the whole response has arrived by now. Refusing the challenge cancels the task.
                 transfer(for: task)?.completeUnauthorized()
             #endif

@@ -30,7 +30,7 @@
 /// On every platform, because URLSession does not report it or has no setting for it:
 ///
 /// - A task with a ``TransportTask/trust`` fails with ``RequestError/Code/unsupported``. The session and its delegate
-///   decide whom to trust.
+///   decide whom to trust. On Apple's platforms, a ``Delegate`` can have pins.
 /// - There is no separate connect limit. Until the first byte of a response, the idle limit runs from the start.
 /// - Field order, repeated fields and the protocol version are lost. Only ``TransferTimings/firstByte``,
 ///   ``TransferTimings/total`` and ``TransferTimings/bytesSent`` are measured.
