@@ -165,16 +165,14 @@ extension URLSessionTransport {
     }
 }
 
-extension URLAuthenticationChallenge {
-    /// Whether the challenge asks for a name and a password. The other kinds ask about a certificate.
-    var asksForCredentials: Bool {
-        #if canImport(FoundationNetworking)
-            true
-        #else
+#if canImport(ObjectiveC)
+    extension URLAuthenticationChallenge {
+        /// Whether the challenge asks for a name and a password. The other kinds ask about a certificate.
+        fileprivate var asksForCredentials: Bool {
             switch protectionSpace.authenticationMethod {
             case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate: false
             default: true
             }
-        #endif
+        }
     }
-}
+#endif
