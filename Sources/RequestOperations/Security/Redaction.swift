@@ -167,7 +167,7 @@ public struct Redaction: Sendable {
     /// A URL as text, without what is left out. A URL with a scheme but no authority shows only its scheme.
     ///
     /// A fragment may hold the answer of an authorization server (RFC 6749, section 4.2.2). It is a form, like a query.
-    func text(of url: URL) -> String {
+    package func text(of url: URL) -> String {
         let reference = URLReference(url.absoluteString)
         var location = reference.location(withUserAs: Self.mark + "@")
         guard !reference.isOpaque else { return location }

@@ -71,13 +71,14 @@
             let run = FileRun(over: configuration.transport, showsProgress: !files.noProgress)
             throw ExitCode(
                 await run.run { run in
-                    for (url, request) in zip(urls, requests) {
+                    for request in requests {
                         let operation = DownloadOperation(
                             request, to: destination, ifExists: output == nil ? .uniqueName : .replace,
                             resume: resume ? .acrossProcesses : .betweenAttempts, segments: segments,
                             checksum: checksum,
                             configuration: configuration)
-                        await run.transfer(operation, named: url) { "\($0.url.path)\t\($0.size)" }
+                        let name = request.url.map { Redaction.default.text(of: $0) } ?? ""
+                        await run.transfer(operation, named: name) { "\($0.url.path)\t\($0.size)" }
                     }
                 })
         }

@@ -55,7 +55,7 @@
             throw ExitCode(
                 await run.run { run in
                     await run.transfer(operation, named: file) { head in
-                        "\(head.status)\t\((operation.uploadURL ?? head.url).absoluteString)"
+                        "\(head.status)\t\(Redaction.default.text(of: operation.uploadURL ?? head.url))"
                     }
                 })
         }
