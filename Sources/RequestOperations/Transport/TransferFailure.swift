@@ -31,11 +31,16 @@ public struct TransferFailure: Error, Sendable {
     /// Whether the connection still serves other requests. The server then ended only one HTTP/2 stream.
     var connectionStands = false
 
-    /// Whether the attempt lost a reused connection before any of the response arrived.
+    /// Whether the transport ended the connection because nothing came over it for another request.
+    var connectionWasGivenUp = false
+
+    /// Whether the attempt lost a reused or shared connection before any of the response arrived.
     ///
     /// The connection was too old then. That says nothing about the host.
     var lostReusedConnection: Bool {
-        guard connectionWasReused == true, !connectionStands, head == nil, phase != .body else { return false }
+        guard connectionWasReused == true || connectionWasGivenUp, !connectionStands, head == nil, phase != .body else {
+            return false
+        }
         return (error as? RequestError)?.code == .connectionLost
     }
 

@@ -104,13 +104,12 @@ def ending_http2(c):
     refusals = b""
     for streams, stream in enumerate(begun_streams(c), 1):
         print("stream", stream, "of connection", number)
-        answered = 1 if number == 1 else 0 if kind == "losingHTTP2" else streams
-        if streams <= answered:
+        if number > 1 or streams == 1:
             c.sendall(frame(1, 4, stream, b"\x88") + frame(0, 1, stream, b"12345"))
         elif kind == "refusingHTTP2":
             refusals += frame(3, 0, stream, struct.pack(">I", 7))
             if streams == 3: c.sendall(refusals)
-        elif kind == "losingHTTP2" or streams == 3:
+        elif streams == 3:
             if kind == "leavingHTTP2": c.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
             return reset(c) if kind == "resettingHTTP2" else c.close()
 
@@ -174,7 +173,7 @@ def refusing_upload_http2(c):
         answer = frame(1, 4, stream, b"\x88") + b"".join(
             frame(0, int(end == 28000), stream, body[end - 4000:end]) for end in range(4000, 28001, 4000))
         if isinstance(upload, threading.Event):
-            uploading.sendall(b"HTTP/1.1 413 Large\r\nContent-Length: 5\r\n\r\nlarge")
+            uploading.sendall(b"HTTP/1.1 413 Large\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlarge")
             upload.set()
             c.sendall(answer)
             continue
@@ -190,12 +189,12 @@ def refusing_upload_http2(c):
 def refusing_upload(c):
     c = secure(c, "h2", "http/1.1")
     if c.selected_alpn_protocol() == "h2": return refusing_upload_http2(c)
-    while read_head(c):
-        # Two threads must not use one connection over TLS at the same time.
-        refused = threading.Event()
-        uploads.append((c, refused))
-        print("upload")
-        refused.wait()
+    read_head(c)
+    # Two threads must not use one connection over TLS at the same time.
+    refused = threading.Event()
+    uploads.append((c, refused))
+    print("upload")
+    refused.wait()
 
 # Reads the body of a request, if its length is told; whether it is.
 def read_body(c, head):
@@ -315,7 +314,7 @@ handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5"
             "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
             "streamResetBeforeHead": http2, "silent": silent,
             "endingHTTP2": ending_http2, "resettingHTTP2": ending_http2, "leavingHTTP2": ending_http2,
-            "losingHTTP2": ending_http2, "refusingHTTP2": ending_http2,
+            "refusingHTTP2": ending_http2,
             "secureEndingHTTP2": over_tls(ending_http2),
             "earlyHTTP2": early_http2, "answeringHTTP2": answering_http2,
             "contentHTTP2": content_http2, "packingHTTP2": packing_http2, "holdingHTTP2": packing_http2,

@@ -50,7 +50,11 @@
                 return CURL_SOCKET_BAD
             },
             socket: { context, descriptor, _ in
-                with(context) { $0.opens(descriptor) } == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
+                let isTaken = with(context) { transfer in
+                    transfer.limitSilence(of: descriptor)
+                    return transfer.opens(descriptor)
+                }
+                return isTaken == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },
             send: { context, _, _, _, localPort in
                 let isSent = with(context) { $0.requestBegins(localPort: localPort) }

@@ -8,31 +8,13 @@
     /// connection. Without these functions, libcurl would use it for one request after the other, forever.
     extension CurlDriver {
         /// Ends a transfer whose idle limit has passed. Also ends its connection if nothing has moved over it
-        /// meanwhile.
+        /// meanwhile: libcurl then reports the loss to the other transfers, and uses it for no new one.
         func stopIdle(_ transfer: CurlTransfer) {
-            let socket = silentSocket(of: transfer)
-            // This comes first, because libcurl may close the descriptor, and its number may then belong to something
-            // else.
-            if let socket { shutdown(socket, Int32(SHUT_RDWR)) }
-            stop(transfer, .idleLimit)
-            guard let socket else { return }
-            // Nothing can be sent over the connection any more.
-            unsentResets.remove(socket)
-            for other in active where other.socket == socket && other.mayBreakOffStream {
-                other.lostSilentConnection = true
-                hasLostSilentConnections = true
+            if let socket = silentSocket(of: transfer) {
+                shutdown(socket, Int32(SHUT_RDWR))
+                for other in active where other.socket == socket { other.lostSilentConnection = true }
             }
-        }
-
-        /// Ends or repeats the transfers that lost such a connection, before others are given to libcurl.
-        func takeLostTransfers(_ multi: UnsafeMutableRawPointer) {
-            guard hasLostSilentConnections else { return }
-            hasLostSilentConnections = false
-            perform(multi)
-            takeFinished(multi)
-            // A paused transfer finds out when it goes on.
-            for transfer in active { transfer.lostSilentConnection = false }
-            sweep(by: now)
+            stop(transfer, .idleLimit)
         }
 
         /// The socket of a stream's connection, if nothing moved over that connection while the stream was idle.
@@ -59,5 +41,18 @@
 
         /// The longest tick of a kernel, which is its unit for measuring silence.
         private static let tick: Int64 = 10_000_000
+    }
+
+    extension CurlTransfer {
+        /// Has the kernel give up a connection that others may share, if the other side acknowledges nothing for as long as
+        /// the idle limit of the transfer that makes it.
+        func limitSilence(of descriptor: Int32) {
+            guard mayUseHTTP2, let idle = limits.idle else { return }
+            var milliseconds = UInt32(clamping: max(idle / 1_000_000, 1))
+            // A socket of another kind than TCP refuses this.
+            setsockopt(
+                descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
+                socklen_t(MemoryLayout.size(ofValue: milliseconds)))
+        }
     }
 #endif

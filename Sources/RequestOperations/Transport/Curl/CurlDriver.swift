@@ -48,12 +48,8 @@
         var wasShortOfDescriptors = false
         /// Whether connections are not kept because another driver needs their descriptors.
         var givesUpIdle = false
-        /// The sockets of the connections on which a stream was broken off in this turn, where ``CurlLibrary/holdsBackResets``.
-        var unsentResets: Set<Int32> = []
         /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
         var readSockets: Set<Int32> = []
-        /// Whether this turn ended a silent connection that other transfers also used.
-        var hasLostSilentConnections = false
         var nextSweep = Int64.max
         /// Whether libcurl has to run once more without a wait; see ``CurlLibrary/forgetsAddresses``.
         var goesOnAtOnce = false
@@ -151,11 +147,9 @@
                 takeFinished(multi)
                 if !framedByLength.isEmpty { endFramed(multi) }
                 if now >= nextSweep { sweep() }
-                takeLostTransfers(multi)
                 giveWaiting(multi)
                 retryLacking(multi)
                 retryLookups(multi)
-                if !unsentResets.isEmpty { sendResets() }
                 lookForInput()
                 wakeTasks()
                 giveUpIdle()
@@ -269,8 +263,7 @@
         private func ended(_ easy: EasyHandle, _ code: CURLcode) {
             steps &+= 1
             guard let transfer = easy.transfer, !waitsForLookup(transfer, easy),
-                !waitsForDescriptor(transfer, easy, after: code), !meetsNoConnection(transfer, easy, after: code),
-                !replays(transfer, easy, after: code)
+                !waitsForDescriptor(transfer, easy, after: code), !meetsNoConnection(transfer, easy, after: code)
             else { return }
             // libcurl would deliver the bytes that it holds back to another transfer. (That memory is lost: libcurl
             // does not free it with the handle.)
@@ -325,9 +318,6 @@
             // A server may answer with an error before the head of the request is sent completely.
             if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete || transfer.head.status >= 400 {
                 transfer.easy?.wearOut()
-            }
-            if CurlLibrary.holdsBackResets, transfer.mayBreakOffStream, let socket = transfer.socket {
-                unsentResets.insert(socket)
             }
             leavesQueue(transfer)
             lookups.ends(for: transfer)

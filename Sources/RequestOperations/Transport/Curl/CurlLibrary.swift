@@ -101,11 +101,6 @@
         /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
         static let keepsThreadsForLookups = version >= Version(8, 20)
 
-        /// Whether the library delays the reset when it breaks off an HTTP/2 stream. It tells the server only with the
-        /// next data that it sends over the connection. (Debian 12 and 13 and Ubuntu 24.04 have such versions, 7.88 to
-        /// 8.14.)
-        static let holdsBackResets = version >= Version(7, 88) && version < Version(8, 15)
-
         /// Whether the library counts the wait for one of a limited number of connections as time for connecting.
         static let countsWaitsAsConnecting = version >= Version(8, 0)
 

@@ -77,7 +77,7 @@
         var isHeld = false
         /// Whether it was not sent because libcurl would have used a connection that has ended.
         var meetsEndedConnection = false
-        /// Whether we ended its connection because nothing came over it, and libcurl has still to report that.
+        /// Whether we ended its connection because nothing came over it. libcurl reports the loss later.
         var lostSilentConnection = false
         /// Whether it was first sent over a connection that may take other requests at the same time.
         var sharesConnection = false
@@ -247,12 +247,6 @@
             case .drained, .replayRefused: break
             default: endConnectionIfAlone()
             }
-        }
-
-        /// Ends the connection of a removed transfer so that the server learns of it. The server would not hear of the
-        /// stream's end otherwise. (If others use the connection, they send the reset.)
-        func endConnectionIfAlone() {
-            if CurlLibrary.holdsBackResets, mayBreakOffStream { easy?.keepConnection(false) }
         }
 
         /// Whether some of its body is sent after the head.

@@ -7,9 +7,8 @@
     /// and uses them again; over HTTP/2, several requests share one connection at a time. Bodies stream both ways with
     /// back-pressure, and files never pass through memory as a whole.
     ///
-    /// The thread reads regular files itself, and a second thread writes them. The first thread waits when a file is
-    /// written more slowly than its bytes arrive. So a file system that blocks, such as one over a network, holds up
-    /// the other requests. Give it a transport of its own.
+    /// The thread reads and writes regular files itself. So a file system that blocks, such as one over a network, holds
+    /// up the other requests. Give it a transport of its own.
     ///
     /// ```swift
     /// var configuration = CurlTransport.Configuration()
@@ -38,10 +37,10 @@
     /// `cachePolicy`, `allowsCellularAccess` and `httpShouldHandleCookies`. The article <doc:Transports> has a table.
     ///
     /// A reused connection may turn out to be dead before a byte of the response arrives. If the request has a safe
-    /// method (GET, HEAD, OPTIONS, TRACE, QUERY), the transport sends it once more and sets
-    /// ``TransferTimings/wasReplayed``. It uses a new connection for that, or, where a connection can serve many
-    /// requests at a time (HTTP/2), any that is left. There, the transport sends the request up to five times. The
-    /// reason is that the server may have refused it (RFC 9113, section 8.7), which libcurl does not report.
+    /// method (GET, HEAD, OPTIONS, TRACE, QUERY), the transport sends it once more over a new connection and sets
+    /// ``TransferTimings/wasReplayed``. Over HTTP/2, the request fails as ``RequestError/Code/connectionLost`` instead, and
+    /// ``RetryPolicy`` sends it again at once. If a server refuses a request over HTTP/2 (RFC 9113, section 8.7), the
+    /// transport sends it up to five times.
     ///
     /// The transport does not repeat a request with another method or with a body from a stream. Nor does it repeat a
     /// task that may not be sent again (``TransportTask/mayBeSentAgain``). There is one exception: a server may refuse

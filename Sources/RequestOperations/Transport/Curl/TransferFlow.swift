@@ -218,6 +218,7 @@
                     requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
                 failure.connectionStands = connectionStands
+                failure.connectionWasGivenUp = transfer.lostSilentConnection
                 guard error is CancellationError, Task.isCancelled else { return failure }
                 task.trace?.note(failure)
                 return error

@@ -107,9 +107,9 @@
             await heads.count(5)
             for transfer in cancelled { transfer.cancel() }
             for transfer in cancelled { await #expect(throws: CancellationError.self) { try await transfer.value } }
-            // CANCEL or STREAM_CLOSED, while nothing else is sent.
-            for _ in 1...5 { #expect(["reset 8", "reset 5"].contains(await peer.line())) }
             #expect(try await peer.text("/open") == "end")
+            // CANCEL or STREAM_CLOSED, at the latest with that request.
+            for _ in 1...5 { #expect(["reset 8", "reset 5"].contains(await peer.line())) }
             for other in others { #expect(try await other.value.body == Content.pattern(1000) + Data("end".utf8)) }
         }
 
@@ -140,7 +140,7 @@
             #expect(await peer.line() == (hearsEnd ? "begun 2" : "begun 1"))
         }
 
-        @Test func `The server hears at once of a cancel beside an upload whose source is silent`() async throws {
+        @Test func `The server hears of a cancel beside an upload, at the latest when that goes on`() async throws {
             let peer = try await HTTP2Peer(
                 """
                 if s.path != "/first":
@@ -167,13 +167,13 @@
             #expect(await peer.line() == "begun 1")
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
-            #expect(["heard 8", "heard 5"].contains(await peer.line()))
             mayGoOn.open()
-            #expect(await peer.line() == "received 3")
+            let lines = Set([await peer.line(), await peer.line()])
+            #expect(lines == ["heard 8", "received 3"] || lines == ["heard 5", "received 3"])
             #expect(try await upload.value.head.status == 200)
         }
 
-        @Test func `The server hears at once of a body that grows too large, and others of its connection go on`()
+        @Test func `The server hears of a body that grows too large, at the latest with the next request`()
             async throws
         {
             let peer = try await HTTP2Peer(
@@ -193,8 +193,10 @@
             let failure = try #require(await peer.transport.failure(of: task))
             #expect((failure.error as? RequestError)?.code == .bodyTooLarge)
             #expect(await peer.line() == "begun 1")
+            _ = try await peer.get("/next")
             // (8.11 and 8.14 give a reason that there is not.)
-            #expect(try /heard \d+/.wholeMatch(in: await peer.line()) != nil)
+            let lines = [await peer.line(), await peer.line()].sorted()
+            #expect(try lines[0] == "begun 1" && /heard \d+/.wholeMatch(in: lines[1]) != nil)
             other.cancel()
             await #expect(throws: CancellationError.self) { try await other.value }
         }

@@ -111,20 +111,23 @@
             #expect(failure.connectionWasReused == false && !failure.lostReusedConnection)
         }
 
-        @Test func `Requests that lose a connection of HTTP/2 are attempted again at once, over another`() async throws
-        {
-            let (peer, transport, url) = try await PythonPeer.http2(.endingHTTP2)
+        @Test(arguments: CurlReplayTests.losses, ["GET", "PUT"])
+        func `Requests that lose a connection of HTTP/2 are attempted again at once, over another`(
+            kind: PythonPeer.Kind, method: String
+        ) async throws {
+            let (peer, transport, url) = try await PythonPeer.http2(kind)
             _ = try await transport.get(url)
             #expect(await peer.line() == "stream 1 of connection 1")
             let operations = (1...2).map { _ in
-                URLRequestOperation(request(url, "PUT"), configuration: Self.configuration(transport))
+                URLRequestOperation(request(url, method), configuration: Self.configuration(transport))
             }
             async let first = run(operations[0])
             async let second = run(operations[1])
             #expect(try await [first, second] == [Data("12345".utf8), Data("12345".utf8)])
             let streams = [await peer.line(), await peer.line(), await peer.line(), await peer.line()]
             #expect(streams.map { $0.hasSuffix(" of connection 1") } == [true, true, false, false])
-            #expect(operations.map(\.attempts.count) == [2, 2])
+            // Versions 8.0 to 8.6 send a safe request again by themselves.
+            #expect(operations.allSatisfy { $0.attempts.count == 2 || $0.attempts.last?.timings?.wasReplayed == true })
         }
 
         @Test func `A stream of HTTP/2 that is reset alone is no lost connection`() async throws {

@@ -20,21 +20,6 @@
         }
 
         @Test(arguments: losses)
-        func `Safe requests are each sent once more when the connection that they share is lost`(
-            kind: PythonPeer.Kind
-        ) async throws {
-            let (peer, transport, url) = try await start(kind)
-            async let first = transport.get(url)
-            async let second = transport.get(url)
-            for response in [try await first, try await second] {
-                #expect(response.body == Data("12345".utf8) && response.head.version == .http2)
-                #expect(response.timings?.wasReplayed == true)
-            }
-            let streams = [await peer.line(), await peer.line(), await peer.line(), await peer.line()]
-            #expect(streams.map { $0.hasSuffix(" of connection 1") } == [true, true, false, false])
-        }
-
-        @Test(arguments: losses)
         func `A request that is not safe is not sent again, and may have been processed`(
             kind: PythonPeer.Kind
         ) async throws {
@@ -83,17 +68,6 @@
             let row = await transport.row(try #require(URL(string: "http://localhost:\(peer.port)/")))
             #expect(row.unnumbered == .sent(.connectionLost, .head))
             for _ in 1...5 { #expect(await peer.line() == "stream 1") }
-        }
-
-        @Test func `A request whose second connection is lost as well is not sent a third time`() async throws {
-            let (peer, transport, url) = try await start(.losingHTTP2)
-            let failure = try #require(await transport.failure(of: .data(URLRequest(url: url))))
-            #expect((failure.error as? RequestError)?.code == .connectionLost && failure.requestMayHaveBeenProcessed)
-            #expect(failure.timings?.wasReplayed == true)
-            #expect(await peer.line() == "stream 3 of connection 1")
-            #expect(await peer.line() == "stream 1 of connection 2")
-            _ = await transport.row(url)
-            #expect(await peer.line() == "stream 1 of connection 3")
         }
 
         @Test func `A request that is reset by itself, on a connection that stands, is not sent again`() async throws {

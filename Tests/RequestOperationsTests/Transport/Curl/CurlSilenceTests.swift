@@ -28,16 +28,20 @@
             return task
         }
 
-        @Test func `A connection over which nothing comes is used no more, and others on it are sent again`()
+        @Test
+        func `A connection over which nothing comes is used no more, and others on it are attempted again at once`()
             async throws
         {
             let peer = try await Self.freezingPeer()
             #expect(try await peer.text() == "1")
-            let other = Task { try await peer.text("/freeze") }
+            var configuration = RequestConfiguration.over(peer.transport)
+            configuration.retryPolicy.backoff = .constant(.seconds(3600))
+            let operation = URLRequestOperation(peer.request("/freeze"), configuration: configuration)
+            let other = Task { try await run(operation) }
             #expect(await peer.line() == "GET /freeze")
             let row = await peer.transport.row(Self.task(peer.request("/late"), idle: .seconds(1)))
             #expect(row.code == .timedOut)
-            #expect(try await other.value == "2")
+            #expect(try await other.value == Data("2".utf8) && operation.attempts.count == 2)
             for _ in 1...10 {
                 let response = try await peer.transport.perform(Self.task(peer.request(), idle: .seconds(10))) { _ in }
                 #expect(response.body == Data("2".utf8))

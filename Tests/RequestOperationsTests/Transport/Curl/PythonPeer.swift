@@ -42,8 +42,6 @@
             case leavingHTTP2
             /// As `endingHTTP2`, over TLS with the good certificate of ``SecureServers``.
             case secureEndingHTTP2
-            /// As `endingHTTP2`, but loses its first connection with the second stream and each other with the first.
-            case losingHTTP2
             /// As `endingHTTP2`, but refuses both streams (REFUSED_STREAM).
             case refusingHTTP2
             /// Speaks HTTP/2 without TLS; answers each request, with the length of the body, and resets the connection after the second.
