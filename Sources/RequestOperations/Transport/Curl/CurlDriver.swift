@@ -16,7 +16,6 @@
         let handles: EasyHandlePool
         let sockets = ConnectionTable()
         let descriptors: DescriptorPool
-        let files = FileThread()
 
         // MARK: The thread's own
 
@@ -201,7 +200,6 @@
             queues = [:]
             queuesWithRoom = []
             handles.removeAll()
-            files.end()
             let (late, waiters) = inbox.withLock { $0.end() }
             for waiter in waiters { waiter.resume() }
             // Releasing `late` releases what the user gave to it. That must happen outside the lock.

@@ -162,7 +162,7 @@
                         state.consumer = special.write
                         delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
                     } else {
-                        let file = FileWriter(try FileSink(url), transfer.driver.files)
+                        let file = FileWriter(try FileSink(url))
                         state.file = file
                         delivery = .file(file)
                     }
@@ -194,7 +194,7 @@
             guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
             do {
                 if let file = state.file {
-                    try await file.finish(with: transfer.kept)
+                    try file.finish(with: transfer.kept)
                 } else {
                     if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
                     if state.rejection == nil { try await state.special?.finish() }

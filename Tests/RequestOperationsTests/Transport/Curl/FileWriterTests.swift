@@ -8,40 +8,35 @@
 
     final class FileWriterTests: Sendable {
         private let path = TemporaryPath()
-        private let thread = FileThread()
-
-        deinit {
-            thread.end()
-        }
 
         /// They end before, at and behind the end of a piece.
         @Test(arguments: [
             [], [0], [1], [FileWriter.pieceSize], [FileWriter.pieceSize + 1], [Int](repeating: 16_000, count: 40),
             [1, 5 * FileWriter.pieceSize],
         ])
-        func `Bytes stay in their order, whatever their number`(sizes: [Int]) async throws {
-            let writer = try FileWriter(FileSink(path.url), thread)
+        func `Bytes stay in their order, whatever their number`(sizes: [Int]) throws {
+            let writer = try FileWriter(FileSink(path.url))
             var written = Data()
             for (index, size) in sizes.enumerated() {
                 let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) })
                 try bytes.withUnsafeBytes { try writer.write($0) }
                 written += bytes
             }
-            try await writer.finish(with: nil)
+            try writer.finish(with: nil)
             #expect(try path.content == written)
         }
 
-        @Test func `The file appears when it is finished, not with its last full piece`() async throws {
-            let writer = try FileWriter(FileSink(path.url), thread)
+        @Test func `The file appears when it is finished, not with its last full piece`() throws {
+            let writer = try FileWriter(FileSink(path.url))
             try write(3, to: writer)
             #expect(!path.exists)
-            try await writer.finish(with: nil)
+            try writer.finish(with: nil)
             try expectPieces(3)
         }
 
         @Test func `Pieces are written as soon as they are full`() async throws {
             try FileManager.default.createDirectory(at: path.url, withIntermediateDirectories: false)
-            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")), thread)
+            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")))
             try write(2, to: writer)
             let name = try #require(try FileManager.default.contentsOfDirectory(atPath: path.url.path).first)
             let hidden = path.url.appendingPathComponent(name).path
@@ -52,106 +47,37 @@
             writer.discard()
         }
 
-        @Test func `Of a file that is not finished nothing is left, and no piece waits any more`() async throws {
+        @Test func `Of a file that is not finished nothing is left`() throws {
             try FileManager.default.createDirectory(at: path.url, withIntermediateDirectories: false)
-            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")), thread)
-            let mayGoOn = holdUpThread()
-            defer { mayGoOn.signal() }
-            try write(FileWriter.mostPieces, to: writer)
-            #expect(writer.waitingPieces == FileWriter.mostPieces)
+            let writer = try FileWriter(FileSink(path.url.appendingPathComponent("body")))
+            try write(2, to: writer)
             writer.discard()
-            #expect(writer.waitingPieces == 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: path.url.path) == [])
         }
 
-        @Test func `No more pieces wait than may, however slow the disk is`() async throws {
-            let writer = try FileWriter(FileSink(path.url), thread)
-            let mayGoOn = holdUpThread()
-            let isWritten = Locked(false)
-            Thread.detachNewThread { [self] in
-                #expect(throws: Never.self) { try write(10, to: writer) }
-                isWritten.withLock { $0 = true }
-            }
-            await eventually { writer.waitingPieces == FileWriter.mostPieces }
-            for _ in 1...1_000 {
-                await Task.yield()
-                #expect(writer.waitingPieces == FileWriter.mostPieces)
-            }
-            mayGoOn.signal()
-            await eventually { isWritten.withLock(\.self) }
-            try await writer.finish(with: nil)
-            try expectPieces(10)
-        }
-
-        @Test func `A cancel while pieces wait leaves what was there`() async throws {
+        @Test func `A cancelled Task leaves what was there`() async throws {
             try Data("before".utf8).write(to: path.url)
-            let writer = try FileWriter(FileSink(path.url), thread)
-            let mayGoOn = holdUpThread()
-            try write(FileWriter.mostPieces, to: writer)
-            let finish = Task { try await writer.finish(with: nil) }
+            let writer = try FileWriter(FileSink(path.url))
+            try write(2, to: writer)
+            let mayGoOn = Door()
+            let finish = Task {
+                await mayGoOn.pass()
+                try writer.finish(with: nil)
+            }
             finish.cancel()
-            mayGoOn.signal()
+            mayGoOn.open()
             await #expect(throws: CancellationError.self) { try await finish.value }
             writer.discard()
             #expect(try path.content == Data("before".utf8))
         }
 
-        @Test func `What was kept before the head was accepted is in the file, also if that is all`() async throws {
-            let writer = try FileWriter(FileSink(path.url), thread)
+        @Test func `What was kept before the head was accepted is in the file, also if that is all`() throws {
+            let writer = try FileWriter(FileSink(path.url))
             let kept = ReceiveBuffer(expecting: 0)
             let bytes = Data((0..<3 * FileWriter.pieceSize).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             bytes.withUnsafeBytes { kept.append($0.baseAddress!, count: $0.count) }
-            try await writer.finish(with: kept)
+            try writer.finish(with: kept)
             #expect(try path.content == bytes)
-        }
-
-        @Test func `What Tasks finish after the end of the driver is written`() async throws {
-            let writer = try FileWriter(FileSink(path.url), thread)
-            thread.end()
-            try write(3, to: writer)
-            try await writer.finish(with: nil)
-            try expectPieces(3)
-        }
-
-        @Test func `Jobs keep their order where there is no thread, though several callers have them`() async {
-            let thread = FileThread(launchedBy: { _ in false })
-            let (isRunning, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let ran = Locked<[Int]>([])
-            Thread.detachNewThread {
-                thread.perform {
-                    isRunning.signal()
-                    mayGoOn.wait()
-                    ran.withLock { $0.append(0) }
-                }
-            }
-            await eventually { isRunning.wait(timeout: .now()) == .success }
-            for number in 1...100 { thread.perform { ran.withLock { $0.append(number) } } }
-            #expect(ran.withLock { $0 } == [])
-            mayGoOn.signal()
-            await eventually { ran.withLock { $0.count } == 101 }
-            #expect(ran.withLock { $0 } == Array(0...100))
-        }
-
-        @Test func `The thread for files ends with its transport`() async {
-            await #expect(processExitsWith: .success) {
-                let server = try await LoopbackServer.start()
-                server.route("/", .large(byteCount: 1 << 20))
-                let path = TemporaryPath()
-                let transport = CurlTransport.with { _ in }
-                _ = try await transport.perform(.download(URLRequest(url: server.url), to: path.url)) { _ in }
-                guard threadsForFiles == 1 else { exit(EXIT_FAILURE) }
-                await transport.shutdown(.draining)
-                await eventually { threadsForFiles == 0 }
-                guard threadsForFiles == 0 else { exit(EXIT_FAILURE) }
-            }
-        }
-
-        @Test func `Where there is no thread for files the driver writes them`() async throws {
-            let writer = try FileWriter(FileSink(path.url), FileThread(launchedBy: { _ in false }))
-            try write(3, to: writer)
-            #expect(writer.waitingPieces == 0)
-            try await writer.finish(with: nil)
-            try expectPieces(3)
         }
 
         @Test func `A piece that the system does not write fails what comes after it, and what was there stays`()
@@ -161,10 +87,10 @@
                 let file = URL(fileURLWithPath: path)
                 try Data("before".utf8).write(to: file)
                 limitFiles(to: FileWriter.pieceSize + 1)
-                let writer = try FileWriter(FileSink(file), FileThread())
+                let writer = try FileWriter(FileSink(file))
                 let error = await #expect(throws: RequestError.self) {
                     for _ in 1...5 { try Data(count: FileWriter.pieceSize).withUnsafeBytes { try writer.write($0) } }
-                    try await writer.finish(with: nil)
+                    try writer.finish(with: nil)
                 }
                 writer.discard()
                 let content = try Data(contentsOf: file)
@@ -190,13 +116,6 @@
             }
         }
 
-        /// Until the semaphore is signalled.
-        private func holdUpThread() -> DispatchSemaphore {
-            let semaphore = DispatchSemaphore(value: 0)
-            thread.perform { semaphore.wait() }
-            return semaphore
-        }
-
         /// Writes pieces that differ.
         private func write(_ pieces: Int, to writer: FileWriter) throws {
             for number in 0..<pieces { try piece(number).withUnsafeBytes { try writer.write($0) } }
@@ -209,13 +128,6 @@
         private func expectPieces(_ count: Int) throws {
             #expect(try path.content == (0..<count).map(piece).reduce(Data(), +))
         }
-    }
-
-    /// How many there are in this process.
-    private var threadsForFiles: Int {
-        let folder = "/proc/self/task/"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return threads.count { (try? String(contentsOfFile: folder + $0 + "/comm", encoding: .utf8)) == "CurlFiles\n" }
     }
 
     /// Has the system write no byte of a file beyond a length, as if the disk were full.
