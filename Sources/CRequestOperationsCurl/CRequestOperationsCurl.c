@@ -350,12 +350,10 @@ int rocurl_local_port(int descriptor) {
     }
 }
 
-enum rocurl_input rocurl_peek(int descriptor) {
+bool rocurl_has_ended(int descriptor, bool input_counts) {
     struct pollfd state = {.fd = descriptor, .events = POLLIN | POLLRDHUP};
-    if (poll(&state, 1, 0) <= 0) return rocurl_has_nothing;
-    if (state.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) return rocurl_has_ended;
-    char byte;
-    return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0 ? rocurl_has_input : rocurl_has_ended;
+    if (poll(&state, 1, 0) <= 0) return false;
+    return input_counts || state.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
 }
 
 int64_t rocurl_descriptor_limit(void) {

@@ -154,9 +154,9 @@ int64_t rocurl_silence(int descriptor);
 int64_t rocurl_unreceived(int descriptor);
 /// The local port of a socket, 0 for a Unix socket; -1 if the descriptor is not a socket.
 int rocurl_local_port(int descriptor);
-/// What the other side of a connection has done while nobody read from it. The end counts even behind input.
-enum rocurl_input { rocurl_has_nothing, rocurl_has_input, rocurl_has_ended };
-enum rocurl_input rocurl_peek(int descriptor);
+/// Whether the other side has ended a connection while nobody read from it. The end counts even behind input, as behind the
+/// message that closes TLS. Input alone may count as well.
+bool rocurl_has_ended(int descriptor, bool input_counts);
 /// How many descriptors the process may have open, by its soft limit. Returns the largest number if there is no limit
 /// or it is not known.
 int64_t rocurl_descriptor_limit(void);

@@ -250,7 +250,9 @@ def losing_patience(c):
     c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npatient")
     # It is to come to a connection that nobody uses.
     time.sleep(0.1)
-    if isinstance(c, ssl.SSLSocket):
+    if kind == "secureHangingUp":
+        pass
+    elif isinstance(c, ssl.SSLSocket):
         c.setblocking(False)
         try: c.unwrap()
         except ssl.SSLWantReadError: pass
@@ -325,6 +327,7 @@ handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5"
             "losingOnlyConnection": losing_only_connection,
             "losingPatience": losing_patience, "unixLosingPatience": losing_patience,
             "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
+            "secureHangingUp": lambda c: losing_patience(secure(c, "http/1.1")),
             "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
             "secureProxy": secure_proxy, "resetting": resetting,
             "unixSocket": http1, "closing": closing,

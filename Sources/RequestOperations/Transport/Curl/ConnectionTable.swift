@@ -75,13 +75,7 @@
         /// - Parameter isPlain: Whether it speaks HTTP/1.1 without TLS. Then input that nobody asked for also ends it:
         ///   it can only be what a server sends before it hangs up. Over TLS and HTTP/2 it may be part of the protocol.
         func hasEnded(localPort: Int32, origin: Origin, isPlain: Bool) -> Bool {
-            find(localPort, origin).contains { connection in
-                switch rocurl_peek(connection.socket) {
-                case rocurl_has_ended: true
-                case rocurl_has_input: isPlain
-                default: false
-                }
-            }
+            find(localPort, origin).contains { rocurl_has_ended($0.socket, isPlain) }
         }
 
         /// A socket is about to be closed.

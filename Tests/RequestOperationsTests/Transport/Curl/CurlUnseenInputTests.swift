@@ -67,13 +67,15 @@
             return try await transport.perform(task) { _ in }.body
         }
 
-        @Test(arguments: [PythonPeer.Kind.losingPatience, .secureLosingPatience, .unixLosingPatience])
+        @Test(arguments: [
+            PythonPeer.Kind.losingPatience, .secureLosingPatience, .secureHangingUp, .unixLosingPatience,
+        ])
         func `A request that is not safe goes over a new connection once the server has ended the idle one`(
             kind: PythonPeer.Kind
         ) async throws {
             let peer = try await PythonPeer(kind)
             let isUnix = kind == .unixLosingPatience
-            let scheme = kind == .secureLosingPatience ? "https" : "http"
+            let scheme = kind.rawValue.hasPrefix("secure") ? "https" : "http"
             let url = try #require(URL(string: "\(scheme)://localhost:\(isUnix ? 80 : peer.port)/"))
             let transport =
                 isUnix ? CurlTransport.with { $0.unixSocketPath = peer.address } : CurlTransport.trusting()

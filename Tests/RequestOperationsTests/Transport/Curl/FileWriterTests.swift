@@ -88,7 +88,7 @@
                 try Data("before".utf8).write(to: file)
                 limitFiles(to: FileWriter.pieceSize + 1)
                 let writer = try FileWriter(FileSink(file))
-                let error = await #expect(throws: RequestError.self) {
+                let error = #expect(throws: RequestError.self) {
                     for _ in 1...5 { try Data(count: FileWriter.pieceSize).withUnsafeBytes { try writer.write($0) } }
                     try writer.finish(with: nil)
                 }

@@ -76,6 +76,8 @@
             /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later, as
             /// TLS demands, and prints `ended`.
             case secureLosingPatience
+            /// As `secureLosingPatience`, without the message that closes TLS.
+            case secureHangingUp
             /// Answers two requests when both are there, and ends the second connection, which it prints as `ended`. Prints the path of
             /// each later request, which it answers if it has no body, and ends the connection otherwise.
             case losingRequests
