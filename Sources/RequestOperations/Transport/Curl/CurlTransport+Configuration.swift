@@ -56,6 +56,13 @@
             /// How many connections are kept for later requests, for each trust policy. 512 by default; 0 keeps none.
             public var keptConnections = 512
 
+            /// For how long a connection is used for new requests, to the second. `nil` by default: without limit.
+            ///
+            /// A connection that is older and serves no request is closed instead of being used again. A busy connection of
+            /// HTTP/2 still takes requests, because libcurl offers no way to prevent that. It is closed when a request finds
+            /// it idle.
+            public var maximumConnectionLifetime: Duration?
+
             /// The value of `User-Agent` for requests that have none. An empty value sends no field.
             /// `RequestOperations/1` by default.
             public var userAgent = "RequestOperations/1"

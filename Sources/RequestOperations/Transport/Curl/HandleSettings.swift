@@ -125,6 +125,10 @@
             case .ipv6: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
             }
             if !keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
+            if let lifetime = configuration.maximumConnectionLifetime {
+                // 0 would be no limit.
+                handle.set(CURLOPT_MAXLIFETIME_CONN, Int(clamping: max(lifetime.components.seconds, 1)))
+            }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
             if addresses != nil { handle.set(CURLOPT_RESOLVE, pointer: addresses) }
             cookies?.apply(to: handle.pointer)

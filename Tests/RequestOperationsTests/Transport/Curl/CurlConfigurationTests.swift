@@ -8,6 +8,15 @@
     /// What a configuration changes, on real connections.
     @Suite(.timeLimit(.minutes(15)))
     struct CurlConfigurationTests {
+        @Test func `A connection is used for no request after its lifetime`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let transport = CurlTransport.with { $0.maximumConnectionLifetime = .seconds(1) }
+            let began = ContinuousClock.now
+            _ = try await transport.get(server.url)
+            while try await transport.get(server.url).timings?.connectionWasReused == true {}
+            #expect(ContinuousClock.now - began >= .seconds(1))
+        }
+
         private let secure = SecureServers.shared
 
         // MARK: Routes
