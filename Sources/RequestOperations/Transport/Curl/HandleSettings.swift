@@ -266,9 +266,6 @@
                 break
             case (.system, .fileAlone):
                 forgetFolder(options.folder, handle)
-            case (.system, .folderAlone):
-                handle.set(options.file, nil)
-                if CurlLibrary.restoresRoots, let root = Self.rootOfFile { handle.set(options.memory, root.bytes) }
             case (.system, .named(let file, let folder)):
                 // Without a file, a libcurl that restores its own one would add that to the folder.
                 handle.set(options.file, file)
@@ -287,12 +284,6 @@
 
         /// In seconds.
         private static let rootLifetime = 600
-
-        /// The first root of the system's file, as it was when first asked for. Without any root, libcurl would use the
-        /// whole file.
-        private static let rootOfFile = rocurl_root_file().flatMap { file in
-            SystemRoots.firstCertificate(inFile: String(cString: file)).map { PEMMemory($0) }
-        }
 
         /// Removes the folder of roots. A TLS library that refuses this supports no such folders. (If a missing folder
         /// is an error for the library, as it may be for mbedTLS, nobody is trusted then.)

@@ -6,40 +6,12 @@
 
     @Suite(.timeLimit(.minutes(15)))
     struct SystemRootsTests {
-        @Test func `The folder is left out if it has no more than a file that is kept once it is read`() {
-            for count in [0, 1, 139] {
-                #expect(roots(inFile: 139, inFolder: count, keepsFile: true, findsByName: true) == .fileAlone)
-                #expect(roots(inFile: 139, inFolder: count, keepsFile: true, findsByName: false) == .fileAlone)
-            }
-        }
-
-        @Test func `The file is left out if it is read for each connection and the folder has as much`() {
-            #expect(roots(inFile: 139, inFolder: 139, keepsFile: false, findsByName: true) == .folderAlone)
-            #expect(roots(inFile: 139, inFolder: 139, keepsFile: false, findsByName: false) == .asBuilt)
-        }
-
-        @Test(arguments: [false, true]) func `Nothing is left out that may have what the other lacks`(keepsFile: Bool) {
-            #expect(roots(inFile: 139, inFolder: 140, keepsFile: keepsFile, findsByName: true) == .asBuilt)
-            #expect(roots(inFile: 0, inFolder: 139, keepsFile: keepsFile, findsByName: true) == .asBuilt)
-            #expect(roots(inFile: 0, inFolder: 0, keepsFile: keepsFile, findsByName: true) == .asBuilt)
-            #expect(roots(inFile: 139, inFolder: 138, keepsFile: false, findsByName: true) == .asBuilt)
-        }
-
-        @Test func `Certificates are counted in files that have several, and in folders by their names`() throws {
-            let folder = TemporaryPath()
-            try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-            let certificate = "a comment\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
-            let file = folder.url.appendingPathComponent("all.pem")
-            try Data((certificate + certificate).utf8).write(to: file)
-            for name in ["4042bcee.0", "4042bcee.1", "One.pem", "12345678", "1234567g.0", "4042bcee.r0", ".0"] {
-                try Data(certificate.utf8).write(to: folder.url.appendingPathComponent(name))
-            }
-            #expect(SystemRoots.count(inFile: file.path) == 2)
-            #expect(SystemRoots.count(inFolder: folder.url.path) == 2)
-            #expect(SystemRoots.firstCertificate(inFile: file.path) == Data(certificate.dropFirst(10).utf8))
-            #expect(SystemRoots.firstCertificate(inFile: folder.url.path) == nil)
-            #expect(SystemRoots.count(inFile: folder.url.appendingPathComponent("none").path) == 0)
-            #expect(SystemRoots.count(inFolder: folder.url.appendingPathComponent("none").path) == 0)
+        @Test func `The folder is left out where there is a file that is kept once it is read`() {
+            let file = SecureServers.shared.file("ca.pem").path
+            #expect(SystemRoots(file: file, keepsFile: true) == .fileAlone)
+            #expect(SystemRoots(file: file, keepsFile: false) == .asBuilt)
+            #expect(SystemRoots(file: file + ".none", keepsFile: true) == .asBuilt)
+            #expect(SystemRoots(file: nil, keepsFile: true) == .asBuilt)
         }
 
         @Test(.enabled(if: SystemRoots.present != .asBuilt))
@@ -83,10 +55,6 @@
                 }
                 precondition(response.head.status == 200)
             }
-        }
-
-        private func roots(inFile: Int, inFolder: Int, keepsFile: Bool, findsByName: Bool) -> SystemRoots {
-            SystemRoots(countInFile: inFile, countInFolder: inFolder, keepsFile: keepsFile, findsByName: findsByName)
         }
     }
 
