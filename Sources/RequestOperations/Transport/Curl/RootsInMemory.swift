@@ -52,5 +52,16 @@
             let isWhole = isOpenSSL && count(inFolder: folder) >= count(inFile: file)
             return (isWhole ? nil : file, folder)
         }()
+
+        private static func count(inFile path: String) -> Int {
+            CertificateFile.certificates(in: FileManager.default.contents(atPath: path) ?? Data()).count
+        }
+
+        /// The number of certificates that OpenSSL finds in a folder. Each has a name that is made from its subject, such as
+        /// `4042bcee.0`.
+        private static func count(inFolder path: String) -> Int {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            return names.count { $0.utf8.count == 10 && $0.hasSuffix(".0") && $0.prefix(8).allSatisfy(\.isHexDigit) }
+        }
     }
 #endif
