@@ -55,58 +55,6 @@
                 + String(cString: rocurl_openssl_version())
         }()
 
-        /// Whether the library, after one address of a host refuses, tries the next one only when it happens to run
-        /// again.
-        static let forgetsAddresses = version >= Version(7, 88) && version < Version(8, 4)
-
-        /// Whether the library starts HTTP/2 twice when told to use it by prior knowledge. It does so on a connection
-        /// that already speaks HTTP/2, which breaks the connection (curl issue 10634). With TLS, it does so only where
-        /// ALPN settled nothing.
-        static let beginsHTTP2Twice = version >= Version(7, 88) && version < Version(8, 0)
-
-        /// Whether the library keeps the bytes that it held back for a paused transfer that ends while others use its
-        /// connection. It delivers them to the next paused transfer of the handle.
-        static let keepsHeldBackBytes = version < Version(8, 1)
-
-        /// Whether the library may write to freed memory when an HTTP/1 head begins with a folded line (curl issues
-        /// 11101 and 11620). It appends the line to the last field of the previous response. It frees that field when
-        /// the handle is given to it again. So a handle serves one transfer, and is not given to libcurl again once a
-        /// field has come.
-        static let remembersFreedFields = version >= Version(7, 83) && version < Version(8, 1)
-
-        /// Whether the library asks for each piece of a body whether to decode it. So we can refuse that after we know
-        /// the head. Later versions decide at the line with the coding.
-        static let asksLateWhetherToDecode = version < Version(8, 5)
-
-        /// Whether the library remembers how much of a head was unsent when a request ended. It then counts that many
-        /// bytes of the handle's next body as a head.
-        static let keepsUnsentHeads = version >= Version(8, 7) && version < Version(8, 13)
-
-        /// Whether the library lets requests use a connection through a proxy that another request is still making, and
-        /// fails them. It does so once it knows that a host speaks HTTP/2.
-        static let choosesUnfinishedConnections = version >= Version(7, 88) && version < Version(8, 0)
-
-        /// Whether the library lets no other request use an HTTP/2 connection before its first response has come (curl
-        /// issue 18177; Debian 13 has such a version). The others make connections of their own.
-        static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
-
-        /// Whether the library, after it sent a request's own `Host` field, keeps using that host for the cookies of
-        /// all later requests of the handle. It does so even after a reset.
-        static let keepsCookieHosts = version < Version(8, 20)
-
-        /// Whether the library, when told to use no folder or no file of roots, goes back to the one that it was built
-        /// with.
-        static let restoresRoots = version >= Version(8, 21)
-
-        /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
-        static let keepsThreadsForLookups = version >= Version(8, 20)
-
-        /// Whether the library counts the wait for one of a limited number of connections as time for connecting.
-        static let countsWaitsAsConnecting = version >= Version(8, 0)
-
-        /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
-        static let keepsRoots = version >= Version(7, 87)
-
         static func has(_ feature: Int32) -> Bool {
             features & UInt32(bitPattern: feature) != 0
         }

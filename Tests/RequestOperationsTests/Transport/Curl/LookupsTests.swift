@@ -9,7 +9,7 @@
         private func transfers(_ count: Int) throws -> [CurlTransfer] {
             try (0..<count).map { number in
                 let transfer = try CurlTransfer.to("\(number).example", over: driver)
-                transfer.place = .active(number)
+                transfer.index = number
                 return transfer
             }
         }
@@ -46,7 +46,7 @@
             var lookups = Lookups(bound: 1)
             let transfers = try transfers(2)
             for transfer in transfers { lookups.wait(transfer) }
-            transfers[0].place = .nowhere
+            transfers[0].index = nil
             let next = lookups.takeWaiting(at: 0)
             #expect(next.count == 1 && next.first === transfers[1])
         }

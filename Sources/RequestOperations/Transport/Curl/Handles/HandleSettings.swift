@@ -154,13 +154,7 @@
             return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
         }
 
-        /// Whether handles must be set up differently to make connections of HTTP/2 without TLS than to use them. The
-        /// usual setting can only use such a connection. With the setting that makes one, libcurl would break a
-        /// connection that it reused.
-        func makesConnectionsApart(isSecure: Bool) -> Bool {
-            configuration.httpVersions == .http2PriorKnowledge && !isSecure && mayUseHTTP2(isSecure: false)
-                && CurlLibrary.beginsHTTP2Twice
-        }
+        var speaksHTTP2ByPriorKnowledge: Bool { configuration.httpVersions == .http2PriorKnowledge }
 
         /// Whether every request without TLS goes through an HTTP proxy, where libcurl speaks HTTP/1.1.
         private var usesProxyForAll: Bool {

@@ -335,11 +335,6 @@
             isWornOut = true
         }
 
-        /// Whether libcurl must not begin anew with the handle; see ``CurlLibrary/remembersFreedFields``. (A field may
-        /// exist that no callback has reported. For example, the first field of HTTP/2 exists before its head is
-        /// complete.)
-        var cannotBeginAnew: Bool { CurlLibrary.remembersFreedFields && rocurl_stores_fields(pointer) }
-
         /// libcurl's message about the last failure. It names hosts, but never credentials. Text that a server wrote is
         /// removed here.
         var message: String? {

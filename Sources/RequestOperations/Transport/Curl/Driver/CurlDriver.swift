@@ -50,7 +50,7 @@
         /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
         var readSockets: Set<Int32> = []
         var nextSweep = Int64.max
-        /// Whether libcurl has to run once more without a wait; see ``CurlLibrary/forgetsAddresses``.
+        /// Whether libcurl has to run once more without a wait; see ``forgetsAddresses``.
         var goesOnAtOnce = false
         /// How many of libcurl's calls made a step of a transfer, and how many had when the thread last waited.
         var steps = 0
@@ -211,7 +211,7 @@
         private func attend(to transfer: CurlTransfer) {
             switch transfer.exchange.withLock({ $0.attend() }) {
             case .begin:
-                if case .nowhere = transfer.place { begin(transfer) }
+                if !transfer.isActive { begin(transfer) }
             case .goOn:
                 resume(transfer)
             case .deliver:
@@ -230,7 +230,7 @@
             }
             easy.transfer = transfer
             transfer.began = now
-            transfer.place = .active(active.count)
+            transfer.index = active.count
             active.append(transfer)
             connects(transfer, easy, multi)
         }
@@ -263,8 +263,6 @@
             guard let transfer = easy.transfer, !waitsForLookup(transfer, easy),
                 !waitsForDescriptor(transfer, easy, after: code), !meetsNoConnection(transfer, easy, after: code)
             else { return }
-            // libcurl would deliver the bytes that it holds back to another transfer. (That memory is lost: libcurl
-            // does not free it with the handle.)
             if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.wearOut() }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
@@ -275,48 +273,35 @@
 
         /// Ends a transfer before libcurl does.
         func stop(_ transfer: CurlTransfer, _ cause: CurlTransfer.Cause) {
-            switch transfer.place {
-            case .nowhere:
-                break
-            case .active:
-                guard let easy = transfer.easy, let multi else { break }
-                if transfer.isLookingUp, !transfer.hasSocket {
-                    lookups.goesOn(without: transfer, at: now)
-                    if CurlLibrary.waitsForLookups {
-                        leaveLookup(of: transfer, easy)
-                        break
-                    }
-                }
-                transfer.stop(cause)
-                if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused {
-                    discardHeldBackBytes(of: transfer, easy)
-                }
-                curl_multi_remove_handle(multi, easy.pointer)
-            }
+            if transfer.isActive, let easy = transfer.easy, let multi { take(transfer, easy, from: multi, for: cause) }
             end(transfer, .stopped(cause))
         }
 
-        /// Makes libcurl deliver what it held back, to a transfer that takes no more.
-        private func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle) {
-            transfer.isReceivingPaused = false
-            _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
+        private func take(
+            _ transfer: CurlTransfer, _ easy: EasyHandle, from multi: UnsafeMutableRawPointer,
+            for cause: CurlTransfer.Cause
+        ) {
+            if transfer.isLookingUp, !transfer.hasSocket {
+                lookups.goesOn(without: transfer, at: now)
+                if CurlLibrary.waitsForLookups { return leaveLookup(of: transfer, easy) }
+            }
+            transfer.stop(cause)
+            discardHeldBackBytes(of: transfer, easy)
+            curl_multi_remove_handle(multi, easy.pointer)
         }
 
         func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome) {
-            if case .active(let index) = transfer.place {
+            if let index = transfer.index {
                 active.swapAt(index, active.count - 1)
                 active.removeLast()
-                if index < active.count { active[index].place = .active(index) }
+                if index < active.count { active[index].index = index }
             }
-            transfer.place = .nowhere
+            transfer.index = nil
             // The first outcome counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.noticeInput()
             transfer.endsWait()
-            // A server may answer with an error before the head of the request is sent completely.
-            if CurlLibrary.keepsUnsentHeads, !transfer.head.isComplete || transfer.head.status >= 400 {
-                transfer.easy?.wearOut()
-            }
+            if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
             leavesQueue(transfer)
             lookups.ends(for: transfer)
             (transfer.upload as? StreamUpload)?.close()

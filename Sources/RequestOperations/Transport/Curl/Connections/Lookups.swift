@@ -77,6 +77,11 @@
         var limit: Int { bound }
     }
 
+    extension CurlLibrary {
+        /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
+        static let keepsThreadsForLookups = version >= Version(8, 20)
+    }
+
     extension CurlDriver {
         /// Makes a transfer wait for whose look-up there was no place. Returns whether it waits.
         func waitsForLookup(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {

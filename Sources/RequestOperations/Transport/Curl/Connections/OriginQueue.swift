@@ -29,7 +29,8 @@
         }
 
         let key: Key
-        /// Whether a transfer may make a connection only if it is asked to; see ``CurlLibrary/beginsHTTP2Twice``.
+        /// Whether a transfer may make a connection only if it is asked to; see
+        /// ``HandleSettings/makesConnectionsApart(isSecure:)``.
         let makesApart: Bool
         private let mostConnections: Int
         /// Whether a connection always takes several requests at a time, if it may.

@@ -36,15 +36,6 @@
             return true
         }
 
-        private func turnBack() {
-            // libcurl may try the other addresses of the host before the transfer is removed.
-            guard !isHeld else { return }
-            isHeld = true
-            // After it was sent once, it may have to wait for others to connect.
-            if sends > 0 { deadlines.connect = nil }
-            driver.turnedBack.append(self)
-        }
-
         /// Whether an address failed and there was no route to the last one.
         var lastAddressIsUnreachable: Bool {
             guard hasSocket, let easy else { return false }

@@ -39,19 +39,6 @@
             go(transfer, way, easy, multi)
         }
 
-        /// Takes transfers back from libcurl that found no connection and must not make one. They are to make one now, or
-        /// to wait for another transfer's. (libcurl would try all addresses of a host before it ends them, one now and one
-        /// later.)
-        func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
-            guard !turnedBack.isEmpty else { return }
-            for transfer in turnedBack {
-                guard transfer.isActive, transfer.outcome == nil, let easy = transfer.easy else { continue }
-                curl_multi_remove_handle(multi, easy.pointer)
-                connectsAnew(transfer, easy, multi)
-            }
-            turnedBack.removeAll(keepingCapacity: true)
-        }
-
         private func go(
             _ transfer: CurlTransfer, _ way: OriginQueue.Way, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
         ) {

@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
     // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
-    // alone touches them. The exceptions are `place`, `origin`, `isInLine` and `isReady`,
+    // alone touches them. The exceptions are `index`, `origin`, `isInLine` and `isReady`,
     // which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
@@ -41,15 +41,10 @@
 
         // MARK: The driver's
 
-        /// Where the driver has the transfer.
-        enum Place {
-            case nowhere
-            /// At an index of the driver's list: libcurl has it, or it is held back while a connection is made.
-            case active(Int)
-        }
-        var place = Place.nowhere
-        /// Whether it is in the driver's list: libcurl has it, or it is held back while a connection is made.
-        var isActive: Bool { if case .active = place { true } else { false } }
+        /// Where it is in the driver's list: libcurl has it, or it waits for a connection, a look-up or a descriptor.
+        var index: Int?
+        /// Whether it is in the driver's list.
+        var isActive: Bool { index != nil }
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
         var deadlines = TransferDeadlines()

@@ -31,12 +31,6 @@
     }
 
     extension EasyHandle {
-        /// Whether libcurl chose a connection through a proxy that another transfer is still making.
-        fileprivate func hasUnfinishedConnection(_ code: CURLcode) -> Bool {
-            CurlLibrary.choosesUnfinishedConnections && code == CURLE_FAILED_INIT
-                && message?.hasSuffix("send: no filter connected") == true
-        }
-
         fileprivate var endsEarly: Bool { message.map(CurlLibrary.tellsEndOfConnection) ?? false }
     }
 #endif

@@ -47,4 +47,13 @@
             self = .named(file: file, folder: folder)
         }
     }
+
+    extension CurlLibrary {
+        /// Whether the library, when told to use no folder or no file of roots, goes back to the one that it was built
+        /// with.
+        static let restoresRoots = version >= Version(8, 21)
+
+        /// Whether the library keeps the roots that it has read from a file, if it reads them from nowhere else.
+        static let keepsRoots = version >= Version(7, 87)
+    }
 #endif

@@ -115,38 +115,4 @@
         }
     }
 
-    extension CurlTransfer {
-        /// Decodes the body in this package where that is possible and libcurl would do it wrong.
-        func beginDecoding(_ coding: String) {
-            // After 417, the next response may come with the same handle. Turning decoding off also turns it off for
-            // transfer codings.
-            guard CurlLibrary.asksLateWhetherToDecode, head.status != 417,
-                head.framing.codings?.allSatisfy({ $0 == "chunked" || $0 == "identity" }) ?? true,
-                ["gzip", "x-gzip"].contains(coding.lowercased()), let easy, let decoder = GzipDecoder()
-            else { return }
-            easy.deliverUndecoded()
-            gzip = decoder
-        }
-
-        /// Takes bytes of the body as they arrived.
-        func receive(content bytes: UnsafeRawBufferPointer) -> Receipt {
-            let bytes = framedLength == nil ? bytes : cut(bytes)
-            guard let gzip else { return receive(body: bytes) }
-            while true {
-                switch gzip.next(bytes) {
-                case .piece(let piece):
-                    switch receive(body: piece) {
-                    case .taken: gzip.takePiece()
-                    case .paused: return .paused
-                    case .stopped: return .stopped
-                    }
-                case .needsInput:
-                    return .taken
-                case .broken:
-                    stop(.contentBroken("the body is not compressed as Content-Encoding says"))
-                    return .stopped
-                }
-            }
-        }
-    }
 #endif

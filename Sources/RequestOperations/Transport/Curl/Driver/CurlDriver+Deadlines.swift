@@ -15,7 +15,7 @@
 
         private func check(_ transfer: CurlTransfer) {
             // The end of one transfer can end another.
-            if case .nowhere = transfer.place { return }
+            guard transfer.isActive else { return }
             if case .stopped(let cause)? = transfer.outcome { return stop(transfer, cause) }
             if let due = transfer.deadlines.progress, due <= now {
                 transfer.deadlines.progress = nil
