@@ -43,18 +43,21 @@
                 forConnections: 1, usingProxy: true, keepingCookies: false, options)
             var request = URLRequest(url: url)
             request.httpMethod = HTTPMethod.head.rawValue
-            let problem = await Self.problem(of: request, over: transport)
-            await TransportChoice.shutDown(transport)
-            // A report comes from another thread. Without one, the transport looked at no chain.
-            DispatchQueue.global().asyncAfter(deadline: .now() + 2) { report.finish() }
-            if let problem {
-                Console(STDERR_FILENO).print("urlrequest: \(problem)\n")
-                throw ExitCode(ExitStatus.failure)
+            let transfer = Task { [request] in
+                let problem = await Self.problem(of: request, over: transport)
+                // A report comes from another thread. Without one, the transport looked at no chain.
+                DispatchQueue.global().asyncAfter(deadline: .now() + (problem == nil ? 2 : 0)) { report.finish() }
+                return problem
             }
             var pins: [ServerPin] = []
             for await report in reports { pins = report.presented }
+            // The chain is known. A server that does not answer HEAD does not matter.
+            transfer.cancel()
+            let problem = await transfer.value
+            await TransportChoice.shutDown(transport)
             guard !pins.isEmpty else {
-                Console(STDERR_FILENO).print("urlrequest: the chain of the server is not known\n")
+                let reason = problem.map { "\($0)" } ?? "the chain of the server is not known"
+                Console(STDERR_FILENO).print("urlrequest: \(reason)\n")
                 throw ExitCode(ExitStatus.failure)
             }
             for pin in pins { Console(STDOUT_FILENO).print("\(pin)\n") }
