@@ -31,7 +31,9 @@
                 for _ in 1...6 {
                     group.addTask {
                         for _ in 1...20 {
-                            let body = try await transport.get(url).body
+                            // The retry policy repeats what a connection takes with it.
+                            let operation = URLRequestOperation(url, configuration: .over(transport))
+                            let body = try await run(operation)
                             #expect(body.count == 1024)
                         }
                     }

@@ -81,7 +81,11 @@
 
         @Test func `A whole answer is the response though its connection is reset at once`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.answeringHTTP2)
-            for _ in 1...20 { #expect(try await transport.text(url) == "12345") }
+            for _ in 1...20 {
+                // Some versions do not read an answer before such an end. The retry policy repeats the request then.
+                let operation = URLRequestOperation(url, configuration: .over(transport))
+                #expect(try await run(operation) == Data("12345".utf8))
+            }
             withExtendedLifetime(peer) {}
         }
     }

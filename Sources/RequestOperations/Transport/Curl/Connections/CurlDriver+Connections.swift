@@ -103,13 +103,16 @@
 
         /// Gives libcurl the waiting transfers for which there is room now.
         func giveWaiting(_ multi: UnsafeMutableRawPointer) {
-            for queue in queuesWithRoom {
+            guard !queuesWithRoom.isEmpty else { return }
+            // What libcurl does not take ends at once, and makes room as well.
+            let queues = queuesWithRoom
+            queuesWithRoom = []
+            for queue in queues {
                 queue.isListed = false
                 while let (transfer, way) = queue.takeNext(sockets.reached(queue.key.origin)) {
                     if let easy = transfer.easy { go(transfer, way, easy, multi) }
                 }
             }
-            queuesWithRoom.removeAll(keepingCapacity: true)
         }
     }
 

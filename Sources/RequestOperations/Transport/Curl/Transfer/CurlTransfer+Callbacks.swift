@@ -11,7 +11,8 @@
             guard maySendAgain() else { return false }
             beginsToConnect()
             let needsLookup = hasName || driver.mayUseProxy
-            if needsLookup, mayWaitForDescriptor, !driver.lookups.begins(for: self, at: driver.now) {
+            let mayWait = mayWaitForDescriptor && !CurlLibrary.remembersFailures
+            if needsLookup, !driver.lookups.begins(for: self, at: driver.now), mayWait {
                 lacksLookup = true
                 return false
             }
