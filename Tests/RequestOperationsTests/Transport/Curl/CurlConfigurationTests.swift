@@ -8,6 +8,18 @@
     /// What a configuration changes, on real connections.
     @Suite(.timeLimit(.minutes(15)))
     struct CurlConfigurationTests {
+        @Test func `When one address of a host refuses, the next one is tried at once`() async throws {
+            let port = try #require(SecureServers.shared.url(.cleartext).port)
+            let url = try #require(URL(string: "http://two.test:\(port)/1k"))
+            for _ in 1...20 {
+                let transport = CurlTransport.with { $0.resolve = ["two.test:\(port):127.0.0.2,127.0.0.1"] }
+                let response = try await transport.get(url)
+                #expect(response.timings?.remoteAddress == "127.0.0.1")
+                // libcurl would wait for its timer, or for something else to happen.
+                #expect(try #require(response.timings?.total) < .seconds(5))
+            }
+        }
+
         @Test func `A connection is used for no request after its lifetime`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let transport = CurlTransport.with { $0.maximumConnectionLifetime = .seconds(1) }

@@ -8,7 +8,8 @@
     /// look-ups of one driver get at most half of the process's descriptors and a quarter of its threads. A transfer for
     /// whose look-up there is no place waits in line. It may find the name in libcurl's memory when its turn comes.
     struct Lookups {
-        private let bound: Int
+        /// How many look-ups may run at a time.
+        let bound: Int
         private var running = 0
         /// Until when the look-ups count whose transfers have ended. libcurl does not tell when those end.
         private var abandoned: [Int64] = []
@@ -72,9 +73,6 @@
 
         /// When a waiting transfer can try.
         var deadline: Int64 { line.isEmpty ? .max : hasPlace ? 0 : abandoned.first ?? .max }
-
-        /// How many look-ups the driver may run at a time.
-        var limit: Int { bound }
     }
 
     extension CurlLibrary {

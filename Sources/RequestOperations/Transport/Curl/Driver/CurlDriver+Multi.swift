@@ -37,7 +37,7 @@
                 // The same as for each easy handle; see `HandleSettings.apply`.
                 _ = rocurl_multi_set_long(multi, rocurl_multi_option_quick_exit, 1)
                 // Each look-up takes one thread for each family of addresses.
-                _ = rocurl_multi_set_long(multi, rocurl_multi_option_lookup_threads, 2 * lookups.limit)
+                _ = rocurl_multi_set_long(multi, rocurl_multi_option_lookup_threads, 2 * lookups.bound)
             }
         }
     }

@@ -3,31 +3,8 @@
     final class EasyHandlePool: Sendable {
         private let settings: HandleSettings
         private let sockets: ConnectionTable
-        private let idle = Locked(Idle())
+        private let idle = Locked<[BufferSize: [EasyHandle]]>([:])
         private static let limit = 256
-
-        private struct Idle {
-            var usual: [EasyHandle] = []
-            var wide: [EasyHandle] = []
-            var large: [EasyHandle] = []
-
-            subscript(size: BufferSize) -> [EasyHandle] {
-                get {
-                    switch size {
-                    case .usual: usual
-                    case .wide: wide
-                    case .large: large
-                    }
-                }
-                _modify {
-                    switch size {
-                    case .usual: yield &usual
-                    case .wide: yield &wide
-                    case .large: yield &large
-                    }
-                }
-            }
-        }
 
         init(_ settings: HandleSettings, _ sockets: ConnectionTable) {
             self.settings = settings
@@ -35,15 +12,15 @@
         }
 
         func take(_ size: BufferSize) -> EasyHandle {
-            idle.withLock { $0[size].popLast() } ?? EasyHandle(settings, sockets, size)
+            idle.withLock { $0[size]?.popLast() } ?? EasyHandle(settings, sockets, size)
         }
 
         func give(_ handle: EasyHandle) {
             handle.recycle()
             if handle.isWornOut { return }
             let surplus: EasyHandle? = idle.withLock { idle in
-                guard idle[handle.bufferSize].count < Self.limit else { return handle }
-                idle[handle.bufferSize].append(handle)
+                guard idle[handle.bufferSize, default: []].count < Self.limit else { return handle }
+                idle[handle.bufferSize, default: []].append(handle)
                 return nil
             }
             // The surplus handle is freed outside the lock.
@@ -52,7 +29,7 @@
 
         func removeAll() {
             let handles = idle.withLock { idle in
-                defer { idle = Idle() }
+                defer { idle = [:] }
                 return idle
             }
             withExtendedLifetime(handles) {}
