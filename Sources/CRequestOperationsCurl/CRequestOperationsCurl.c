@@ -169,7 +169,7 @@ CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *con
     return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
 
-void *rocurl_context(CURL *easy) {
+static void *context(CURL *easy) {
     char *context = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
     return context;
@@ -237,7 +237,7 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
         // The message becomes invalid when its handle is removed.
         CURL *easy = message->easy_handle;
         finished[count].code = message->data.result;
-        finished[count].context = rocurl_context(easy);
+        finished[count].context = context(easy);
         curl_multi_remove_handle(multi, easy);
         count++;
     }
@@ -395,12 +395,6 @@ int64_t rocurl_received(CURL *easy) {
 int64_t rocurl_content_length(CURL *easy) {
     curl_off_t length = -1;
     curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-    return length;
-}
-
-int64_t rocurl_received_length(CURL *easy) {
-    curl_off_t length = 0;
-    curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &length);
     return length;
 }
 

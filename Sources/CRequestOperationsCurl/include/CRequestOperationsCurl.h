@@ -113,9 +113,6 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
 /// Sets the function that closes the sockets of an easy handle's connections, even if another handle uses them last.
 CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context);
 
-/// The context that was set for an easy handle.
-void *rocurl_context(CURL *easy);
-
 /// A cookie jar for several easy handles, with its own lock; NULL without memory.
 void *rocurl_cookies_create(void);
 /// Frees a jar that no easy handle uses any more.
@@ -178,8 +175,6 @@ void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures
 int64_t rocurl_received(CURL *easy);
 /// The length of the body that the head declares, or -1.
 int64_t rocurl_content_length(CURL *easy);
-// How many bytes of the body have come, before they are decoded.
-int64_t rocurl_received_length(CURL *easy);
 /// The last `errno` of the transfer's attempts to connect.
 long rocurl_system_error(CURL *easy);
 /// Whether a transfer failed with `CURLE_PROXY` because the request's host has no address for the proxy.

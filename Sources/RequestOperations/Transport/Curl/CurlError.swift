@@ -53,9 +53,9 @@
                 case CURLE_COULDNT_CONNECT where !hasSocket:
                     refusedAddress.map { "the transport may not connect to \($0)" }
                 case CURLE_UNSUPPORTED_PROTOCOL where phase != .connect && !mayUseHTTP2:
-                    "the server does not answer in HTTP/1.1; \(Self.http2Advice(isSecure: isSecure))"
+                    "the server does not answer in HTTP/1.1; \(http2Advice)"
                 case CURLE_SSL_CONNECT_ERROR where !mayUseHTTP2 && message.contains("no application protocol"):
-                    "the server does not offer HTTP/1.1; \(Self.http2Advice(isSecure: isSecure))"
+                    "the server does not offer HTTP/1.1; \(http2Advice)"
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
                     driver.settings.chainJudge?.reason(for: Origin(url).host, message)
                 default: String?.none
@@ -65,8 +65,12 @@
                 reason: diagnosis ?? Redaction.message(message))
         }
 
-        private static func http2Advice(isSecure: Bool) -> String {
-            "for HTTP/2, set CurlTransport.Configuration.httpVersions to .\(isSecure ? "http2" : "http2PriorKnowledge")"
+        private var http2Advice: String {
+            if driver.settings.mayUseHTTP2(isSecure: isSecure) {
+                return "libcurl \(CurlLibrary.version) sends long and streamed bodies over HTTP/1.1 only"
+            }
+            let versions = isSecure ? "http2" : "http2PriorKnowledge"
+            return "for HTTP/2, set CurlTransport.Configuration.httpVersions to .\(versions)"
         }
 
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {

@@ -35,6 +35,28 @@
                     && table.socket(localPort: 0, origin: origin) == near)
         }
 
+        @Test func `A connection counts for each origin whose requests may share it`() {
+            let (near, far) = Self.pair()
+            defer { for end in [near, far] { close(end) } }
+            let other = Self.origin("other.example")
+            _ = table.stands([near], localPort: 0, origin: origin)
+            #expect(table.reached(origin) == nil)
+            for _ in 1...2 {
+                table.isShared(near, by: origin)
+                table.isShared(near, by: other)
+            }
+            #expect(table.reached(origin)?.connections == 1 && table.reached(other)?.connections == 1)
+            table.closes(near)
+            #expect(table.reached(origin) == nil && table.reached(other) == nil)
+        }
+
+        @Test func `The longest silence of its users counts for a connection`() {
+            let (near, far) = Self.pair()
+            defer { for end in [near, far] { close(end) } }
+            _ = table.stands([near], localPort: 0, origin: origin)
+            #expect([5, 3, 5, 6].map { table.endures(near, $0) } == [true, false, false, true])
+        }
+
         @Test func `Input that nobody asked for ends a plain connection and no other`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }

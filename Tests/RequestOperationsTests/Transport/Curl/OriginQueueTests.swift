@@ -38,6 +38,21 @@
             #expect(Self.takeAll(queue, one) == [.shared, .shared, .shared, .shared])
         }
 
+        @Test func `One that wants a new connection gets it, unless one was made while it waited`() throws {
+            let known = Reached(connections: 1, speaksHTTP2: true)
+            let driver = CurlDriver(CurlTransport.with { $0.maximumConnectionsPerHost = 1 }.configuration)
+            let others = try (0..<OriginQueue.streams).map { _ in try Self.transfer("https://a.example/", driver, false)
+            }
+            let new = try (0..<2).map { _ in try Self.transfer("https://a.example/", driver, true) }
+            let queue = OriginQueue(of: others[0])
+            for other in others { #expect(queue.begins(other, known) == .shared) }
+            for transfer in new { #expect(queue.begins(transfer, known) == nil) }
+            for other in others { queue.ends(other) }
+            #expect(queue.takeNext(known)?.1 == .new)
+            queue.sends(new[0])
+            #expect(queue.takeNext(known)?.1 == .shared)
+        }
+
         @Test func `When the first fails, the next goes alone`() throws {
             let transfers = try Self.transfers(3)
             let queue = OriginQueue(of: transfers[0])
@@ -90,6 +105,52 @@
             queue.ends(transfers[0])
             let next = queue.takeNext(nil)
             #expect(next?.0 === transfers[299] && next?.1 == .first)
+        }
+
+        // MARK: The driver
+
+        /// A driver without a thread, and transfers of which it has given the first to libcurl.
+        private static func connecting(_ count: Int) throws -> (CurlDriver, [CurlTransfer]) {
+            let transfers = try transfers(count)
+            let driver = transfers[0].driver
+            let multi = try #require(CurlDriver.makeMulti())
+            driver.multi = multi
+            for transfer in transfers { driver.connects(transfer, try #require(transfer.easy), multi) }
+            return (driver, transfers)
+        }
+
+        @Test func `The wait for the first connection is time to connect, and a later wait is not`() throws {
+            let (driver, transfers) = try Self.connecting(3)
+            #expect(transfers[1...].allSatisfy { $0.deadlines.connect != nil })
+            driver.sends(transfers[0])
+            #expect(transfers[1...].allSatisfy { $0.deadlines.connect == nil })
+        }
+
+        @Test func `Who waits for a transfer that itself waits does not connect`() throws {
+            let (driver, transfers) = try Self.connecting(3)
+            transfers[0].deadlines.connect = nil
+            transfers[0].beginsWait()
+            driver.othersWait(for: transfers[0])
+            #expect(transfers.allSatisfy { $0.deadlines.connect == nil })
+            let late = try Self.transfer("https://a.example/", driver, false)
+            driver.connects(late, try #require(late.easy), try #require(driver.multi))
+            #expect(late.deadlines.connect == nil)
+        }
+
+        @Test func `A transfer that leaves the line keeps the time that it has waited`() throws {
+            let (driver, transfers) = try Self.connecting(2)
+            let deadline = try #require(transfers[1].deadlines.connect)
+            transfers[1].deadlines.connect = deadline - 1
+            driver.leavesQueue(transfers[0])
+            driver.giveWaiting(try #require(driver.multi))
+            #expect(!transfers[1].isInLine && transfers[1].deadlines.connect == deadline - 1)
+        }
+
+        @Test func `A queue whose transfers have all ended is gone`() throws {
+            let (driver, transfers) = try Self.connecting(2)
+            for transfer in transfers { driver.leavesQueue(transfer) }
+            driver.giveWaiting(try #require(driver.multi))
+            #expect(driver.queues.isEmpty)
         }
     }
 #endif

@@ -12,9 +12,12 @@
     final class ConnectionTable: @unchecked Sendable {
         private struct Connection {
             let socket: Int32
-            let mayShare: Bool
             /// The origin of the request for which it was made.
             let origin: Origin
+            /// The origins whose requests may share it.
+            var sharers: [Origin]
+            /// The longest silence that its users endure, in nanoseconds.
+            var endurance: Int64 = 0
         }
 
         /// What is known of an origin to which there are connections that may take several requests at a time.
@@ -44,9 +47,35 @@
             // libcurl may have closed an earlier one of that number without telling.
             closes(socket)
             ports[socket] = localPort
-            connections[localPort, default: []].append(Connection(socket: socket, mayShare: mayShare, origin: origin))
-            if mayShare { origins[origin, default: Reached()].connections += 1 }
+            connections[localPort, default: []].append(Connection(socket: socket, origin: origin, sharers: []))
+            if mayShare { isShared(socket, by: origin) }
             return socket
+        }
+
+        /// Requests to an origin may share a connection. It may have been made for another origin, behind a proxy, or for a
+        /// request that must be alone.
+        func isShared(_ socket: Int32, by origin: Origin) {
+            edit(socket) { connection in
+                guard !connection.sharers.contains(origin) else { return }
+                connection.sharers.append(origin)
+                origins[origin, default: Reached()].connections += 1
+            }
+        }
+
+        /// A request uses a connection and endures a silence. Returns whether it is the longest of all.
+        func endures(_ socket: Int32, _ silence: Int64) -> Bool {
+            edit(socket) { connection in
+                guard silence > connection.endurance else { return false }
+                connection.endurance = silence
+                return true
+            } ?? false
+        }
+
+        @discardableResult
+        private func edit<Result>(_ socket: Int32, _ body: (inout Connection) -> Result) -> Result? {
+            guard let port = ports[socket], let index = connections[port]?.firstIndex(where: { $0.socket == socket })
+            else { return nil }
+            return body(&connections[port]![index])
         }
 
         /// What is known of an origin; `nil` if no such connection to it is established.
@@ -85,9 +114,10 @@
                 let closed = connections[port]?.remove(at: index)
             else { return }
             if connections[port]?.isEmpty == true { connections[port] = nil }
-            guard closed.mayShare else { return }
-            origins[closed.origin]?.connections -= 1
-            if origins[closed.origin]?.connections == 0 { origins[closed.origin] = nil }
+            for origin in closed.sharers {
+                origins[origin]?.connections -= 1
+                if origins[origin]?.connections == 0 { origins[origin] = nil }
+            }
         }
 
         /// All connections were closed.

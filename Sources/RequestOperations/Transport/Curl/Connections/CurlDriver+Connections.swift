@@ -13,12 +13,10 @@
             let known = sockets.reached(transfer.origin)
             if let way = queue.begins(transfer, known) { return go(transfer, way, easy, multi) }
             transfer.isHeld = true
-            if queue.isReached(known) {
-                transfer.beginsWait()
-            } else if transfer.mayUseHTTP2 {
-                // The time until it is known what a connection can do counts as time to connect.
-                transfer.beginsToConnect()
-            }
+            guard !queue.isReached(known), !queue.makerWaits else { return transfer.beginsWait() }
+            // The time until it is known what a connection can do counts as time to connect.
+            queue.waitsToConnect = true
+            if transfer.mayUseHTTP2 { transfer.beginsToConnect() }
         }
 
         private func queue(of transfer: CurlTransfer) -> OriginQueue {
@@ -42,7 +40,6 @@
         private func go(
             _ transfer: CurlTransfer, _ way: OriginQueue.Way, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
         ) {
-            transfer.deadlines.connect = nil
             // Where the number of connections is limited, libcurl may make it wait for one.
             if !boundsConnections { transfer.beginsToConnect() }
             let makesApart = transfer.queue?.makesApart ?? false
@@ -66,6 +63,7 @@
             for transfer in tried where transfer.waitsForConnection {
                 transfer.easy?.liftConnectLimit()
                 transfer.beginsWait()
+                othersWait(for: transfer)
             }
             tried.removeAll(keepingCapacity: true)
         }
@@ -74,9 +72,19 @@
         func sends(_ transfer: CurlTransfer) {
             guard let queue = transfer.queue else { return }
             queue.sends(transfer)
-            // From now on, the others wait for a connection to become free.
-            if transfer.hasSocket, transfer.wait != nil { for other in queue.waiting { other.beginsWait() } }
+            othersWait(for: transfer)
             noteRoom(in: queue)
+        }
+
+        /// From now on, the others in the line of a transfer wait for a connection to become free, or for a transfer that itself
+        /// waits. That is no time to connect.
+        func othersWait(for transfer: CurlTransfer) {
+            guard let queue = transfer.queue, queue.waitsToConnect else { return }
+            queue.waitsToConnect = false
+            for other in queue.waiting {
+                other.deadlines.connect = nil
+                other.beginsWait()
+            }
         }
 
         /// A status has come for a transfer.
@@ -105,13 +113,14 @@
         func giveWaiting(_ multi: UnsafeMutableRawPointer) {
             guard !queuesWithRoom.isEmpty else { return }
             // What libcurl does not take ends at once, and makes room as well.
-            let queues = queuesWithRoom
+            let listed = queuesWithRoom
             queuesWithRoom = []
-            for queue in queues {
+            for queue in listed {
                 queue.isListed = false
                 while let (transfer, way) = queue.takeNext(sockets.reached(queue.key.origin)) {
                     if let easy = transfer.easy { go(transfer, way, easy, multi) }
                 }
+                if queue.isIdle { queues[queue.key] = nil }
             }
         }
     }
@@ -121,7 +130,8 @@
 
         /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.
         var waitsForConnection: Bool {
-            isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isHeld && !lacksDescriptor
+            isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isHeld && !lacksLookup
+                && !lacksDescriptor
         }
     }
 #endif

@@ -42,6 +42,7 @@
             easy.forgetMessage()
             easy.liftConnectLimit()
             transfer.beginsWait()
+            othersWait(for: transfer)
             descriptorLine.append(transfer, at: isFirst ? nil : now)
         }
 
@@ -122,11 +123,13 @@
 
         /// The transfer begins to wait for another transfer's connection.
         func beginsWait() {
+            hasBegunWait = true
             wait?.begin()
         }
 
         /// The wait ends: a connection is made for the transfer, or it has one, or it has ended.
         func endsWait() {
+            hasBegunWait = false
             wait?.end()
         }
 
@@ -135,11 +138,17 @@
             isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
         }
 
+        /// The sockets that were made for it are gone.
+        func forgetSockets() {
+            hasSocket = false
+            hasFreshSocket = false
+            madeSockets = []
+        }
+
         /// libcurl no longer has the transfer, and it has no socket.
         fileprivate func leavesConnecting() {
             lacksDescriptor = false
-            hasSocket = false
-            madeSockets = []
+            forgetSockets()
             isHeld = true
             phase = .connect
             deadlines.connect = nil

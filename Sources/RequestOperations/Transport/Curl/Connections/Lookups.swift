@@ -85,6 +85,8 @@
         func waitsForLookup(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
             guard transfer.lacksLookup, transfer.outcome == nil else { return false }
             transfer.lacksLookup = false
+            // Behind a SOCKS proxy, the look-up comes after the socket.
+            transfer.forgetSockets()
             transfer.isHeld = true
             easy.forgetMessage()
             lookups.wait(transfer)

@@ -21,6 +21,12 @@
         /// How many requests a connection of HTTP/2 takes before the server has said so (RFC 9113, section 6.5.2).
         static let streams = 100
 
+        private struct Waiter {
+            let transfer: CurlTransfer
+            /// How many connections had been made before.
+            let madeCount: Int
+        }
+
         /// What a queue is for.
         struct Key: Hashable {
             let origin: Origin
@@ -40,7 +46,11 @@
         private var running = 0
         /// Whose connection others wait for.
         private var maker: CurlTransfer?
-        private var line = Line<CurlTransfer>()
+        private var line = Line<Waiter>()
+        /// How many connections were made for which others waited.
+        private var madeCount = 0
+        /// Whether the time of those in line counts as time to connect.
+        var waitsToConnect = false
         /// How many transfers in the line have ended.
         private var endedCount = 0
         /// Whether it is in the driver's list of those that may have room.
@@ -60,7 +70,10 @@
         var isIdle: Bool { running == 0 && line.isEmpty }
 
         /// The transfers that wait.
-        var waiting: [CurlTransfer] { line.elements.filter(\.isInLine) }
+        var waiting: [CurlTransfer] { line.elements.map(\.transfer).filter(\.isInLine) }
+
+        /// Whether the transfer whose connection others wait for itself waits.
+        var makerWaits: Bool { maker.map { $0.isHeld || $0.deadlines.connect == nil && $0.hasBegunWait } ?? false }
 
         private func limit(_ known: ConnectionTable.Reached?) -> Int {
             guard mayShare else { return mostConnections }
@@ -95,16 +108,17 @@
         /// Takes the next transfer out of the line, if there is room.
         func takeNext(_ known: ConnectionTable.Reached?) -> (CurlTransfer, Way)? {
             while let first = line.first {
-                guard first.isInLine else {
+                guard first.transfer.isInLine else {
                     line.popFirst()
                     endedCount -= 1
                     continue
                 }
                 guard hasRoom(known) else { return nil }
                 line.popFirst()
-                first.isInLine = false
-                // Where it waited for a connection, it need not have one of its own.
-                return (first, goes(first, known, isNew: first.wantsNewConnection && !mayShare))
+                first.transfer.isInLine = false
+                // A connection that was made meanwhile is new enough.
+                let isNew = first.transfer.wantsNewConnection && (!mayShare || first.madeCount == madeCount)
+                return (first.transfer, goes(first.transfer, known, isNew: isNew))
             }
             return nil
         }
@@ -112,6 +126,7 @@
         /// A transfer was sent. Others may use its connection.
         func sends(_ transfer: CurlTransfer) {
             hasSent = true
+            if maker === transfer { madeCount += 1 }
             forgetMaker(transfer)
         }
 
@@ -151,11 +166,11 @@
 
         private func wait(_ transfer: CurlTransfer) {
             transfer.isInLine = true
-            line.append(transfer)
+            line.append(Waiter(transfer: transfer, madeCount: madeCount))
         }
 
         private func removeEnded() {
-            line.removeAll { !$0.isInLine }
+            line.removeAll { !$0.transfer.isInLine }
             endedCount = 0
         }
     }

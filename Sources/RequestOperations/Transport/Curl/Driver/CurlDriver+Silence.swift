@@ -45,13 +45,13 @@
 
     extension CurlTransfer {
         /// Has the kernel give up a connection that others may share, if the other side acknowledges nothing for as long as
-        /// the idle limit of the transfer that makes it.
-        func limitSilence(of descriptor: Int32) {
-            guard mayUseHTTP2, let idle = limits.idle else { return }
-            var milliseconds = UInt32(clamping: max(idle / 1_000_000, 1))
+        /// the longest idle limit of the transfers that used it. (RFC 5482; 0 means no limit of our own.)
+        func limitSilence(of socket: Int32) {
+            guard driver.sockets.endures(socket, limits.idle ?? .max) else { return }
+            var milliseconds = limits.idle.map { UInt32(clamping: max($0 / 1_000_000, 1)) } ?? 0
             // A socket of another kind than TCP refuses this.
             setsockopt(
-                descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
+                socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
                 socklen_t(MemoryLayout.size(ofValue: milliseconds)))
         }
     }

@@ -281,9 +281,9 @@
             _ transfer: CurlTransfer, _ easy: EasyHandle, from multi: UnsafeMutableRawPointer,
             for cause: CurlTransfer.Cause
         ) {
-            if transfer.isLookingUp, !transfer.hasSocket {
+            if transfer.isLookingUp {
                 lookups.goesOn(without: transfer, at: now)
-                if CurlLibrary.waitsForLookups { return leaveLookup(of: transfer, easy) }
+                if CurlLibrary.waitsForLookups, !transfer.hasSocket { return leaveLookup(of: transfer, easy) }
             }
             transfer.stop(cause)
             discardHeldBackBytes(of: transfer, easy)

@@ -51,8 +51,7 @@
             },
             socket: { context, descriptor, _ in
                 let isTaken = with(context) { transfer in
-                    transfer.limitSilence(of: descriptor)
-                    return transfer.opens(descriptor)
+                    transfer.opens(descriptor)
                 }
                 return isTaken == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
             },

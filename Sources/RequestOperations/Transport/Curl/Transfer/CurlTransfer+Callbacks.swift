@@ -65,7 +65,10 @@
                 return false
             } else {
                 socket = driver.sockets.socket(localPort: localPort, origin: origin)
+                if mayUseHTTP2, let socket { driver.sockets.isShared(socket, by: origin) }
             }
+            if mayUseHTTP2, let socket { limitSilence(of: socket) }
+            lostSilentConnection = false
             driver.lookups.ends(for: self)
             endsWait()
             sends += 1
@@ -266,7 +269,7 @@
             if let limit = limits.body, size > limit || declaredLength > limit { return .bodyTooLarge }
             guard head.contentEncoding != nil, let ratio = limits.ratio, let easy else { return nil }
             // libcurl 8.7 and later count a piece after it was decoded. None is longer than this.
-            let arrived = rocurl_received_length(easy.pointer) + (256 << 10)
+            let arrived = rocurl_received(easy.pointer) + (256 << 10)
             return size / ratio > arrived ? .bodyExpands : nil
         }
 

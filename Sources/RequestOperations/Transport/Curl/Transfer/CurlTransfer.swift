@@ -68,6 +68,8 @@
         var queue: OriginQueue?
         /// Whether it waits in the line of that queue.
         var isInLine = false
+        /// Whether it waits for a connection of others, a place or a descriptor. That is no time to connect.
+        var hasBegunWait = false
         /// Whether libcurl does not have it for now.
         var isHeld = false
         /// Whether it was not sent because libcurl would have used a connection that has ended.

@@ -16,8 +16,8 @@
 
         private var hasMail: Bool { inbox.withLock { !$0.isEmpty } }
 
-        /// The steps of a TLS handshake are not told.
-        private var isConnecting: Bool { active.contains { $0.phase == .connect } }
+        /// The steps of a TLS handshake are not told. A transfer that waits has no socket.
+        private var isConnecting: Bool { active.contains { $0.phase == .connect && $0.hasSocket && !$0.isHeld } }
 
         /// Rests after some turns in a row without a result, each time twice as long.
         func rest() {
