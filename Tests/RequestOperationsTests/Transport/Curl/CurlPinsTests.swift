@@ -109,6 +109,16 @@
             for _ in 0..<3 { #expect(await transport.row(secure.url(.http1)) == .unsent(.pinningFailed, 60)) }
         }
 
+        @Test func `A host with one pin has no backup, and those of one host count together`() throws {
+            let (first, second) = (try pin("good"), try pin("middle"))
+            let pins: [HostPins] = [
+                .host("one", keys: [first]), .host("twice", keys: [first, first]), .host("two", keys: [first]),
+                .host("two", keys: [second]), .host("over", keys: [first], expires: .distantPast),
+                .host("tried", keys: [first], .reportOnly { _ in }),
+            ]
+            #expect(ChainJudge.hostsWithoutBackup(pins, at: Date()) == ["one", "twice"])
+        }
+
         @Test func `A dot at the end of the host changes nothing`() async throws {
             let port = try #require(secure.url(.http1).port)
             let pins = HostPins.host("localhost:\(port)", keys: [try pin("stranger"), try pin("middle")])

@@ -39,7 +39,7 @@
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
             let mayUseProxy = configuration.proxy.isSome(usesEnvironmentProxy)
             let pins = configuration.trust.pins
-            chainJudge = pins.isEmpty ? nil : ChainJudge(pins, mayUseProxy: mayUseProxy)
+            chainJudge = pins.isEmpty ? nil : ChainJudge(pins, mayUseSecureProxy: configuration.proxy.maySpeakTLS)
             let hidesAddresses = mayUseProxy && !configuration.addresses.allowsAll
             objection =
                 hidesAddresses
@@ -85,11 +85,7 @@
             curl_slist_free_all(fields)
         }
 
-        private static var environmentNamesProxy: Bool {
-            ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
-                getenv(name) != nil
-            }
-        }
+        private static var environmentNamesProxy: Bool { !CurlTransport.Proxy.ofEnvironment.isEmpty }
 
         var keepsCookies: Bool { cookies != nil }
 
@@ -291,6 +287,22 @@
     }
 
     extension CurlTransport.Proxy {
+        /// The proxies that the environment names.
+        fileprivate static var ofEnvironment: [String] {
+            ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].compactMap { name in
+                getenv(name).map { String(cString: $0) }
+            }
+        }
+
+        /// Whether a connection to a proxy may be one over TLS.
+        fileprivate var maySpeakTLS: Bool {
+            switch self {
+            case .none: false
+            case .url(let url, _): url.scheme?.lowercased() == "https"
+            case .environment: Self.ofEnvironment.contains { $0.lowercased().hasPrefix("https:") }
+            }
+        }
+
         /// Whether requests can go through a proxy.
         fileprivate func isSome(_ environmentNamesOne: Bool) -> Bool {
             switch self {

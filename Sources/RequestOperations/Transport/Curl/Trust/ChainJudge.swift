@@ -7,7 +7,7 @@
     /// was verified: everybody can send the pinned certificate along (CVE-2016-2402).
     final class ChainJudge: Sendable {
         private let check: PinCheck
-        private let mayUseProxy: Bool
+        private let mayUseSecureProxy: Bool
         /// What was refused last, by host, for the errors of the requests.
         private let refusals = Locked<[String: PinReport]>([:])
 
@@ -15,21 +15,28 @@
         ///
         /// - Parameters:
         ///   - pins: The pins of the policy.
-        ///   - mayUseProxy: Whether a handshake may be one with an HTTPS proxy. Pins are not for proxies.
-        init(_ pins: [HostPins], mayUseProxy: Bool) {
+        ///   - mayUseSecureProxy: Whether a handshake may be one with an HTTPS proxy. Pins are not for proxies.
+        init(_ pins: [HostPins], mayUseSecureProxy: Bool) {
             check = PinCheck(pins)
-            self.mayUseProxy = mayUseProxy
-            for pins in pins where pins.pins.count == 1 && pins.mode == .enforce && pins.host != "**" {
-                Self.warn(of: pins)
+            self.mayUseSecureProxy = mayUseSecureProxy
+            for host in Self.hostsWithoutBackup(pins, at: Date()) { Self.warn(of: host) }
+        }
+
+        /// The hosts of which one pin is enforced. The pins of several policies for one host count together.
+        static func hostsWithoutBackup(_ pins: [HostPins], at date: Date) -> [String] {
+            let enforced = pins.filter {
+                $0.mode == .enforce && $0.host != "**" && $0.expires.map { date < $0 } ?? true
             }
+            return Dictionary(grouping: enforced, by: \.host)
+                .filter { Set($0.value.flatMap(\.pins)).count == 1 }.keys.sorted()
         }
 
         private static let warned = Locked<Set<String>>([])
 
         /// Says once for each host that nobody gets in when the only key is lost or renewed.
-        private static func warn(of pins: HostPins) {
-            guard warned.withLock({ $0.insert(pins.host).inserted }) else { return }
-            let text = "RequestOperations: \(pins.host) has one pin and no backup\n"
+        private static func warn(of host: String) {
+            guard warned.withLock({ $0.insert(host).inserted }) else { return }
+            let text = "RequestOperations: \(host) has one pin and no backup\n"
             // Nobody can be told if this fails.
             try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
         }
@@ -67,7 +74,7 @@
         func judge(_ context: UnsafeMutableRawPointer, of host: String, port: Int) -> Bool {
             let connection = Unmanaged.passRetained(Connection(self, host: host, port: port))
             let isSet = rocurl_judge_chains(
-                context, HostPattern.canonical(host), mayUseProxy, { ChainJudge.judge($0, $1, $2) },
+                context, HostPattern.canonical(host), mayUseSecureProxy, { ChainJudge.judge($0, $1, $2) },
                 connection.toOpaque(), { Unmanaged<Connection>.fromOpaque($0!).release() })
             if !isSet { connection.release() }
             return isSet
