@@ -1,7 +1,13 @@
-/// The parts of a certificate that pins are made of (RFC 5280, section 4.1). It reads files of the program, no servers' bytes.
+/// The parts of a certificate that pins are made of (RFC 5280, section 4.1).
+///
+/// Files come from the program, and may be in PEM. Only ``key(of:)`` also reads what a server sent, which is in DER.
 enum CertificateFile {
     /// The certificates of a file in DER. The file is one certificate in DER, or any number in PEM (RFC 7468).
+    ///
+    /// A certificate in DER is not searched for PEM. A file with neither is given back as it is, and has no key.
     static func certificates(in file: Data) -> [Data] {
+        guard !file.isEmpty else { return [] }
+        guard key(of: file) == nil else { return [file] }
         let begin = "-----BEGIN CERTIFICATE-----"
         let text = String(decoding: file, as: UTF8.self)
         guard text.contains(begin) else { return [file] }

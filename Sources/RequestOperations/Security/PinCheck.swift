@@ -4,6 +4,21 @@ struct PinCheck: Sendable {
     struct Certificate: Sendable, Hashable {
         let key: ServerPin
         let whole: ServerPin
+
+        init(key: ServerPin, whole: ServerPin) {
+            self.key = key
+            self.whole = whole
+        }
+
+        /// The pins of a certificate in DER; `nil` if it is none.
+        ///
+        /// The bytes are those of a server. They are never searched for PEM: a field of a certificate may have the text of a
+        /// pinned one in it.
+        init?(der: Data) {
+            guard let key = CertificateFile.key(of: der) else { return nil }
+            self.init(
+                key: ServerPin(.key, SHA2.digest(of: key)), whole: ServerPin(.certificate, SHA2.digest(of: der)))
+        }
     }
 
     struct Verdict: Sendable, Hashable {

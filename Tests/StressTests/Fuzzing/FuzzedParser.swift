@@ -123,6 +123,10 @@ extension FuzzedParser {
                 _ = try parser.finish()
             }),
         FuzzedParser(
+            // The least of a certificate: five elements, the key, an algorithm, a signature.
+            "certificate", ["0\u{15}0\u{F}\u{2}\u{1}\u{1}0\00\00\00\00\u{2}\u{5}\00\0\u{3}\0"],
+            bytes: { _ = PinCheck.Certificate(der: Data($0)) }),
+        FuzzedParser(
             "tus side file", [#"{"server":"a","source":{"data":{"digest":"AA=="}},"location":{"url":"https://a/b"}}"#],
             bytes: { _ = try JSONDecoder().decode(TusRecord.self, from: Data($0)) }),
     ]

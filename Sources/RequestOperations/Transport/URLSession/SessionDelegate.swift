@@ -1,9 +1,9 @@
 extension URLSessionTransport {
     /// The delegate of a session that a ``URLSessionTransport`` uses.
     ///
-    /// It sends each call to the transfer of the session task, and never forwards a call to another delegate. If you
-    /// make a session with one, you control the session yourself, and the transport can use all of its features with
-    /// it:
+    /// It sends each call to the transfer of the session task. On Apple's platforms it can pass on some calls to another
+    /// delegate (`init(forwardingTo:pins:)`); otherwise it passes on none. If you make a session with one, you control the
+    /// session yourself, and the transport can use all of its features with it:
     ///
     /// ```swift
     /// let session = URLSession(

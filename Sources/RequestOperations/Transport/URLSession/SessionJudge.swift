@@ -19,7 +19,8 @@
             _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             let space = challenge.protectionSpace
-            if !pins.isEmpty, let trust = space.serverTrust {
+            // Pins are for servers, not for HTTPS proxies on the way.
+            if !pins.isEmpty, !space.isProxy(), let trust = space.serverTrust {
                 // A chain that is not verified fails by itself. The other delegate must not accept it: pins are for chains.
                 guard SecTrustEvaluateWithError(trust, nil) else {
                     return completionHandler(.performDefaultHandling, nil)
@@ -33,18 +34,28 @@
                     return completionHandler(.cancelAuthenticationChallenge, nil)
                 }
             }
-            let method = #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:))
-            guard let next, next.responds(to: method) else { return completionHandler(.performDefaultHandling, nil) }
-            next.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+            forward(challenge, session, task, completionHandler)
+        }
+
+        /// Asks the other delegate in the order of URLSession: its method of the session, if it has one, then that of the task.
+        private func forward(
+            _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+            _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let ofSession = #selector((any URLSessionDelegate).urlSession(_:didReceive:completionHandler:))
+            let ofTask = #selector((any URLSessionTaskDelegate).urlSession(_:task:didReceive:completionHandler:))
+            if let next, next.responds(to: ofSession) {
+                next.urlSession?(session, didReceive: challenge, completionHandler: completionHandler)
+            } else if let next, next.responds(to: ofTask) {
+                next.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+            } else {
+                completionHandler(.performDefaultHandling, nil)
+            }
         }
 
         private static func chain(of trust: SecTrust) -> [PinCheck.Certificate] {
             let certificates = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
-            return certificates.compactMap { certificate in
-                let data = SecCertificateCopyData(certificate) as Data
-                guard let key = ServerPin.key(of: data), let whole = ServerPin.certificate(data) else { return nil }
-                return PinCheck.Certificate(key: key, whole: whole)
-            }
+            return certificates.compactMap { PinCheck.Certificate(der: SecCertificateCopyData($0) as Data) }
         }
 
         /// The delegate that the rest is passed on to.
