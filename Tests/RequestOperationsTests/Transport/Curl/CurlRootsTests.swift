@@ -48,6 +48,24 @@
             #expect(await row(.http1, trust) == .unsent(.untrustedCertificate, 60))
         }
 
+        @Test func `Without roots of the system, those that are added count alone`() throws {
+            let added = secure.data("self.pem")
+            let trust = TrustPolicy(additionalRoots: [added])
+            let none = try #require(RootsInMemory(trust, system: SystemRoots.Places(file: nil, folder: nil)))
+            #expect(none.pem == added && none.folder == nil)
+            let folder = try #require(RootsInMemory(trust, system: SystemRoots.Places(file: nil, folder: "/d")))
+            #expect(folder.pem == added && folder.folder == "/d")
+        }
+
+        @Test func `A file of roots that the environment names and that is not there fails each request`() async {
+            let (other, added) = (secure.url(.selfSigned), secure.data("self.pem"))
+            await #expect(processExitsWith: .success) { [other = other as URL, added = added as Data] in
+                setenv("CURL_CA_BUNDLE", "/nonexistent/roots.pem", 1)
+                let transport = CurlTransport.with { $0.trust = TrustPolicy(additionalRoots: [added]) }
+                guard await transport.row(other).code == .untrustedCertificate else { exit(2) }
+            }
+        }
+
         @Test(arguments: [
             Data(), Data("no root".utf8), Data("-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----".utf8),
         ])

@@ -45,6 +45,30 @@
             #expect(SystemRoots(in: all) == .named(file: "/b", folder: nil))
         }
 
+        private static let built = SystemRoots.Places(file: "/f", folder: "/d")
+
+        @Test(
+            arguments: [
+                (SystemRoots.asBuilt, built, ["/f", "/d"], false, built),
+                (.fileAlone, built, ["/f", "/d"], false, built),
+                (.asBuilt, built, ["/f", "/d"], true, .init(file: nil, folder: "/d")),
+                (.asBuilt, built, ["/f"], true, .init(file: "/f", folder: nil)),
+                (.asBuilt, built, ["/d"], true, .init(file: nil, folder: "/d")),
+                (.asBuilt, built, [], true, .init(file: nil, folder: nil)),
+                (.asBuilt, .init(file: "/f", folder: nil), ["/f"], true, .init(file: "/f", folder: nil)),
+                (.asBuilt, .init(file: nil, folder: nil), [], true, .init(file: nil, folder: nil)),
+                (.named(file: "/n", folder: nil), built, ["/f", "/d"], true, .init(file: "/n", folder: nil)),
+                (.named(file: nil, folder: "/n"), built, ["/f", "/d"], true, .init(file: nil, folder: "/n")),
+                (.named(file: "/n", folder: "/m"), built, [], true, .init(file: "/n", folder: "/m")),
+            ] as [(SystemRoots, SystemRoots.Places, Set<String>, Bool, SystemRoots.Places)])
+        func `Roots beside others are where they can be read, or where the environment says`(
+            present: SystemRoots, built: SystemRoots.Places, readable: Set<String>, isWhole: Bool,
+            expected: SystemRoots.Places
+        ) {
+            let places = present.placesBesideOthers(built, canRead: readable.contains) { _, _ in isWhole }
+            #expect(places == expected)
+        }
+
         @Test func `The roots of the system are those that the environment names`() async throws {
             let port = try #require(SecureServers.shared.url(.http1).port)
             let file = SecureServers.shared.file("ca.pem").path

@@ -1,14 +1,19 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
+    import Glibc
 
     /// Roots that libcurl gets as bytes, and the folder of the system that it reads besides.
     struct RootsInMemory {
         let pem: Data
         let folder: String?
 
-        /// Makes the roots of a policy. `nil` if libcurl reads them from where they are, and if a file cannot be read: libcurl
-        /// then says so.
-        init?(_ trust: TrustPolicy) {
+        /// Makes the roots of a policy. `nil` if libcurl reads them from where they are, and if a file cannot be read that the
+        /// policy or the environment names: libcurl then says so.
+        ///
+        /// - Parameters:
+        ///   - trust: The policy.
+        ///   - system: Where the roots of the system are. Those of this system by default.
+        init?(_ trust: TrustPolicy, system: @autoclosure () -> SystemRoots.Places = SystemRoots.placesBesideOthers) {
             let added = trust.additionalRoots.map(CertificateFile.pem)
             switch trust.roots {
             case .insecureTrustingEveryServer:
@@ -22,13 +27,13 @@
                 self.init([pem] + added)
             case .system:
                 guard !added.isEmpty else { return nil }
-                let place = SystemRoots.placeBesideOthers
-                guard let file = place.file else {
-                    self.init(added, folder: place.folder)
+                let places = system()
+                guard let file = places.file else {
+                    self.init(added, folder: places.folder)
                     return
                 }
                 guard let content = FileManager.default.contents(atPath: file) else { return nil }
-                self.init([content] + added, folder: place.folder)
+                self.init([content] + added, folder: places.folder)
             }
         }
 
@@ -39,19 +44,43 @@
     }
 
     extension SystemRoots {
-        /// Where the roots of the system are if libcurl gets others besides, which take the place of its file.
+        /// Where roots are: in a file, in a folder, in both or in neither.
+        struct Places: Equatable {
+            var file: String?
+            var folder: String?
+        }
+
+        /// Where the roots of this system are if libcurl gets others besides, which take the place of its file.
+        static let placesBesideOthers: Places = {
+            let built = Places(
+                file: rocurl_root_file().map { String(cString: $0) },
+                folder: rocurl_root_folder().map { String(cString: $0) })
+            let isOpenSSL = rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false
+            return present.placesBesideOthers(built, canRead: { access($0, R_OK) == 0 }) { folder, file in
+                isOpenSSL && count(inFolder: folder) >= count(inFile: file)
+            }
+        }()
+
+        /// Where roots are if libcurl gets others besides.
         ///
         /// A folder that has all of them is enough. OpenSSL then reads just what it needs, and not the whole file for each
-        /// connection.
-        fileprivate static let placeBesideOthers: (file: String?, folder: String?) = {
-            if case .named(let file, let folder) = present { return (file, folder) }
-            let file = rocurl_root_file().map { String(cString: $0) }
-            let folder = rocurl_root_folder().map { String(cString: $0) }
-            guard let file, let folder else { return (file, folder) }
-            let isOpenSSL = rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false
-            let isWhole = isOpenSSL && count(inFolder: folder) >= count(inFile: file)
-            return (isWhole ? nil : file, folder)
-        }()
+        /// connection. A place that the environment names stays, even if it cannot be read: that is an error. One that libcurl
+        /// was built with does not count then, as on a system without roots.
+        ///
+        /// - Parameters:
+        ///   - built: The places that libcurl was built with.
+        ///   - canRead: Whether there is a file or a folder that can be read.
+        ///   - isWhole: Whether a folder is enough without a file.
+        func placesBesideOthers(
+            _ built: Places, canRead: (String) -> Bool, isWhole: (_ folder: String, _ file: String) -> Bool
+        ) -> Places {
+            if case .named(let file, let folder) = self { return Places(file: file, folder: folder) }
+            var places = built
+            if let file = built.file, !canRead(file) { places.file = nil }
+            if let folder = built.folder, !canRead(folder) { places.folder = nil }
+            if let file = places.file, let folder = places.folder, isWhole(folder, file) { places.file = nil }
+            return places
+        }
 
         private static func count(inFile path: String) -> Int {
             CertificateFile.certificates(in: FileManager.default.contents(atPath: path) ?? Data()).count
