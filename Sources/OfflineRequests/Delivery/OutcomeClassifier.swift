@@ -66,3 +66,14 @@ public struct OutcomeClassifier: Sendable {
         .unacceptableContentType, .tooManyRedirects, .redirectLoop, .insecureRedirect,
     ]
 }
+
+extension OutcomeClassifier.Failure: CustomStringConvertible, CustomReflectable {
+    /// The message, the status and the error. Of an error that is not of this package only its type and number are shown.
+    public var description: String {
+        [message.map { "message \($0)" }, status.map { "status \($0)" }, error.redacted]
+            .compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// No children, so that `dump` shows no more than the description.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}

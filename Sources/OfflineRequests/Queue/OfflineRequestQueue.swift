@@ -120,3 +120,11 @@ public final class OfflineRequestQueue: Sendable {
         dispatcher.events.close()
     }
 }
+
+extension OfflineRequestQueue: CustomStringConvertible, CustomReflectable {
+    /// The name of the queue.
+    public var description: String { "OfflineRequestQueue \(name)" }
+
+    /// No children, so that `dump` shows no more than the description.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}

@@ -1,4 +1,5 @@
 public import Foundation
+import RequestOperations
 
 /// How a record is queued and delivered.
 public struct OfflineOptions: Sendable {
@@ -52,4 +53,19 @@ public struct OfflineOptions: Sendable {
     public mutating func setUserInfo(_ value: some Encodable) throws {
         userInfo = try JSONEncoder().encode(value)
     }
+}
+
+extension OfflineOptions: CustomStringConvertible, CustomReflectable {
+    /// The priority, the constraints, the times, and whether there is user info, which is not shown.
+    public var description: String {
+        let parts = [
+            "priority \(priority)", "constraints: \(constraints.map(\.name).sorted())",
+            notBefore.map { "not before \($0)" }, expires.map { "expires \($0)" },
+            storesCredentials ? "stores credentials" : nil, userInfo == nil ? nil : "user info",
+        ]
+        return parts.compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// No children, so that `dump` shows no more than the description.
+    public var customMirror: Mirror { Mirror(opaque: self) }
 }

@@ -1,3 +1,5 @@
+import RequestOperations
+
 /// Why a queue refused something.
 public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
     /// What went wrong: an open set, so that a new code breaks nobody's `switch`.
@@ -48,8 +50,19 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
-    /// The code and the cause in one line.
+    /// The code and the cause in one line. Of an error that is not of this package only its type and number are shown, because
+    /// its text may quote what was to be stored.
     public var description: String {
-        underlying.map { "\(code): \($0)" } ?? "\(code)"
+        switch underlying {
+        case let cause as FileError: "\(code): \(cause)"
+        case let cause as SQLiteError: "\(code): \(cause)"
+        case let cause?: "\(code): \(cause.redacted)"
+        case nil: "\(code)"
+        }
     }
+}
+
+extension OfflineQueueError: CustomReflectable {
+    /// No children, so that `dump` shows no more than the description.
+    public var customMirror: Mirror { Mirror(opaque: self) }
 }

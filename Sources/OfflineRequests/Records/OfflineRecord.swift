@@ -96,3 +96,36 @@ public struct OfflineRecord: Sendable, Identifiable {
         try userInfo.map { try JSONDecoder().decode(type, from: $0) }
     }
 }
+
+extension OfflineRecord: CustomStringConvertible, CustomReflectable {
+    /// The id, the content and the state, without user, query, fields, user info and what failures say.
+    public var description: String { "record \(id): \(content), \(state.name), \(attempts) failed attempts" }
+
+    /// No children, so that `dump` shows no more than the description.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension OfflineRecord.Content: CustomStringConvertible, CustomReflectable {
+    /// The method of a request and its URL without user, query and fragment, or the name of a message.
+    public var description: String {
+        switch self {
+        case .request(let request): Redaction.line(of: request)
+        case .message(let name): "message \(name)"
+        }
+    }
+
+    /// No children, so that `dump` shows no more than the description.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension OfflineRecord.State {
+    /// The state without its details.
+    fileprivate var name: String {
+        switch self {
+        case .pending: "pending"
+        case .waiting(_, let reason): "waiting (\(reason))"
+        case .inFlight: "in flight"
+        case .dead(let reason): "dead (\(reason.kind))"
+        }
+    }
+}

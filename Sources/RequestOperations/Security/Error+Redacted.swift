@@ -2,7 +2,7 @@ extension Error {
     /// The error as one line for a log. Errors of this package show their description. Other errors show their type,
     /// and their number if they have one. The text of a foreign error may quote a URL, a field or a body, as that of a
     /// `URLError` does.
-    var redacted: String {
+    package var redacted: String {
         switch self {
         case let error as RequestError: error.description
         case let failure as TransferFailure: failure.description

@@ -3,7 +3,7 @@ extension Mirror {
     ///
     /// `dump` then shows only that description. Subclasses inherit the mirror, so their properties are not shown
     /// either.
-    init<Subject>(opaque subject: Subject) {
+    package init<Subject>(opaque subject: Subject) {
         self.init(subject, children: [:], ancestorRepresentation: .suppressed)
     }
 }

@@ -105,7 +105,7 @@ public struct Redaction: Sendable {
     }
 
     /// The method of a request and the ``location(of:)`` of its URL.
-    static func line(of request: URLRequest) -> String {
+    package static func line(of request: URLRequest) -> String {
         "\(request.httpMethod ?? "GET") \(location(of: request.url))"
     }
 
