@@ -11,20 +11,42 @@ final class EventHub: Sendable {
         var phase = Phase.opening
     }
 
-    /// One stream, and how many events it had no room for.
+    /// One stream, how many of its events nobody has read, and how many it had no room for.
     private struct Subscription {
         let continuation: AsyncStream<OfflineEvent>.Continuation
-        var missed = 0
+        let capacity: Int
+        var unread = 0
+        private var missed = 0
+
+        init(_ continuation: AsyncStream<OfflineEvent>.Continuation, capacity: Int) {
+            self.continuation = continuation
+            self.capacity = capacity
+        }
 
         mutating func send(_ event: OfflineEvent) {
-            if missed > 0 {
-                guard case .enqueued = continuation.yield(.missed(missed)) else {
-                    missed += 1
-                    return
-                }
-                missed = 0
+            guard unread < capacity else {
+                missed += 1
+                return
             }
-            if case .dropped = continuation.yield(event) { missed += 1 }
+            tellMissed()
+            yield(event)
+        }
+
+        /// Ends the stream. Also one that is full says how many events it missed.
+        mutating func close() {
+            tellMissed()
+            continuation.finish()
+        }
+
+        private mutating func tellMissed() {
+            guard missed > 0 else { return }
+            yield(.missed(missed))
+            missed = 0
+        }
+
+        private mutating func yield(_ event: OfflineEvent) {
+            unread += 1
+            continuation.yield(event)
         }
     }
 
@@ -63,26 +85,30 @@ final class EventHub: Sendable {
             defer { state.streams = [:] }
             return Array(state.streams.values)
         }
-        for stream in streams { stream.continuation.finish() }
+        // Outside the lock, which the end of a stream takes.
+        for var stream in streams { stream.close() }
     }
 
     /// A new stream.
     func stream() -> AsyncStream<OfflineEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: OfflineEvent.self, bufferingPolicy: .bufferingOldest(capacity))
-        let (id, opening, phase) = state.withLock { state in
+        // It has no bound of its own: the subscription keeps it, so that there is always room to tell what was missed.
+        let (events, continuation) = AsyncStream.makeStream(of: OfflineEvent.self)
+        let (id, closed): (Int, Subscription?) = state.withLock { state in
             state.lastID += 1
-            if state.phase != .closed { state.streams[state.lastID] = Subscription(continuation: continuation) }
-            return (state.lastID, state.opening, state.phase)
+            var subscription = Subscription(continuation, capacity: capacity)
+            for event in state.opening { subscription.send(event) }
+            guard state.phase != .closed else { return (state.lastID, subscription) }
+            state.streams[state.lastID] = subscription
+            return (state.lastID, nil)
         }
-        for event in opening { continuation.yield(event) }
-        guard phase != .closed else {
-            continuation.finish()
-            return stream
-        }
+        if var closed { closed.close() }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.streams.removeValue(forKey: id) }
         }
-        return stream
+        return AsyncStream(unfolding: { [weak self] in
+            let event = await events.first { _ in true }
+            self?.state.withLock { $0.streams[id]?.unread -= 1 }
+            return event
+        })
     }
 }
