@@ -63,9 +63,35 @@ import Testing
         // SQLite changes the log that it opens. The copy stays as it was.
         try await queue.synchronize()
         try await queue.add(post("later"))
-        #expect(copy.bytes == log)
+        #expect(try copy.bytes == log)
         let names = try FileManager.default.contentsOfDirectory(atPath: files.directory.path)
         #expect(!names.contains { $0.hasPrefix(".log") })
         await queue.close()
+    }
+
+    @Test func `A long log that cannot be copied fails only what needs the copy`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        try await queue.add(post("1"))
+        let files = try fixture.files()
+        let copy = try LogCopy(files, longestInMemory: 0, directory: fixture.directory.appendingPathComponent("none"))
+        #expect(!copy.isWithoutDatabase)
+        #expect(throws: FileError.self) { try copy.bytes }
+        let recovery = Recovery(files: files, mark: try CommitMark(files.mark.path), date: { Fixture.epoch })
+        #expect(throws: FileError.self) { _ = try recovery.build(from: copy) }
+        await queue.close()
+    }
+
+    @Test func `A log that is empty or not there has no bytes and one that cannot be opened is an error`() throws {
+        let fixture = try Fixture()
+        let files = try fixture.files()
+        #expect(try LogCopy(files).bytes.isEmpty)
+        try Data().write(to: files.log)
+        #expect(try LogCopy(files, longestInMemory: -1).bytes.isEmpty)
+        try FileManager.default.removeItem(at: files.log)
+        // A link to itself leads nowhere.
+        try FileManager.default.createSymbolicLink(at: files.log, withDestinationURL: files.log)
+        #expect(throws: FileError.self) { try LogCopy(files) }
     }
 }

@@ -14,8 +14,8 @@ struct PageImages {
 
     /// Makes the images from a database, if there is one, and a log.
     init(database: URL?, log: LogCopy) throws {
-        self.log = log.bytes
-        logged = log.pages(of: Self.pageSize)
+        self.log = try log.bytes
+        logged = try log.pages(of: Self.pageSize)
         guard let database, FileManager.default.fileExists(atPath: database.path) else {
             self.database = nil
             count = 0
