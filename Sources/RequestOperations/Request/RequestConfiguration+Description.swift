@@ -20,7 +20,7 @@ extension RequestConfiguration: CustomStringConvertible, CustomReflectable {
                 "connectTimeLimit": connectTimeLimit as Any, "idleTimeLimit": idleTimeLimit as Any,
                 "attemptTimeLimit": attemptTimeLimit as Any, "deadline": deadline as Any,
                 "stageTimeLimits": stageTimeLimits, "maximumBodySize": maximumBodySize as Any,
-                "errorBodyLimit": errorBodyLimit,
+                "maximumDecompressionRatio": maximumDecompressionRatio as Any, "errorBodyLimit": errorBodyLimit,
             ])
     }
 }

@@ -199,6 +199,14 @@ public struct RequestConfiguration: Sendable {
         set { values.edit { $0.maximumBodySize = newValue } }
     }
 
+    /// How many bytes of a decoded body may come from one byte that was received. 256 by default. `nil` means no limit.
+    ///
+    /// ``TransferLimits/maximumDecompressionRatio`` says how they are counted. ``URLSessionTransport`` cannot count them.
+    public var maximumDecompressionRatio: Int? {
+        get { values.value.maximumDecompressionRatio }
+        set { values.edit { $0.maximumDecompressionRatio = newValue } }
+    }
+
     /// How many bytes of a rejected response are read, so that its connection stays usable. 64 KiB by default. At 0 the
     /// connection is closed at once. The error keeps 4 KiB of them.
     public var errorBodyLimit: Int {
@@ -292,7 +300,8 @@ public struct RequestConfiguration: Sendable {
         let isInMemory = if case .memory = task.destination { true } else { false }
         var limits = TransferLimits(
             connect: connectTimeLimit, idle: task.request.ownTimeout ?? idleTimeLimit,
-            maximumBodySize: isInMemory ? maximumBodySize : nil, errorBodyLimit: errorBodyLimit)
+            maximumBodySize: isInMemory ? maximumBodySize : nil,
+            maximumDecompressionRatio: maximumDecompressionRatio, errorBodyLimit: errorBodyLimit)
         // The failure keeps everything that is read, so that it can be decoded. The error keeps the beginning.
         if errorBodyLimit > limits.keptErrorBody { limits.keptErrorBody = errorBodyLimit }
         return limits
@@ -336,6 +345,7 @@ extension RequestConfiguration {
         var deadline: Duration?
         var stageTimeLimits: [UserStage: Duration] = [:]
         var maximumBodySize: Int? = 64 << 20
+        var maximumDecompressionRatio: Int? = 256
         var errorBodyLimit: Int = 64 << 10
         var errorBodyDecoder: ErrorBodyDecoder?
         var completionQueue: DispatchQueue = DispatchQueue.completions

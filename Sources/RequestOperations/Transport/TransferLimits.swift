@@ -41,13 +41,13 @@ public struct TransferLimits: Sendable, Hashable {
         set { ownMaximumBodySize = .some(newValue) }
     }
 
-    /// How many bytes of a decoded body may come from one byte that was received. 250 by default; `nil` means no limit.
+    /// How many bytes of a decoded body may come from one byte that was received. 256 by default; `nil` means no limit.
     ///
     /// A body beyond it ends the transfer with ``RequestError/Code/bodyTooLarge``. 256 KiB are added to what was received, so
     /// the default judges no body below 64 MiB. Text expands 30 times at most, as a rule, and zeros in gzip 1,032 times.
     /// ``CurlTransport`` keeps this limit. ``URLSessionTransport`` cannot, since URLSession does not count what it receives.
     public var maximumDecompressionRatio: Int? {
-        get { ownMaximumDecompressionRatio ?? 250 }
+        get { ownMaximumDecompressionRatio ?? 256 }
         set { ownMaximumDecompressionRatio = .some(newValue) }
     }
 
@@ -90,10 +90,14 @@ public struct TransferLimits: Sendable, Hashable {
     public init() {}
 
     /// Makes limits with the values of a configuration.
-    init(connect: Duration?, idle: Duration?, maximumBodySize: Int?, errorBodyLimit: Int) {
+    init(
+        connect: Duration?, idle: Duration?, maximumBodySize: Int?, maximumDecompressionRatio: Int? = 256,
+        errorBodyLimit: Int
+    ) {
         ownConnect = .some(connect)
         ownIdle = .some(idle)
         ownMaximumBodySize = .some(maximumBodySize)
+        ownMaximumDecompressionRatio = .some(maximumDecompressionRatio)
         ownErrorBodyLimit = errorBodyLimit
     }
 

@@ -26,7 +26,9 @@ import Testing
         let limits = TransferLimits()
         #expect(limits.connect == .seconds(15) && limits.idle == .seconds(60))
         #expect(limits.maximumBodySize == 64 << 20 && limits.errorBodyLimit == 64 << 10)
-        #expect(limits.errorBodyTimeLimit == .milliseconds(500))
+        #expect(limits.errorBodyTimeLimit == .milliseconds(500) && limits.maximumDecompressionRatio == 256)
+        // A body of up to 64 MiB is never judged by it.
+        #expect(limits.maximumDecompressionRatio.map { $0 * (256 << 10) } == 64 << 20)
     }
 
     @Test func `A limit that was set is read as it was set and none is none`() {
@@ -76,6 +78,15 @@ import Testing
     @Test func `The bound of the configuration holds unless the task has its own`() {
         #expect(Self.completed({ $0.maximumBodySize = 7 }, limits: { _ in }).maximumBodySize == 7)
         #expect(Self.completed({ $0.maximumBodySize = 7 }, limits: { $0.maximumBodySize = 9 }).maximumBodySize == 9)
+    }
+
+    @Test(arguments: [5, nil])
+    func `The expansion that the configuration allows holds unless the task has its own`(ratio: Int?) {
+        let configure: (inout RequestConfiguration) -> Void = { $0.maximumDecompressionRatio = ratio }
+        #expect(Self.completed(limits: { _ in }).maximumDecompressionRatio == 256)
+        #expect(Self.completed(configure, limits: { _ in }).maximumDecompressionRatio == ratio)
+        let own = Self.completed(configure, limits: { $0.maximumDecompressionRatio = 7 })
+        #expect(own.maximumDecompressionRatio == 7)
     }
 
     @Test func `A limit of a task leaves the timeout of its request`() {
