@@ -8,13 +8,14 @@
             commandName: "upload",
             abstract: "Uploads a file.",
             discussion: """
-                The file is sent by PUT, with its length. With --multipart it is the part of a form, which is sent by POST. With \
-                --tus it is uploaded by the protocol tus 1.0: the URL is where the server creates uploads, and a retry goes \
-                on from the last byte that the server has. So does a later run with the same file: what it needs is in a \
-                hidden file beside it, until the upload is complete.
+                The file is sent by PUT, with its length. With --multipart it is the part of a form, which is sent by POST. \
+                With --tus it is uploaded by the protocol tus 1.0: the URL is where the server creates uploads, and a retry \
+                goes on from the last byte that the server has. So does a later run with the same file: what it needs is in \
+                a hidden file beside it, until the upload is complete.
 
                 The status of the last response and the URL of the file are printed on standard output, with a tab between \
-                them: with --tus the URL that the server gave to the upload. On a terminal, standard error shows a bar.
+                them: with --tus the URL that the server gave to the upload. Credentials in the URL are replaced by the word \
+                redacted. On a terminal, standard error shows a bar.
 
                 Exit status: 0 the file is uploaded; 1 it is not, or the result could not be written; 2 an argument could not \
                 be used; 130 after Ctrl-C, 143 after SIGTERM; 141 standard output was closed.
