@@ -1,6 +1,7 @@
 import RequestOperations
 
-/// Makes inputs for a parser of untrusted bytes: known texts with changes that break parsers. The same seed gives the same inputs.
+/// Makes inputs for a parser of untrusted bytes: known texts with changes that break parsers. The same seed gives the same
+/// inputs.
 package struct Mutator: Sendable {
     private let seeds: [[UInt8]]
     private var random: SplitMix64

@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A page becomes one file: first its preamble, the file of its name in `Preambles`, if it has one, which declares what the
 /// samples take for granted; then each sample as the body of an asynchronous function that throws. A sample with an
-/// `extension` or a test stands at the top of the file instead. Its imports are hoisted, its lines stay as they are, and what the
-/// compiler says names the page and the line there.
+/// `extension` or a test stands at the top of the file instead. Its imports are hoisted, its lines stay as they are, and what
+/// the compiler says names the page and the line there.
 struct Samples {
     let page: Page
     let preamble: String

@@ -6,8 +6,8 @@ extension OperationQueue {
     /// ```
     ///
     /// An operation that another queue, a group or a batch has is only awaited, and so is one that runs or has finished. A
-    /// first link of a chain that has not begun is added. So is one whose `isReady` has been read, because that is the only sign that one of Foundation's queues
-    /// gives. To cancel the Task does what it does for ``AsynchronousOperation/value``.
+    /// first link of a chain that has not begun is added. So is one whose `isReady` has been read, because that is the only
+    /// sign that one of Foundation's queues gives. To cancel the Task does what it does for ``AsynchronousOperation/value``.
     ///
     /// - Parameter operation: The operation.
     /// - Returns: Its value.

@@ -42,8 +42,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     /// needs a progress that was asked for before the member began.
     public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many members have ended, and how far those that run have come, as that changes. A slow reader gets only the newest count. The stream ends with the batch,
-    /// and its last element is the last count. Every call makes a stream of its own.
+    /// How many members have ended, and how far those that run have come, as that changes. A slow reader gets only the newest
+    /// count. The stream ends with the batch, and its last element is the last count. Every call makes a stream of its own.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
     private let counter: MemberProgress

@@ -35,7 +35,8 @@ extension AsynchronousOperation {
 /// - A link that fails makes the chain fail with its error, and the next link is not made. An error thrown by the
 ///   closure does the same.
 /// - Cancelling the chain cancels the link that runs, or that was made and was about to run. Nothing is made or run
-///   afterwards. A first link that has not begun is cancelled too, unless a queue has it. A link that was cancelled cancels the chain.
+///   afterwards. A first link that has not begun is cancelled too, unless a queue has it. A link that was cancelled cancels the
+///   chain.
 /// - The closure, and the operation made in it, see the task-local values of the place where the chain was made.
 // Unchecked like its superclass. All state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {

@@ -90,8 +90,8 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
     /// that was asked for before the operation began.
     public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many steps have ended, and how far the one that runs has come, as that changes. A slow reader gets only the newest count. The stream ends with the chain,
-    /// and its last element is the last count. Every call makes a stream of its own.
+    /// How many steps have ended, and how far the one that runs has come, as that changes. A slow reader gets only the newest
+    /// count. The stream ends with the chain, and its last element is the last count. Every call makes a stream of its own.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
     /// The results of the steps so far, in order. Of a chain that has ended, those of all steps that were asked.

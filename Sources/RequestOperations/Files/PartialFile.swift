@@ -28,8 +28,8 @@ final class PartialFile: @unchecked Sendable {
 
     /// Makes the file of a place; `nil` if it is there.
     ///
-    /// What this process makes is its own, even if a network or a foreign file system names another owner. Where files cannot be
-    /// locked, no other process could tell that this one is in use.
+    /// What this process makes is its own, even if a network or a foreign file system names another owner. Where files cannot
+    /// be locked, no other process could tell that this one is in use.
     private static func new(at place: PartialPlace, mode: mode_t) throws -> PartialFile? {
         let descriptor = open(place.file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else {

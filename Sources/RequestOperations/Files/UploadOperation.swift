@@ -14,11 +14,12 @@
 ///
 /// ## Retries
 ///
-/// Each attempt sends the body from its first byte, or goes on from the last byte that the server has, with ``UploadProtocol/tus``.
-/// The retry policy decides whether there is another attempt. By default it repeats a PUT, but not a POST that the server may have
-/// acted on, unless it has an `Idempotency-Key`. If a file has changed since the first attempt, the upload fails with
-/// ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again. The policy's
-/// ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours. ``RequestConfiguration/deadline`` does.
+/// Each attempt sends the body from its first byte, or goes on from the last byte that the server has, with
+/// ``UploadProtocol/tus``. The retry policy decides whether there is another attempt. By default it repeats a PUT, but not a
+/// POST that the server may have acted on, unless it has an `Idempotency-Key`. If a file has changed since the first attempt,
+/// the upload fails with ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again. The
+/// policy's ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours.
+/// ``RequestConfiguration/deadline`` does.
 ///
 /// ## tus
 ///
@@ -76,8 +77,8 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     /// - Parameters:
     ///   - form: The form.
     ///   - request: The request. Each attempt is processed from it. Its own body does not count.
-    ///   - uploadProtocol: How the form gets to the server. ``UploadProtocol/plain`` by default. ``UploadProtocol/tus`` fails as
-    ///     ``RequestError/Code/unsupported``.
+    ///   - uploadProtocol: How the form gets to the server. ``UploadProtocol/plain`` by default. ``UploadProtocol/tus`` fails
+    ///     as ``RequestError/Code/unsupported``.
     ///   - decoder: Makes the value from the response.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(

@@ -1,7 +1,7 @@
 /// The processing instructions of an XML document (XML 1.0, section 2.6).
 ///
-/// A tree has none of them. Foundation's parser on Linux crashes at one without data, such as `<?a?>`, which is valid. So it never
-/// gets any.
+/// A tree has none of them. Foundation's parser on Linux crashes at one without data, such as `<?a?>`, which is valid. So it
+/// never gets any.
 enum XMLInstructions {
     /// Removes all processing instructions from a document in UTF-8. In comments and CDATA sections there are none. What
     /// follows one without an end is removed too.

@@ -56,9 +56,9 @@ public struct XMLTree: Sendable, Hashable {
 extension XMLTree {
     /// Reads a document.
     ///
-    /// Comments and processing instructions are left out. External entities are never loaded. A document that declares its own entities is rejected, because the parser
-    /// would leave them out. An element may be nested in at most 256 others. Prefixes need not be declared: names stay
-    /// as written.
+    /// Comments and processing instructions are left out. External entities are never loaded. A document that declares its own
+    /// entities is rejected, because the parser would leave them out. An element may be nested in at most 256 others. Prefixes
+    /// need not be declared: names stay as written.
     ///
     /// - Throws: An `NSError` from Foundation's parser, or an ``XMLTree/Unreadable``.
     public init(parsing document: Data) throws {

@@ -7,8 +7,9 @@ extension RequestAdapter {
     /// cannot be guessed, and the keys of two requests are unrelated. It does not come from
     /// ``RequestConfiguration/randomSource``, because two processes with the same seed would then have the same keys. A
     /// decision that replaces the request
-    /// (``RetryDecision/retry(after:or:restartingBackoff:restartingCount:with:)``) gives it a new key. A request that already has a key keeps it. The key prevents a second action only on a server that supports
-    /// the field. You must know whether your server does.
+    /// (``RetryDecision/retry(after:or:restartingBackoff:restartingCount:with:)``) gives it a new key. A request that already
+    /// has a key keeps it. The key prevents a second action only on a server that supports the field. You must know whether
+    /// your server does.
     ///
     /// - Parameter methods: The methods of the requests that get a key, without regard to case. POST and PATCH by
     ///   default.

@@ -7,8 +7,8 @@
 /// ```
 ///
 /// The certificate is verified first, as without pins. Then any certificate of the chain that led to a root may match: the
-/// server's, an intermediate one, or the root. Certificates that the server only sent along do not count. If several patterns fit
-/// a host, the pins that are enforced count together, and each that only reports is judged for itself.
+/// server's, an intermediate one, or the root. Certificates that the server only sent along do not count. If several patterns
+/// fit a host, the pins that are enforced count together, and each that only reports is judged for itself.
 public struct HostPins: Sendable, Hashable {
     /// What happens when no pin matches.
     public enum Mode: Sendable, Hashable {

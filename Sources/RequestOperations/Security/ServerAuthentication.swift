@@ -13,8 +13,8 @@
 ///
 /// - Of several challenges, the strongest that the provider has a credential for is answered: Digest with SHA-512/256, with
 ///   SHA-256, with MD5, then Bearer, then Basic.
-/// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). Its nonces count up, and a nonce that
-///   is too old is replaced without asking the provider.
+/// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). Its nonces count up, and a nonce
+///   that is too old is replaced without asking the provider.
 /// - Basic and Bearer go over https, or to this machine, and otherwise only if ``allowsInsecure`` says so.
 /// - Only the server that the request was for is answered, not one that a redirect led to. Of several realms of a server, the
 ///   last one that asked is answered from the start.
@@ -22,14 +22,15 @@
 /// - A server whose schemes are all unknown fails the request as ``RequestError/Code/unsupportedAuthentication``.
 /// - A request that has an `Authorization` field of somebody else is left alone, and so is its 401.
 public final class ServerAuthentication: Sendable {
-    /// Gets a credential for a challenge, or `nil`. Then the next challenge of the response is tried, and if none is left, the 401
-    /// is the failure of the request.
+    /// Gets a credential for a challenge, or `nil`. Then the next challenge of the response is tried, and if none is left, the
+    /// 401 is the failure of the request.
     ///
-    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. What it throws fails them, as ``RequestError/underlying``.
-    /// Its own requests are not authenticated by the same object.
+    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. What it throws fails
+    /// them, as ``RequestError/underlying``. Its own requests are not authenticated by the same object.
     public typealias Provider = @Sendable (AuthenticationChallenge) async throws -> ServerCredential?
 
-    /// Whether Basic and Bearer may go over http to another machine, where everybody on the way can read them. `false` by default.
+    /// Whether Basic and Bearer may go over http to another machine, where everybody on the way can read them. `false` by
+    /// default.
     public let allowsInsecure: Bool
 
     /// The most attempts of a request that a server refuses. 4 by default. Those of the retry policy count as well.

@@ -7,8 +7,8 @@
 /// ```
 ///
 /// A connection that ends or breaks is followed by a new one, which names the last event in `Last-Event-ID`. The time between
-/// them is the last one that the server gave in a `retry` field, and at least 500 ms. After a failure the backoff of the retry policy comes on top.
-/// What follows ends the operation:
+/// them is the last one that the server gave in a `retry` field, and at least 500 ms. After a failure the backoff of the retry
+/// policy comes on top. What follows ends the operation:
 ///
 /// - a response with status 204, which is a success
 /// - a response that is no stream of events, with ``RequestError/Code/unacceptableContentType`` or

@@ -43,7 +43,8 @@ open class StreamOperation: URLRequestOperation<ResponseHead>, @unchecked Sendab
     /// The body in pieces, as it arrives. It can be iterated once.
     public final var bytes: StreamBytes { StreamBytes(handover: handover, operation: self) }
 
-    /// The lines of the body, of at most 1 MiB each, as they arrive. For another bound use ``StreamBytes/lines(maximumLength:)``.
+    /// The lines of the body, of at most 1 MiB each, as they arrive. For another bound use
+    /// ``StreamBytes/lines(maximumLength:)``.
     public final var lines: StreamLines { bytes.lines }
 
     // MARK: Stages

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RequestOperations
 
-/// Webhooks in virtual time: each day other hosts. All fail, and some ask for a pause or answer 429. The suite sees four days of
-/// 60 hosts; `REQUEST_OPERATIONS_STRESS=full` sees a month of 200.
+/// Webhooks in virtual time: each day other hosts. All fail, and some ask for a pause or answer 429. The suite sees four days
+/// of 60 hosts; `REQUEST_OPERATIONS_STRESS=full` sees a month of 200.
 @Suite(.timeLimit(.minutes(15))) struct ForgottenHostsTests {
     private static let (days, hostsADay) = isFullRun ? (30, 200) : (4, 60)
 

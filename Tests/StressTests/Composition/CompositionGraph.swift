@@ -4,8 +4,8 @@ import RequestOperationsTesting
 
 /// A random graph of leaves, groups, batches, chains and joined operations, with dependencies, conditions, keys and cancels.
 ///
-/// Leaves and chains are numbered. What has a number waits only for smaller numbers, so there is no circle: a group depends only
-/// on numbers below all of its members', and one that runs its members in turn has members whose numbers do not overlap.
+/// Leaves and chains are numbered. What has a number waits only for smaller numbers, so there is no circle: a group depends
+/// only on numbers below all of its members', and one that runs its members in turn has members whose numbers do not overlap.
 struct CompositionGraph {
     /// An operation with the numbers of everything in it.
     struct Part {

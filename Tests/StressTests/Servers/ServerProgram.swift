@@ -158,8 +158,8 @@
                 ])
         }
 
-        /// Over HTTP/2 its version 1.4.69 now and then reads no more of a connection, with every client: without TLS in the middle of
-        /// large responses, with it after cancels.
+        /// Over HTTP/2 its version 1.4.69 now and then reads no more of a connection, with every client: without TLS in the
+        /// middle of large responses, with it after cancels.
         static let lighttpd = ServerProgram(
             "lighttpd", [.http1, .http1Secure]
         ) { ground in
