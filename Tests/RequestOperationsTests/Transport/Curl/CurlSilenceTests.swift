@@ -7,8 +7,8 @@
     /// Connections that take several requests, and over which nothing comes any more.
     @Suite(.timeLimit(.minutes(5)))
     struct CurlSilenceTests {
-        /// Answers with the number of the connection. Its first connection is silent from when it is asked for `/freeze`, and says
-        /// what it is asked for then.
+        /// Answers with the number of the connection. Its first connection is silent from when it is asked for `/freeze`, and
+        /// says what it is asked for then.
         private static func freezingPeer() async throws -> HTTP2Peer {
             try await HTTP2Peer(
                 """

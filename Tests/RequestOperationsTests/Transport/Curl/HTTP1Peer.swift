@@ -4,8 +4,8 @@
 
     @testable import RequestOperations
 
-    /// A server of HTTP/1.1 whose first answers wait for one another: it has none until so many requests are there. Prints the path
-    /// of each request. It answers requests that are sent to it as a proxy as well.
+    /// A server of HTTP/1.1 whose first answers wait for one another: it has none until so many requests are there. Prints the
+    /// path of each request. It answers requests that are sent to it as a proxy as well.
     struct HTTP1Peer {
         enum Option: String {
             /// Speaks TLS, with the good certificate of ``SecureServers``.
@@ -21,8 +21,8 @@
 
         /// - Parameters:
         ///   - count: How many requests there must be at the same time before the first is answered.
-        ///   - gated: The number of the connection of which it prints `begun` when its first bytes are there, and reads them when it
-        ///     is told; then `shaken`.
+        ///   - gated: The number of the connection of which it prints `begun` when its first bytes are there, and reads them
+        ///     when it is told; then `shaken`.
         init(meeting count: Int, gated: Int = 0, _ options: Option...) async throws {
             peer = try await PythonPeer(
                 running: .http1,

@@ -4,15 +4,15 @@
 
     @testable import RequestOperations
 
-    /// A server that speaks HTTP/2 without TLS, frame by frame, whose answers a test writes in Python; and a transport that speaks
-    /// it with the server.
+    /// A server that speaks HTTP/2 without TLS, frame by frame, whose answers a test writes in Python; and a transport that
+    /// speaks it with the server.
     ///
     /// What answers a request is the body of a function of its stream `s`, which runs on a thread of its own:
     ///
     /// - `s.method`, `s.path` and `s.fields`; `s.connection.number`, from 1; `s.body()`, which waits for the end.
-    /// - `s.head(status, *fields)`, `s.send(data)`, `s.pattern(count)`, `s.trailers(*fields)`; each ends the stream if `ends`, as by
-    ///   default those do of which nothing need follow. Bodies wait for flow control, and end the answer if the client resets
-    ///   the stream.
+    /// - `s.head(status, *fields)`, `s.send(data)`, `s.pattern(count)`, `s.trailers(*fields)`; each ends the stream if `ends`,
+    ///   as by default those do of which nothing need follow. Bodies wait for flow control, and end the answer if the client
+    ///   resets the stream.
     /// - `s.reset()` waits until the client has reset the stream; `s.sent` has the number of bytes that were sent.
     /// - `tell(words)` prints a line; `door` is a `threading.Event`.
     struct HTTP2Peer {

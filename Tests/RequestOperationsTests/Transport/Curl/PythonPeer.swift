@@ -33,8 +33,8 @@
             case silent
             /// Speaks HTTP/2 without TLS and resets each stream before its head, for an error of its own (INTERNAL_ERROR).
             case streamResetBeforeHead
-            /// Speaks HTTP/2 without TLS; ends its first connection when that has its second and third stream, without an answer
-            /// to them. Prints each stream and its connection.
+            /// Speaks HTTP/2 without TLS; ends its first connection when that has its second and third stream, without an
+            /// answer to them. Prints each stream and its connection.
             case endingHTTP2
             /// As `endingHTTP2`, but resets that connection.
             case resettingHTTP2
@@ -44,45 +44,49 @@
             case secureEndingHTTP2
             /// As `endingHTTP2`, but refuses both streams (REFUSED_STREAM).
             case refusingHTTP2
-            /// Speaks HTTP/2 without TLS; answers each request, with the length of the body, and resets the connection after the second.
+            /// Speaks HTTP/2 without TLS; answers each request, with the length of the body, and resets the connection after
+            /// the second.
             case answeringHTTP2
-            /// Speaks HTTP/2 without TLS; never answers the first stream of its first connection, and all others at once. Prints
-            /// each stream and its connection.
+            /// Speaks HTTP/2 without TLS; never answers the first stream of its first connection, and all others at once.
+            /// Prints each stream and its connection.
             case deferringHTTP2
             /// As `deferringHTTP2`, over TLS with the good certificate of ``SecureServers``.
             case secureDeferringHTTP2
             /// Speaks HTTP/2 without TLS; answers 413 to the head of a request, as a whole, and then wants no more of its body
             /// (RFC 9113, section 8.1).
             case earlyHTTP2
-            /// Speaks HTTP/2 without TLS; answers each request at its head, and takes 1,000 bytes of its body. Prints each stream, and
-            /// with a request without a body says that it wants no more of the one before, on whatever connection.
+            /// Speaks HTTP/2 without TLS; answers each request at its head, and takes 1,000 bytes of its body. Prints each
+            /// stream, and with a request without a body says that it wants no more of the one before, on whatever connection.
             case contentHTTP2
-            /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames or, every other time, in two, all at once.
+            /// Speaks HTTP/2 without TLS; sends a body of 25,000 bytes in three frames or, every other time, in two, all at
+            /// once.
             case packingHTTP2
             /// The same, but prints `held` for the first request of all, and does not answer it.
             case holdingHTTP2
-            /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the body
-            /// of one has 70,000 bytes in five frames, that of the other 1,000.
+            /// Speaks HTTP/2 without TLS; answers the first request of a connection alone, then two at a time, all at once: the
+            /// body of one has 70,000 bytes in five frames, that of the other 1,000.
             case pairingHTTP2
-            /// Speaks HTTP/2 without TLS. Prints `upload` for a request with a body, and refuses it with 413 together with the answer to
-            /// the next request without one, on whatever connection, of which it takes 1,000 bytes: 28,000 bytes, the numbers up to 6,999.
+            /// Speaks HTTP/2 without TLS. Prints `upload` for a request with a body, and refuses it with 413 together with the
+            /// answer to the next request without one, on whatever connection, of which it takes 1,000 bytes: 28,000 bytes, the
+            /// numbers up to 6,999.
             case refusingUploadHTTP2
-            /// The same over TLS with the good certificate of ``SecureServers``, and over HTTP/1.1 for a client that wants that.
+            /// The same over TLS with the good certificate of ``SecureServers``, and over HTTP/1.1 for a client that wants
+            /// that.
             case secureRefusingUpload
             /// Answers a request, ends the connection a little later with 408, as if for want of another, and prints `ended`.
             case losingPatience
             /// The same on a Unix socket.
             case unixLosingPatience
-            /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later, as
-            /// TLS demands, and prints `ended`.
+            /// Answers a request over TLS with the good certificate of ``SecureServers``, ends the connection a little later,
+            /// as TLS demands, and prints `ended`.
             case secureLosingPatience
             /// As `secureLosingPatience`, without the message that closes TLS.
             case secureHangingUp
-            /// Answers two requests when both are there, and ends the second connection, which it prints as `ended`. Prints the path of
-            /// each later request, which it answers if it has no body, and ends the connection otherwise.
+            /// Answers two requests when both are there, and ends the second connection, which it prints as `ended`. Prints the
+            /// path of each later request, which it answers if it has no body, and ends the connection otherwise.
             case losingRequests
-            /// Over TLS with the good certificate of ``SecureServers``: answers three requests when all are there, and ends their
-            /// connections at the next request of each, which it prints as `lost`. Prints others as `answered`.
+            /// Over TLS with the good certificate of ``SecureServers``: answers three requests when all are there, and ends
+            /// their connections at the next request of each, which it prints as `lost`. Prints others as `answered`.
             case secureLosingConnections
             /// Answers the first request of all, and ends its connection at the second; meanwhile it takes no other connection.
             case losingOnlyConnection
