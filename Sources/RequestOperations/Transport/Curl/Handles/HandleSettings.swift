@@ -289,7 +289,7 @@
     extension CurlTransport.Proxy {
         /// The proxies that the environment names.
         fileprivate static var ofEnvironment: [String] {
-            ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].compactMap { name in
+            ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].compactMap { (name: String) in
                 getenv(name).map { String(cString: $0) }
             }
         }
