@@ -45,7 +45,7 @@ import Testing
         /// A certificate of a server whose comment is the text of another certificate, in DER.
         private static func embedding(_ pem: String) throws -> Data {
             let folder = try DownloadFolder()
-            let comment = pem.split(separator: "\n").joined(separator: "\\n")
+            let comment = pem.filter { !$0.isNewline }
             try folder.write(
                 """
                 [req]
