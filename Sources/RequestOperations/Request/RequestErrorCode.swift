@@ -67,7 +67,8 @@ extension RequestError.Code {
     public static let unacceptableStatus = Self("unacceptableStatus")
     /// The content type is not an accepted one.
     public static let unacceptableContentType = Self("unacceptableContentType")
-    /// The body is larger than ``RequestConfiguration/maximumBodySize``.
+    /// The body is larger than ``RequestConfiguration/maximumBodySize``, or decompression expands it more than
+    /// ``RequestConfiguration/maximumDecompressionRatio`` allows.
     public static let bodyTooLarge = Self("bodyTooLarge")
     /// The body ended before its declared length or within its content coding, or it is not framed as declared.
     public static let truncatedBody = Self("truncatedBody")
