@@ -5,8 +5,8 @@
     /// that may speak HTTP/2 goes alone, and the others follow when it was sent. Over HTTP/1.1 there are then as many as
     /// there may be connections, over HTTP/2 as many as the connections take, and one more that makes the next one.
     ///
-    /// libcurl has one line for all requests that wait for a connection, and does not always try those that could go. So
-    /// requests wait here.
+    /// libcurl has one line for all requests that wait for a connection, whatever their host. One that has to wait there may
+    /// hold up others for which a connection is free. So requests wait here.
     final class OriginQueue {
         /// How a request goes.
         enum Way {

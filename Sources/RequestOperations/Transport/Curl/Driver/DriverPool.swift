@@ -1,8 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The drivers of a transport: one for its own trust policy, and one for each other policy that tasks bring.
     ///
-    /// Each driver has its own connections, so a connection that one policy trusted never serves another. libcurl also tells connections apart by their options, but older versions do not compare all of them
-    /// (CVE-2022-27782).
+    /// Each driver has its own connections, so a connection that one policy trusted never serves another. libcurl also tells
+    /// connections apart by their options, but older versions do not compare all of them (CVE-2022-27782).
     final class DriverPool: Sendable {
         private struct Other {
             let driver: CurlDriver

@@ -5,8 +5,7 @@
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
     // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
-    // alone touches them. The exceptions are `index`, `origin`, `isInLine` and `isReady`,
-    // which always belong to the driver.
+    // alone touches them. The exceptions are `index`, `origin`, `isInLine` and `isReady`, which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL

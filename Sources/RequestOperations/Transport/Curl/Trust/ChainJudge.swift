@@ -3,8 +3,8 @@
 
     /// Has OpenSSL's verified chains judged by the pins of a policy, for all connections of a driver.
     ///
-    /// `CURLOPT_PINNEDPUBLICKEY` sees the certificate of the server only. What a server sent (`CURLINFO_CERTINFO`) is no chain that
-    /// was verified: everybody can send the pinned certificate along (CVE-2016-2402).
+    /// `CURLOPT_PINNEDPUBLICKEY` sees the certificate of the server only. `CURLINFO_CERTINFO` is what the server sent, not the
+    /// chain that was verified. Everybody can send the pinned certificate along (CVE-2016-2402).
     final class ChainJudge: Sendable {
         private let check: PinCheck
         private let mayUseSecureProxy: Bool

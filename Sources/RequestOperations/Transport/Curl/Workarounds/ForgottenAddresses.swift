@@ -1,7 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     // libcurl 7.88 to 8.3.
     //
-    // After one address of a host refuses, it tries the next one only when it happens to run again. So it runs twice.
+    // After one address of a host refuses, libcurl tries the next one only when it happens to run again. So the driver runs it
+    // twice.
 
     extension CurlDriver {
         /// Whether libcurl may have to run twice to try the next address of a host.
