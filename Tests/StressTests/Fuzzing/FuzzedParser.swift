@@ -7,13 +7,17 @@ import Testing
 /// A parser of text or bytes that come from somebody else.
 struct FuzzedParser: Sendable, CustomTestStringConvertible {
     let name: String
-    let seeds: [String]
+    let seeds: [[UInt8]]
     /// Parses an input. What the parser throws is an answer like any other.
     let parse: @Sendable ([UInt8]) throws -> Void
 
     var testDescription: String { name }
 
     init(_ name: String, _ seeds: [String], bytes parse: @escaping @Sendable ([UInt8]) throws -> Void) {
+        self.init(name, bytes: seeds.map { Array($0.utf8) }, parse)
+    }
+
+    init(_ name: String, bytes seeds: [[UInt8]], _ parse: @escaping @Sendable ([UInt8]) throws -> Void) {
         self.name = name
         self.seeds = seeds
         self.parse = parse
@@ -138,5 +142,40 @@ extension FuzzedParser {
         static let route = FuzzedParser(
             "route message", ["\u{20}\0\0\0\u{10}\0\u{2}\0\u{1}\0\0\0\0\0\0\0" + String(repeating: "\0", count: 40)],
             bytes: { input in _ = input.withUnsafeBytes { RouteMessage.messages(in: $0) } })
+
+        /// The lines of a head, as libcurl gives them.
+        static let head = FuzzedParser(
+            "head",
+            [
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Encoding: gzip\r\n\r\n",
+                "HTTP/1.1 103 Early\r\n\r\nHTTP/2 204\r\nTransfer-Encoding: chunked, gzip\r\n b\r\n\r\nTrailer: x\r\n",
+            ],
+            bytes: { input in
+                var reader = HeadReader()
+                for line in input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+                    // libcurl gives no line that is empty.
+                    guard case .more = (line + [UInt8(ascii: "\n")]).withUnsafeBytes({ reader.add($0) }) else { break }
+                }
+                let received = reader.received
+                _ = reader.framing.verdict(status: received.status, version: received.version, isForHead: false)
+            })
+
+        /// A body of several members, in two pieces.
+        static let gzip = FuzzedParser(
+            "gzip", bytes: [hello, hello + hello],
+            { input in
+                guard let decoder = GzipDecoder() else { return }
+                for piece in [input[..<(input.count / 2)], input[(input.count / 2)...]] {
+                    piece.withUnsafeBytes { bytes in
+                        while case .piece = decoder.next(bytes) { decoder.takePiece() }
+                    }
+                }
+                _ = decoder.isAtEnd
+            })
+
+        private static let hello: [UInt8] = [
+            0x1f, 0x8b, 0x8, 0x0, 0x0, 0x0, 0x0, 0x0, 0x2, 0x3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x90,
+            0x0, 0x80, 0x88, 0xf9, 0xe5, 0x11, 0x0, 0x0, 0x0,
+        ]
     }
 #endif

@@ -12,7 +12,7 @@ import Testing
 
     private func fuzz(_ parser: FuzzedParser) {
         let seed = ProcessInfo.processInfo.environment["REQUEST_OPERATIONS_SEED"].flatMap { UInt64($0) } ?? 1
-        var mutator = Mutator(parser.seeds.map { Array($0.utf8) }, seed: seed)
+        var mutator = Mutator(parser.seeds, seed: seed)
         let before = ResidentMemory.peak() ?? 0
         for _ in 0..<Stress.rounds(1_000_000, shortened: 5000) {
             let input = mutator.next()
@@ -30,8 +30,10 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `No message harms the reader of routes`() {
-            fuzz(.route)
+        @Test(arguments: [FuzzedParser.route, .head, .gzip]) func `No input harms a parser of the transport`(
+            _ parser: FuzzedParser
+        ) {
+            fuzz(parser)
         }
     #endif
 }
