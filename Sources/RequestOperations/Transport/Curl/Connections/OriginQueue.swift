@@ -126,12 +126,9 @@
         /// A transfer was sent. Others may use its connection.
         func sends(_ transfer: CurlTransfer) {
             hasSent = true
-            if maker === transfer { madeCount += 1 }
-            forgetMaker(transfer)
-        }
-
-        private func forgetMaker(_ transfer: CurlTransfer) {
-            if maker === transfer { maker = nil }
+            guard maker === transfer else { return }
+            madeCount += 1
+            maker = nil
         }
 
         /// Whether there is a connection for which others can wait.
@@ -145,7 +142,7 @@
                 if endedCount > max(64, line.count / 2) { removeEnded() }
             } else {
                 running -= 1
-                forgetMaker(transfer)
+                if maker === transfer { maker = nil }
             }
         }
 

@@ -27,13 +27,13 @@
         @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
         /// The transfers whose Task may have something to do.
         @exclusivity(unchecked) var ready: [CurlTransfer] = []
-        @exclusivity(unchecked) var lookups = Lookups()
+        var lookups = Lookups()
         /// The transfers given to libcurl in this turn that may have to wait for a connection.
         @exclusivity(unchecked) var tried: [CurlTransfer] = []
         /// The queues of the origins to which there are transfers.
-        @exclusivity(unchecked) var queues: [OriginQueue.Key: OriginQueue] = [:]
+        var queues: [OriginQueue.Key: OriginQueue] = [:]
         /// The queues whose waiting transfers may go.
-        @exclusivity(unchecked) var queuesWithRoom: [OriginQueue] = []
+        var queuesWithRoom: [OriginQueue] = []
         /// Transfers for which libcurl would have made a connection, although they must not make one.
         @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
         /// Transfers whose body ends by a length that libcurl may not use.

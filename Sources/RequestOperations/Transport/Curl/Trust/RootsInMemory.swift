@@ -44,17 +44,8 @@
     }
 
     extension SystemRoots {
-        /// Where roots are: in a file, in a folder, in both or in neither.
-        struct Places: Equatable {
-            var file: String?
-            var folder: String?
-        }
-
         /// Where the roots of this system are if libcurl gets others besides, which take the place of its file.
         static let placesBesideOthers: Places = {
-            let built = Places(
-                file: rocurl_root_file().map { String(cString: $0) },
-                folder: rocurl_root_folder().map { String(cString: $0) })
             let isOpenSSL = rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false
             return present.placesBesideOthers(built, canRead: { access($0, R_OK) == 0 }) { folder, file in
                 isOpenSSL && count(inFolder: folder) >= count(inFile: file)

@@ -15,11 +15,22 @@
         /// The places that the environment names, at least one.
         case named(file: String?, folder: String?)
 
+        /// Where roots are: in a file, in a folder, in both or in neither.
+        struct Places: Equatable {
+            var file: String?
+            var folder: String?
+        }
+
+        /// The places that libcurl was built with.
+        static let built = Places(
+            file: rocurl_root_file().map { String(cString: $0) },
+            folder: rocurl_root_folder().map { String(cString: $0) })
+
         /// The roots of this system; looked for once.
         static let present =
             SystemRoots(in: ProcessInfo.processInfo.environment)
             ?? SystemRoots(
-                file: rocurl_root_file().map { String(cString: $0) },
+                file: built.file,
                 keepsFile: CurlLibrary.keepsRoots && !CurlLibrary.restoresRoots)
 
         /// - Parameters:
