@@ -54,26 +54,6 @@ void rocurl_end_work(void) {
     pthread_rwlock_unlock(&work);
 }
 
-unsigned int rocurl_version_number(void) {
-    return curl_version_info(CURLVERSION_FIRST)->version_num;
-}
-
-unsigned int rocurl_features(void) {
-    return (unsigned int)curl_version_info(CURLVERSION_FIRST)->features;
-}
-
-const char *rocurl_tls_library(void) {
-    return curl_version_info(CURLVERSION_FIRST)->ssl_version;
-}
-
-const char *rocurl_root_file(void) {
-    return curl_version_info(CURLVERSION_SEVENTH)->cainfo;
-}
-
-const char *rocurl_root_folder(void) {
-    return curl_version_info(CURLVERSION_SEVENTH)->capath;
-}
-
 int64_t rocurl_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -169,12 +149,6 @@ CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *con
     return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
 
-static void *context(CURL *easy) {
-    char *context = NULL;
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
-    return context;
-}
-
 // MARK: Cookies
 
 static void lock_share(CURL *easy, curl_lock_data data, curl_lock_access access, void *mutex) {
@@ -237,7 +211,7 @@ int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int cap
         // The message becomes invalid when its handle is removed.
         CURL *easy = message->easy_handle;
         finished[count].code = message->data.result;
-        finished[count].context = context(easy);
+        finished[count].context = (void *)rocurl_string_info(easy, CURLINFO_PRIVATE);
         curl_multi_remove_handle(multi, easy);
         count++;
     }
@@ -362,48 +336,24 @@ int64_t rocurl_descriptor_limit(void) {
     return (int64_t)limit.rlim_cur;
 }
 
-static int64_t offset_info(CURL *easy, CURLINFO info) {
-    curl_off_t value = 0;
+// MARK: Information
+
+int64_t rocurl_offset_info(CURL *easy, CURLINFO info) {
+    curl_off_t value = -1;
     curl_easy_getinfo(easy, info, &value);
     return value;
 }
 
-static long long_info(CURL *easy, CURLINFO info) {
+long rocurl_long_info(CURL *easy, CURLINFO info) {
     long value = 0;
     curl_easy_getinfo(easy, info, &value);
     return value;
 }
 
-void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures) {
-    measures->new_connections = long_info(easy, CURLINFO_NUM_CONNECTS);
-    if (is_unsent || measures->new_connections > 0) {
-        measures->name_lookup = offset_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
-        measures->connect = offset_info(easy, CURLINFO_CONNECT_TIME_T);
-        measures->secure_connect = offset_info(easy, CURLINFO_APPCONNECT_TIME_T);
-    }
-    measures->request_sent = offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
-    measures->sent = offset_info(easy, CURLINFO_SIZE_UPLOAD_T);
-    measures->received = offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
-    measures->address = NULL;
-    curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &measures->address);
-}
-
-int64_t rocurl_received(CURL *easy) {
-    return offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
-}
-
-int64_t rocurl_content_length(CURL *easy) {
-    curl_off_t length = -1;
-    curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-    return length;
-}
-
-long rocurl_system_error(CURL *easy) {
-    return long_info(easy, CURLINFO_OS_ERRNO);
-}
-
-bool rocurl_is_unresolved_behind_proxy(CURL *easy) {
-    return long_info(easy, CURLINFO_PROXY_ERROR) == CURLPX_RESOLVE_HOST;
+const char *rocurl_string_info(CURL *easy, CURLINFO info) {
+    const char *value = NULL;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
 }
 
 bool rocurl_stores_fields(CURL *easy) {
@@ -412,10 +362,6 @@ bool rocurl_stores_fields(CURL *easy) {
     *(void **)&next = dlsym(RTLD_DEFAULT, "curl_easy_nextheader");
     const unsigned int all_kinds = 31;
     return !next || next(easy, all_kinds, 0, NULL) || next(easy, all_kinds, -1, NULL);
-}
-
-int64_t rocurl_sent(CURL *easy) {
-    return offset_info(easy, CURLINFO_SIZE_UPLOAD_T);
 }
 
 #endif

@@ -54,15 +54,6 @@ CURLcode rocurl_initialize(void);
 /// clean up. From then on, no thread begins to work, and the exit waits at most 2 s for those that do.
 void rocurl_begin_work(void);
 void rocurl_end_work(void);
-/// The version of the running library, as 0xMMmmpp.
-unsigned int rocurl_version_number(void);
-/// The features of the library, as CURL_VERSION_… bits.
-unsigned int rocurl_features(void);
-/// The name and version of the library's TLS library, such as "OpenSSL/3.0.11"; NULL without one.
-const char *rocurl_tls_library(void);
-/// The file and the folder where the library looks for the roots of the system; NULL if it was built without one.
-const char *rocurl_root_file(void);
-const char *rocurl_root_folder(void);
 /// A monotonic time in nanoseconds.
 int64_t rocurl_now(void);
 /// How many bytes a block from `malloc` really has.
@@ -158,31 +149,15 @@ bool rocurl_has_ended(int descriptor, bool input_counts);
 /// or it is not known.
 int64_t rocurl_descriptor_limit(void);
 
-// MARK: Measures
+// MARK: Information
 
-/// What libcurl measured for one transfer, in microseconds since it began.
-struct rocurl_measures {
-    int64_t name_lookup, connect, secure_connect, request_sent;
-    int64_t sent, received;
-    long new_connections;
-    /// Valid until the handle is used again.
-    const char *address;
-};
-
-/// Reads the measures. If the request used an existing connection, the times of connecting stay unchanged.
-void rocurl_measure(CURL *easy, bool is_unsent, struct rocurl_measures *measures);
-/// How many bytes of the response's body have come so far, before decompression.
-int64_t rocurl_received(CURL *easy);
-/// The length of the body that the head declares, or -1.
-int64_t rocurl_content_length(CURL *easy);
-/// The last `errno` of the transfer's attempts to connect.
-long rocurl_system_error(CURL *easy);
-/// Whether a transfer failed with `CURLE_PROXY` because the request's host has no address for the proxy.
-bool rocurl_is_unresolved_behind_proxy(CURL *easy);
+/// What the library tells about a transfer: a `curl_off_t`, -1 if it is not known; a `long`, 0 if it is not known; and a
+/// string that is valid until the handle is used again, NULL if it is not known.
+int64_t rocurl_offset_info(CURL *easy, CURLINFO info);
+long rocurl_long_info(CURL *easy, CURLINFO info);
+const char *rocurl_string_info(CURL *easy, CURLINFO info);
 /// Whether the library keeps any kind of response field for the handle; true if the library does not report that.
 bool rocurl_stores_fields(CURL *easy);
-/// How many bytes of the request's body were sent so far.
-int64_t rocurl_sent(CURL *easy);
 
 #endif
 #endif

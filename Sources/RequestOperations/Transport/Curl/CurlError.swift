@@ -50,8 +50,8 @@
                 switch code {
                 case CURLE_SSL_CERTPROBLEM: driver.configuration.trust.clientCertificate?.diagnosis(for: message)
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
-                case CURLE_COULDNT_CONNECT where !hasSocket:
-                    refusedAddress.map { "the transport may not connect to \($0)" }
+                case CURLE_COULDNT_CONNECT where !connection.hasSocket:
+                    connection.refusedAddress.map { "the transport may not connect to \($0)" }
                 case CURLE_UNSUPPORTED_PROTOCOL where phase != .connect && !mayUseHTTP2:
                     "the server does not answer in HTTP/1.1; \(http2Advice)"
                 case CURLE_SSL_CONNECT_ERROR where !mayUseHTTP2 && message.contains("no application protocol"):
@@ -80,8 +80,8 @@
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
             // libcurl cannot read the head of a proxy's answer.
-            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect && hasSocket && driver.mayUseProxy,
-                CURLE_WEIRD_SERVER_REPLY where phase == .connect && hasSocket && driver.mayUseProxy:
+            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect && connection.hasSocket && driver.mayUseProxy,
+                CURLE_WEIRD_SERVER_REPLY where phase == .connect && connection.hasSocket && driver.mayUseProxy:
                 .proxyFailed
             case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX, CURLE_NOT_BUILT_IN,
                 _ where phase == .connect && message.hasPrefix("Unsupported proxy"):
@@ -89,7 +89,7 @@
             case CURLE_OUT_OF_MEMORY where phase == .head, Self.tooLarge where phase == .head:
                 // A line of the head is longer than libcurl takes.
                 .malformedResponse
-            case CURLE_OUT_OF_MEMORY where wasReceivingPaused, Self.tooLarge where wasReceivingPaused:
+            case CURLE_OUT_OF_MEMORY where hadToWait, Self.tooLarge where hadToWait:
                 // The decompressed body is larger than libcurl keeps for a paused transfer.
                 .bodyTooLarge
             case CURLE_BAD_CONTENT_ENCODING where easy?.message?.contains("Transfer-Encoding") == true:
@@ -151,26 +151,25 @@
 
         /// With SOCKS 4 and 5, libcurl itself looks up the host of the request.
         private func proxyFailure(_ message: String) -> RequestError.Code {
-            guard let easy, rocurl_is_unresolved_behind_proxy(easy.pointer) else { return .proxyFailed }
+            guard easy?.proxyError == Int(CURLPX_RESOLVE_HOST.rawValue) else { return .proxyFailed }
             // The host is known, but SOCKS 4 has no room for its addresses.
             return message.hasPrefix("SOCKS4 connection to") ? .proxyFailed : .cannotResolveHost
         }
 
         private func connectFailure(_ message: String) -> RequestError.Code {
-            if refusedAddress != nil, !hasSocket { return .addressNotAllowed }
-            if lacksDescriptor || isShortOfPorts { return .outOfLocalResources }
+            if connection.refusedAddress != nil, !connection.hasSocket { return .addressNotAllowed }
+            if isShortOfPorts { return .outOfLocalResources }
             let port = url.port ?? Origin.defaultPort(isSecure: isSecure)
             if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
                 return .proxyFailed
             }
-            return triedReachable || !lastAddressIsUnreachable ? .cannotConnect : .notConnected
+            return connection.triedReachable || !lastAddressIsUnreachable ? .cannotConnect : .notConnected
         }
 
         /// Whether this machine has no port left for another connection to that address. (With IPv6, the same number
         /// means that this machine has no address of that family.)
         private var isShortOfPorts: Bool {
-            guard hasSocket, isIPv4, let easy else { return false }
-            return rocurl_system_error(easy.pointer) == Int(EADDRNOTAVAIL)
+            connection.hasSocket && connection.isIPv4 && easy?.systemError == Int(EADDRNOTAVAIL)
         }
 
         /// Whether libcurl failed to reach a proxy. libcurl names the host and port that it could not connect to. Those

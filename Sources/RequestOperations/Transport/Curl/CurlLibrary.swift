@@ -29,7 +29,7 @@
             // It fails only when memory or the TLS library is broken; no request can be made in such a process.
             precondition(
                 code == CURLE_OK, "libcurl cannot be initialised: \(String(cString: curl_easy_strerror(code)))")
-            return Version(number: rocurl_version_number())
+            return Version(number: curl_version_info(CURLVERSION_FIRST).pointee.version_num)
         }()
 
         /// The oldest version that is supported (Ubuntu 22.04 has it).
@@ -42,27 +42,36 @@
 
         /// The name of the TLS library, if libcurl silently drops a client certificate from memory with it.
         static let tlsLibraryWithoutIdentities: String? = {
-            _ = version
-            guard let name = rocurl_tls_library().map({ String(cString: $0) }) else { return nil }
+            guard let name = build.tlsLibrary else { return nil }
             return ["GnuTLS", "NSS", "rustls", "BearSSL"].contains { name.hasPrefix($0) } ? name : nil
         }()
 
         /// Whether the chain that the TLS library verified can be looked at.
-        static let tellsChains: Bool = {
-            _ = version
-            // The functions that look at chains must be those of the library that makes them.
-            return rocurl_tls_library().map { String(cString: $0) } == "OpenSSL/"
-                + String(cString: rocurl_openssl_version())
-        }()
+        ///
+        /// The functions that look at chains must be those of the library that makes them.
+        static let tellsChains = build.tlsLibrary == "OpenSSL/" + String(cString: rocurl_openssl_version())
 
         static func has(_ feature: Int32) -> Bool {
-            features & UInt32(bitPattern: feature) != 0
+            build.features & feature != 0
         }
 
-        /// The features; read once, because libcurl builds a full description of itself each time.
-        private static let features: UInt32 = {
+        /// What the library says about itself.
+        struct Build {
+            /// `CURL_VERSION_…` bits.
+            fileprivate let features: Int32
+            /// The name and version of the TLS library, such as "OpenSSL/3.0.11"; `nil` without one.
+            let tlsLibrary: String?
+            /// Where the library looks for the roots of the system; `nil` if it was built without them.
+            let rootFile, rootFolder: String?
+        }
+
+        /// It is read once, because libcurl makes a new description of itself each time.
+        static let build: Build = {
             _ = version
-            return rocurl_features()
+            let info = curl_version_info(CURLVERSION_SEVENTH).pointee
+            return Build(
+                features: info.features, tlsLibrary: info.ssl_version.map { String(cString: $0) },
+                rootFile: info.cainfo.map { String(cString: $0) }, rootFolder: info.capath.map { String(cString: $0) })
         }()
 
         /// The content codings that libcurl can decode, each with the feature that it needs.

@@ -19,6 +19,15 @@
             Origin(URL(string: "https://\(host)")!)
         }
 
+        private func isEnded(for origin: Origin, isPlain: Bool) -> Bool {
+            if case .ended = table.reuse(localPort: 0, origin: origin, isPlain: isPlain) { true } else { false }
+        }
+
+        private func socket(for origin: Origin) -> Int32? {
+            guard case .stands(let known) = table.reuse(localPort: 0, origin: origin, isPlain: true) else { return nil }
+            return known?.socket
+        }
+
         /// Both ends of a connection without ports.
         private static func pair() -> (near: Int32, far: Int32) {
             var ends: [Int32] = [-1, -1]
@@ -29,10 +38,8 @@
         @Test func `A connection without input has not ended`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            #expect(table.stands([near], localPort: 0, origin: origin) == near)
-            #expect(
-                !table.hasEnded(localPort: 0, origin: origin, isPlain: true)
-                    && table.socket(localPort: 0, origin: origin) == near)
+            #expect(table.stands([near], localPort: 0, origin: origin)?.socket == near)
+            #expect(socket(for: origin) == near)
         }
 
         @Test func `A connection counts for each origin whose requests may share it`() {
@@ -42,8 +49,9 @@
             _ = table.stands([near], localPort: 0, origin: origin)
             #expect(table.reached(origin) == nil)
             for _ in 1...2 {
-                table.isShared(near, by: origin)
-                table.isShared(near, by: other)
+                for sharer in [origin, other] {
+                    _ = table.reuse(localPort: 0, origin: sharer, isPlain: false, mayShare: true)
+                }
             }
             #expect(table.reached(origin)?.connections == 1 && table.reached(other)?.connections == 1)
             table.closes(near)
@@ -53,8 +61,8 @@
         @Test func `The longest silence of its users counts for a connection`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            _ = table.stands([near], localPort: 0, origin: origin)
-            #expect([5, 3, 5, 6].map { table.endures(near, $0) } == [true, false, false, true])
+            let connection = EstablishedConnection(near, for: origin)
+            #expect([5, 3, 5, 6].map { connection.endures($0) } == [true, false, false, true])
         }
 
         @Test func `Input that nobody asked for ends a plain connection and no other`() {
@@ -62,9 +70,7 @@
             defer { for end in [near, far] { close(end) } }
             _ = table.stands([near], localPort: 0, origin: origin)
             #expect(write(far, "x", 1) == 1)
-            #expect(
-                table.hasEnded(localPort: 0, origin: origin, isPlain: true)
-                    && !table.hasEnded(localPort: 0, origin: origin, isPlain: false))
+            #expect(isEnded(for: origin, isPlain: true) && !isEnded(for: origin, isPlain: false))
         }
 
         @Test(arguments: [false, true])
@@ -74,7 +80,7 @@
             _ = table.stands([near], localPort: 0, origin: origin)
             if hasMessage { #expect(write(far, "x", 1) == 1) }
             close(far)
-            #expect(table.hasEnded(localPort: 0, origin: origin, isPlain: false))
+            #expect(isEnded(for: origin, isPlain: false))
         }
 
         @Test func `A socket that is closed, or was never made, is forgotten`() {
@@ -85,7 +91,7 @@
                     && table.stands([near], localPort: 1, origin: origin) == nil)
             _ = table.stands([near], localPort: 0, origin: origin)
             table.closes(near)
-            #expect(table.count == 0 && table.socket(localPort: 0, origin: origin) == nil)
+            #expect(table.count == 0 && socket(for: origin) == nil)
         }
 
         @Test func `Of connections that share a port, the one to the origin counts`() throws {
@@ -94,14 +100,14 @@
             let other = Self.origin("other.example")
             _ = table.stands([pairs[0].near], localPort: 0, origin: origin)
             _ = table.stands([pairs[1].near], localPort: 0, origin: other)
-            #expect(table.socket(localPort: 0, origin: other) == pairs[1].near)
+            #expect(socket(for: other) == pairs[1].near)
             close(pairs[0].far)
-            #expect(table.hasEnded(localPort: 0, origin: origin, isPlain: true))
-            #expect(!table.hasEnded(localPort: 0, origin: other, isPlain: true))
+            #expect(isEnded(for: origin, isPlain: true))
+            #expect(!isEnded(for: other, isPlain: true))
             // Behind a proxy.
             let third = Self.origin("third.example")
-            #expect(table.socket(localPort: 0, origin: third) == nil)
-            #expect(table.hasEnded(localPort: 0, origin: third, isPlain: true))
+            #expect(socket(for: third) == nil)
+            #expect(isEnded(for: third, isPlain: true))
             close(pairs[1].far)
         }
     }

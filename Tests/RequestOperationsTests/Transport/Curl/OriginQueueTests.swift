@@ -129,7 +129,7 @@
         @Test func `Who waits for a transfer that itself waits does not connect`() throws {
             let (driver, transfers) = try Self.connecting(3)
             transfers[0].deadlines.connect = nil
-            transfers[0].beginsWait()
+            driver.move(transfers[0], to: .awaitingConnection)
             driver.othersWait(for: transfers[0])
             #expect(transfers.allSatisfy { $0.deadlines.connect == nil })
             let late = try Self.transfer("https://a.example/", driver, false)
@@ -143,7 +143,7 @@
             transfers[1].deadlines.connect = deadline - 1
             driver.leavesQueue(transfers[0])
             driver.giveWaiting(try #require(driver.multi))
-            #expect(!transfers[1].isInLine && transfers[1].deadlines.connect == deadline - 1)
+            #expect(transfers[1].place == .given && transfers[1].deadlines.connect == deadline - 1)
         }
 
         @Test func `A queue whose transfers have all ended is gone`() throws {

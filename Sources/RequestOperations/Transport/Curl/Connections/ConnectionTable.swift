@@ -1,25 +1,13 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
-    import Glibc
 
-    /// The sockets of a driver's established connections. libcurl names a connection by its local port, so they are
-    /// found by that.
+    /// The established connections of a driver. libcurl names a connection by its local port, so they are found by that.
     ///
     /// Connections to different servers may have the same local port, and Unix sockets have none. Of those, the ones
     /// that were made for the origin of a request count; behind a proxy, all of them. If several are left, a connection
     /// counts as ended if any of them has ended. That costs a new connection and nothing else.
     // Unchecked: only the thread of its driver touches it.
     final class ConnectionTable: @unchecked Sendable {
-        private struct Connection {
-            let socket: Int32
-            /// The origin of the request for which it was made.
-            let origin: Origin
-            /// The origins whose requests may share it.
-            var sharers: [Origin]
-            /// The longest silence that its users endure, in nanoseconds.
-            var endurance: Int64 = 0
-        }
-
         /// What is known of an origin to which there are connections that may take several requests at a time.
         struct Reached {
             var connections = 0
@@ -27,9 +15,17 @@
             var speaksHTTP2: Bool?
         }
 
+        /// What a request finds that libcurl is about to send over an old connection.
+        enum Reuse {
+            /// That connection has ended.
+            case ended
+            /// The connection; `nil` if it is not told from others.
+            case stands(EstablishedConnection?)
+        }
+
         private var origins: [Origin: Reached] = [:]
         private var ports: [Int32: Int32] = [:]
-        private var connections: [Int32: [Connection]] = [:]
+        private var connections: [Int32: [EstablishedConnection]] = [:]
 
         /// How many connections are established.
         var count: Int { ports.count }
@@ -41,41 +37,32 @@
         ///   - localPort: Its local port.
         ///   - origin: The origin of the request for which it was made.
         ///   - mayShare: Whether it may take several requests at a time.
-        /// - Returns: Its socket.
-        func stands(_ made: [Int32], localPort: Int32, origin: Origin, mayShare: Bool = false) -> Int32? {
+        func stands(
+            _ made: [Int32], localPort: Int32, origin: Origin, mayShare: Bool = false
+        ) -> EstablishedConnection? {
             guard let socket = made.last(where: { rocurl_local_port($0) == localPort }) else { return nil }
             // libcurl may have closed an earlier one of that number without telling.
             closes(socket)
+            let connection = EstablishedConnection(socket, for: origin)
             ports[socket] = localPort
-            connections[localPort, default: []].append(Connection(socket: socket, origin: origin, sharers: []))
-            if mayShare { isShared(socket, by: origin) }
-            return socket
+            connections[localPort, default: []].append(connection)
+            if mayShare { share(connection, with: origin) }
+            return connection
+        }
+
+        /// A request is about to be sent over a connection that was not made for it.
+        func reuse(localPort: Int32, origin: Origin, isPlain: Bool, mayShare: Bool = false) -> Reuse {
+            let found = find(localPort, origin)
+            if found.contains(where: { $0.hasEnded(isPlain: isPlain) }) { return .ended }
+            guard found.count == 1 else { return .stands(nil) }
+            if mayShare { share(found[0], with: origin) }
+            return .stands(found[0])
         }
 
         /// Requests to an origin may share a connection. It may have been made for another origin, behind a proxy, or for a
         /// request that must be alone.
-        func isShared(_ socket: Int32, by origin: Origin) {
-            edit(socket) { connection in
-                guard !connection.sharers.contains(origin) else { return }
-                connection.sharers.append(origin)
-                origins[origin, default: Reached()].connections += 1
-            }
-        }
-
-        /// A request uses a connection and endures a silence. Returns whether it is the longest of all.
-        func endures(_ socket: Int32, _ silence: Int64) -> Bool {
-            edit(socket) { connection in
-                guard silence > connection.endurance else { return false }
-                connection.endurance = silence
-                return true
-            } ?? false
-        }
-
-        @discardableResult
-        private func edit<Result>(_ socket: Int32, _ body: (inout Connection) -> Result) -> Result? {
-            guard let port = ports[socket], let index = connections[port]?.firstIndex(where: { $0.socket == socket })
-            else { return nil }
-            return body(&connections[port]![index])
+        private func share(_ connection: EstablishedConnection, with origin: Origin) {
+            if connection.share(with: origin) { origins[origin, default: Reached()].connections += 1 }
         }
 
         /// What is known of an origin; `nil` if no such connection to it is established.
@@ -86,25 +73,11 @@
             if origins[origin]?.speaksHTTP2 != isHTTP2 { origins[origin]?.speaksHTTP2 = isHTTP2 }
         }
 
-        private func find(_ localPort: Int32, _ origin: Origin) -> [Connection] {
+        private func find(_ localPort: Int32, _ origin: Origin) -> [EstablishedConnection] {
             guard let found = connections[localPort] else { return [] }
             if found.count == 1 { return found }
             let own = found.filter { $0.origin == origin }
             return own.isEmpty ? found : own
-        }
-
-        /// The socket of a connection; `nil` if it is not known, or not told from others.
-        func socket(localPort: Int32, origin: Origin) -> Int32? {
-            let found = find(localPort, origin)
-            return found.count == 1 ? found[0].socket : nil
-        }
-
-        /// Whether a connection that nobody used until now has ended.
-        ///
-        /// - Parameter isPlain: Whether it speaks HTTP/1.1 without TLS. Then input that nobody asked for also ends it:
-        ///   it can only be what a server sends before it hangs up. Over TLS and HTTP/2 it may be part of the protocol.
-        func hasEnded(localPort: Int32, origin: Origin, isPlain: Bool) -> Bool {
-            find(localPort, origin).contains { rocurl_has_ended($0.socket, isPlain) }
         }
 
         /// A socket is about to be closed.
@@ -114,6 +87,7 @@
                 let closed = connections[port]?.remove(at: index)
             else { return }
             if connections[port]?.isEmpty == true { connections[port] = nil }
+            closed.closes()
             for origin in closed.sharers {
                 origins[origin]?.connections -= 1
                 if origins[origin]?.connections == 0 { origins[origin] = nil }
@@ -122,9 +96,7 @@
 
         /// All connections were closed.
         func removeAll() {
-            origins = [:]
-            ports = [:]
-            connections = [:]
+            for socket in ports.keys { closes(socket) }
         }
     }
 #endif

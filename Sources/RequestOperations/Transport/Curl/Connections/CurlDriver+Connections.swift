@@ -12,11 +12,13 @@
             transfer.queue = queue
             let known = sockets.reached(transfer.origin)
             if let way = queue.begins(transfer, known) { return go(transfer, way, easy, multi) }
-            transfer.isHeld = true
-            guard !queue.isReached(known), !queue.makerWaits else { return transfer.beginsWait() }
-            // The time until it is known what a connection can do counts as time to connect.
-            queue.waitsToConnect = true
-            if transfer.mayUseHTTP2 { transfer.beginsToConnect() }
+            if queue.isReached(known) || queue.makerWaits {
+                transfer.wait?.begin()
+            } else {
+                // The time until it is known what a connection can do counts as time to connect.
+                queue.waitsToConnect = true
+                if transfer.mayUseHTTP2 { transfer.beginsToConnect() }
+            }
         }
 
         private func queue(of transfer: CurlTransfer) -> OriginQueue {
@@ -30,10 +32,7 @@
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             easy.forgetMessage()
-            guard let way = transfer.queue?.beginsAnew(transfer) else {
-                transfer.isHeld = true
-                return
-            }
+            guard let way = transfer.queue?.beginsAnew(transfer) else { return }
             go(transfer, way, easy, multi)
         }
 
@@ -51,7 +50,7 @@
 
         /// Gives a transfer to libcurl that waited.
         func giveAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            transfer.isHeld = false
+            move(transfer, to: .given)
             if boundsConnections { tried.append(transfer) }
             give(transfer, easy, multi)
         }
@@ -61,8 +60,9 @@
         func noticeWaiting() {
             guard !tried.isEmpty else { return }
             for transfer in tried where transfer.waitsForConnection {
+                move(transfer, to: .awaitingConnection)
                 transfer.easy?.liftConnectLimit()
-                transfer.beginsWait()
+                transfer.wait?.begin()
                 othersWait(for: transfer)
             }
             tried.removeAll(keepingCapacity: true)
@@ -83,7 +83,7 @@
             queue.waitsToConnect = false
             for other in queue.waiting {
                 other.deadlines.connect = nil
-                other.beginsWait()
+                other.wait?.begin()
             }
         }
 
@@ -130,8 +130,7 @@
 
         /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.
         var waitsForConnection: Bool {
-            isActive && outcome == nil && phase == .connect && !hasSocket && !isLookingUp && !isHeld && !lacksLookup
-                && !lacksDescriptor
+            isActive && outcome == nil && phase == .connect && (place == .given || place == .awaitingConnection)
         }
     }
 #endif

@@ -5,8 +5,8 @@
     extension CurlDriver {
         /// There is no descriptor for a transfer; called by libcurl.
         func lacksDescriptor(_ transfer: CurlTransfer) {
-            guard !transfer.lacksDescriptor else { return }
-            transfer.lacksDescriptor = true
+            guard transfer.place != .lackingDescriptor else { return }
+            move(transfer, to: .lackingDescriptor)
             lacking.append(transfer)
         }
 
@@ -15,7 +15,8 @@
             guard !lacking.isEmpty else { return }
             for transfer in lacking {
                 // A transfer with a socket may still connect with it; see `waitsForDescriptor`.
-                guard transfer.lacksDescriptor, !transfer.hasSocket, transfer.mayWaitForDescriptor,
+                guard transfer.place == .lackingDescriptor, !transfer.connection.hasSocket,
+                    transfer.mayWaitForDescriptor,
                     let easy = transfer.easy
                 else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
@@ -28,7 +29,9 @@
         func waitsForDescriptor(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard code != CURLE_OK, transfer.mayWaitForDescriptor, let multi else { return false }
             let lacksThread = easy.message.map(CurlLibrary.lacksThread) ?? false
-            guard lacksThread || transfer.lacksDescriptor && code == CURLE_COULDNT_CONNECT else { return false }
+            guard lacksThread || transfer.place == .lackingDescriptor && code == CURLE_COULDNT_CONNECT else {
+                return false
+            }
             hold(transfer, easy, multi)
             return true
         }
@@ -37,11 +40,11 @@
             // With a limit, libcurl closes idle connections for new ones, and makes requests wait for their turn.
             let isFirst = descriptorBoundEnd == .max
             boundConnections(multi)
-            lookups.ends(for: transfer)
+            move(transfer, to: .awaitingDescriptor)
             transfer.leavesConnecting()
             easy.forgetMessage()
             easy.liftConnectLimit()
-            transfer.beginsWait()
+            transfer.wait?.begin()
             othersWait(for: transfer)
             descriptorLine.append(transfer, at: isFirst ? nil : now)
         }
@@ -64,13 +67,13 @@
 
         /// Whether no connection exists or is being made, except that of a transfer.
         fileprivate func hasNoConnection(beside transfer: CurlTransfer) -> Bool {
-            !active.contains { $0 !== transfer && $0.hasSocket } && sockets.count == 0
+            !active.contains { $0 !== transfer && $0.connection.hasSocket } && sockets.count == 0
         }
 
         /// How many files the transfers with a connection may still open. A transfer that has opened its file counts as
         /// well.
         fileprivate var filesToOpen: Int {
-            active.count { $0.usesFile && ($0.hasSocket || $0.sends > 0) }
+            active.count { $0.usesFile && ($0.connection.hasSocket || $0.sends > 0) }
         }
 
         private static let boundLength: Int64 = 100_000_000
@@ -106,31 +109,15 @@
         /// A socket was made for the transfer, or could not be made. Returns whether the transfer may have it. If the
         /// process lacks descriptors, the transfer waits until there are some to spare.
         func takes(_ descriptor: Int32, errorNumber: Int32, isIPv4: Bool) -> Bool {
-            self.isIPv4 = isIPv4
+            connection.isIPv4 = isIPv4
             let isShort =
                 descriptor < 0
                 ? DescriptorPool.isShortage(errorNumber)
                 : !driver.descriptors.allows(
                     descriptor, isFirst: driver.hasNoConnection(beside: self),
                     filesToOpen: usesFile ? driver.filesToOpen : 0)
-            if isShort {
-                // The look-up is done.
-                driver.lookups.ends(for: self)
-                driver.lacksDescriptor(self)
-            }
+            if isShort { driver.lacksDescriptor(self) }
             return descriptor >= 0 && !isShort
-        }
-
-        /// The transfer begins to wait for another transfer's connection.
-        func beginsWait() {
-            hasBegunWait = true
-            wait?.begin()
-        }
-
-        /// The wait ends: a connection is made for the transfer, or it has one, or it has ended.
-        func endsWait() {
-            hasBegunWait = false
-            wait?.end()
         }
 
         /// Whether the transfer can be given to libcurl once more, as if it had not been before.
@@ -138,18 +125,9 @@
             isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
         }
 
-        /// The sockets that were made for it are gone.
-        func forgetSockets() {
-            hasSocket = false
-            hasFreshSocket = false
-            madeSockets = []
-        }
-
         /// libcurl no longer has the transfer, and it has no socket.
         fileprivate func leavesConnecting() {
-            lacksDescriptor = false
-            forgetSockets()
-            isHeld = true
+            connection.forgetSockets()
             phase = .connect
             deadlines.connect = nil
             deadlines.activity = driver.now

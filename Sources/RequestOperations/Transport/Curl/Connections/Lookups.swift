@@ -33,26 +33,21 @@
 
         private var hasPlace: Bool { running + abandoned.count < bound }
 
-        /// Whether a transfer may look up a name now.
-        mutating func begins(for transfer: CurlTransfer, at now: Int64) -> Bool {
-            guard !transfer.isLookingUp else { return true }
+        /// Takes a place for a look-up. Returns `false` if there is none.
+        mutating func begins(at now: Int64) -> Bool {
             abandoned.removeAll { $0 <= now }
             guard hasPlace else { return false }
-            transfer.isLookingUp = true
             running += 1
             return true
         }
 
-        /// A transfer knows its name, or has ended without it.
-        mutating func ends(for transfer: CurlTransfer) {
-            guard transfer.isLookingUp else { return }
-            transfer.isLookingUp = false
+        /// A look-up has ended.
+        mutating func ends() {
             running -= 1
         }
 
-        /// A transfer has ended, and its look-up goes on.
-        mutating func goesOn(without transfer: CurlTransfer, at now: Int64) {
-            ends(for: transfer)
+        /// The transfer of a look-up is about to end, and the look-up goes on. So its place stays taken for a while.
+        mutating func goesOn(at now: Int64) {
             abandoned.append(now.adding(Self.patience))
         }
 
@@ -83,11 +78,10 @@
     extension CurlDriver {
         /// Makes a transfer wait for whose look-up there was no place. Returns whether it waits.
         func waitsForLookup(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
-            guard transfer.lacksLookup, transfer.outcome == nil else { return false }
-            transfer.lacksLookup = false
+            guard transfer.place == .lackingLookup, transfer.outcome == nil else { return false }
+            move(transfer, to: .awaitingLookup)
             // Behind a SOCKS proxy, the look-up comes after the socket.
-            transfer.forgetSockets()
-            transfer.isHeld = true
+            transfer.connection.forgetSockets()
             easy.forgetMessage()
             lookups.wait(transfer)
             return true

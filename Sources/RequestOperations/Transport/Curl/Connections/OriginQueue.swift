@@ -70,10 +70,12 @@
         var isIdle: Bool { running == 0 && line.isEmpty }
 
         /// The transfers that wait.
-        var waiting: [CurlTransfer] { line.elements.map(\.transfer).filter(\.isInLine) }
+        var waiting: [CurlTransfer] { line.elements.map(\.transfer).filter { $0.place == .inLine } }
 
         /// Whether the transfer whose connection others wait for itself waits.
-        var makerWaits: Bool { maker.map { $0.isHeld || $0.deadlines.connect == nil && $0.hasBegunWait } ?? false }
+        var makerWaits: Bool {
+            maker.map { $0.place.isHeld || $0.deadlines.connect == nil && $0.place == .awaitingConnection } ?? false
+        }
 
         private func limit(_ known: ConnectionTable.Reached?) -> Int {
             guard mayShare else { return mostConnections }
@@ -108,14 +110,14 @@
         /// Takes the next transfer out of the line, if there is room.
         func takeNext(_ known: ConnectionTable.Reached?) -> (CurlTransfer, Way)? {
             while let first = line.first {
-                guard first.transfer.isInLine else {
+                guard first.transfer.place == .inLine else {
                     line.popFirst()
                     endedCount -= 1
                     continue
                 }
                 guard hasRoom(known) else { return nil }
                 line.popFirst()
-                first.transfer.isInLine = false
+                first.transfer.place = .new
                 // A connection that was made meanwhile is new enough.
                 let isNew = first.transfer.wantsNewConnection && (!mayShare || first.madeCount == madeCount)
                 return (first.transfer, goes(first.transfer, known, isNew: isNew))
@@ -136,8 +138,8 @@
 
         /// A transfer has ended.
         func ends(_ transfer: CurlTransfer) {
-            if transfer.isInLine {
-                transfer.isInLine = false
+            if transfer.place == .inLine {
+                transfer.place = .ended
                 endedCount += 1
                 if endedCount > max(64, line.count / 2) { removeEnded() }
             } else {
@@ -162,12 +164,12 @@
         }
 
         private func wait(_ transfer: CurlTransfer) {
-            transfer.isInLine = true
+            transfer.place = .inLine
             line.append(Waiter(transfer: transfer, madeCount: madeCount))
         }
 
         private func removeEnded() {
-            line.removeAll { !$0.transfer.isInLine }
+            line.removeAll { $0.transfer.place != .inLine }
             endedCount = 0
         }
     }

@@ -7,7 +7,8 @@
         /// libcurl chose a connection that has ended or is not ready yet. Returns whether it does so.
         func meetsNoConnection(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
             guard transfer.outcome == nil, let multi else { return false }
-            guard transfer.meetsEndedConnection || transfer.isUntouched && easy.hasUnfinishedConnection(code) else {
+            guard transfer.connection.loss == .beforeUse || transfer.isUntouched && easy.hasUnfinishedConnection(code)
+            else {
                 return false
             }
             transfer.wasNotSent()

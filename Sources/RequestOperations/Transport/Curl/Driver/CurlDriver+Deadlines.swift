@@ -31,13 +31,13 @@
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
             // The transfer waits for a connection that others make, or for a descriptor.
-            if transfer.isHeld, transfer.deadlines.connect == nil { return nil }
+            if transfer.place.isHeld, transfer.deadlines.connect == nil { return nil }
             // Either the transfer connects, or a connection is made over which its request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
                 return transfer.deadlines.connect.map { ($0, .connectLimit) }
             }
             // Time that a consumer takes does not count as idle; time that a source takes does.
-            guard let idle = transfer.limits.idle, !transfer.isReceivingPaused else { return nil }
+            guard let idle = transfer.limits.idle, !transfer.paused.contains(.receiving) else { return nil }
             if transfer.sendsBody, let easy = transfer.easy {
                 let isDue = min(transfer.deadlines.look, transfer.deadlines.activity.adding(idle)) <= now
                 if isDue { noticeSent(of: transfer, easy, idle) }
@@ -49,8 +49,8 @@
         /// Records how much of a body was sent and received. libcurl reads a body in pieces, and a piece takes long
         /// over a slow line. The kernel accepts more in advance, and all of a short body.
         private func noticeSent(of transfer: CurlTransfer, _ easy: EasyHandle, _ idle: Int64) {
-            let sent = rocurl_sent(easy.pointer)
-            let unreceived = transfer.socket.map { rocurl_unreceived($0) } ?? -1
+            let sent = easy.sent
+            let unreceived = transfer.connection.known?.socket.map { rocurl_unreceived($0) } ?? -1
             let last = transfer.deadlines
             // On a connection with other streams, a few bytes may be no more than a head of another stream.
             let isReceived =

@@ -5,17 +5,15 @@
     extension CurlDriver {
         func resume(_ transfer: CurlTransfer) {
             guard transfer.isActive, let easy = transfer.easy else { return }
-            let mask = transfer.pauseMask
-            transfer.isReceivingPaused = false
-            if transfer.isSendingPaused, (transfer.upload as? StreamUpload)?.isReadable != false {
-                transfer.isSendingPaused = false
-            }
-            guard transfer.pauseMask != mask else { return }
+            let wasPaused = transfer.paused
+            transfer.paused.remove(.receiving)
+            if (transfer.upload as? StreamUpload)?.isReadable != false { transfer.paused.remove(.sending) }
+            guard transfer.paused != wasPaused else { return }
             transfer.deadlines.activity = now
             if let idle = transfer.limits.idle { sweep(by: now.adding(idle)) }
             // libcurl delivers the bytes that it holds back before this call returns. It reports an error of that only
             // here.
-            let code = curl_easy_pause(easy.pointer, transfer.pauseMask)
+            let code = curl_easy_pause(easy.pointer, transfer.paused.rawValue)
             if case .stopped(let cause)? = transfer.outcome {
                 stop(transfer, cause)
             } else if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT, let multi {

@@ -48,7 +48,7 @@
         /// Whether connections are not kept because another driver needs their descriptors.
         var givesUpIdle = false
         /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
-        var readSockets: Set<Int32> = []
+        var connectionsWithInput: [EstablishedConnection] = []
         var nextSweep = Int64.max
         /// Whether libcurl has to run once more without a wait; see ``forgetsAddresses``.
         var goesOnAtOnce = false
@@ -263,12 +263,14 @@
             guard let transfer = easy.transfer, !waitsForLookup(transfer, easy),
                 !waitsForDescriptor(transfer, easy, after: code), !meetsNoConnection(transfer, easy, after: code)
             else { return }
-            if CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused { easy.wearOut() }
+            if CurlLibrary.keepsHeldBackBytes, transfer.paused.contains(.receiving) { easy.wearOut() }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
             }
-            let result = transfer.isAnswered(despite: code) ? CURLE_OK : transfer.result(for: code)
-            end(transfer, transfer.outcome ?? .finished(result))
+            if transfer.place == .lackingDescriptor, code == CURLE_COULDNT_CONNECT {
+                return end(transfer, .stopped(.shortage("there is no file descriptor for the connection")))
+            }
+            end(transfer, .finished(transfer.isAnswered(despite: code) ? CURLE_OK : transfer.result(for: code)))
         }
 
         /// Ends a transfer before libcurl does.
@@ -281,9 +283,11 @@
             _ transfer: CurlTransfer, _ easy: EasyHandle, from multi: UnsafeMutableRawPointer,
             for cause: CurlTransfer.Cause
         ) {
-            if transfer.isLookingUp {
-                lookups.goesOn(without: transfer, at: now)
-                if CurlLibrary.waitsForLookups, !transfer.hasSocket { return leaveLookup(of: transfer, easy) }
+            if transfer.place == .lookingUp {
+                lookups.goesOn(at: now)
+                if CurlLibrary.waitsForLookups, !transfer.connection.hasSocket {
+                    return leaveLookup(of: transfer, easy)
+                }
             }
             transfer.stop(cause)
             discardHeldBackBytes(of: transfer, easy)
@@ -300,10 +304,10 @@
             // The first outcome counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.noticeInput()
-            transfer.endsWait()
+            transfer.wait?.end()
             if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
             leavesQueue(transfer)
-            lookups.ends(for: transfer)
+            move(transfer, to: .ended)
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }
             transfer.ended = CurlLibrary.now

@@ -324,10 +324,10 @@
 
         /// Makes libcurl look at the transfer and its connection in the next turn. libcurl does so after a pause.
         ///
-        /// - Parameter mask: How the transfer is paused.
-        @discardableResult func run(paused mask: Int32 = CURLPAUSE_CONT) -> CURLcode {
-            _ = curl_easy_pause(pointer, mask | CURLPAUSE_RECV)
-            return curl_easy_pause(pointer, mask)
+        /// - Parameter directions: How the transfer is paused.
+        func run(paused directions: PausedDirections) {
+            _ = curl_easy_pause(pointer, directions.union(.receiving).rawValue)
+            _ = curl_easy_pause(pointer, directions.rawValue)
         }
 
         /// The handle must serve no other transfer: it keeps some state of this one that no reset removes.

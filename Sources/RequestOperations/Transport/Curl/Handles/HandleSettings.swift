@@ -278,7 +278,7 @@
         /// Removes the folder of roots. A TLS library that refuses this supports no such folders. (If a missing folder
         /// is an error for the library, as it may be for mbedTLS, nobody is trusted then.)
         private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
-            let isRestored = CurlLibrary.restoresRoots && rocurl_root_folder() != nil
+            let isRestored = CurlLibrary.restoresRoots && CurlLibrary.build.rootFolder != nil
             _ = rocurl_set_string(handle.pointer, option, isRestored ? Self.noFolder : nil)
         }
 

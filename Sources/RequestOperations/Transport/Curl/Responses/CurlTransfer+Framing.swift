@@ -33,8 +33,8 @@
 
         /// Whether libcurl has delivered as many bytes as ``framedLength`` says.
         fileprivate var hasFramedLength: Bool {
-            guard let framedLength, !isReceivingPaused, let easy else { return false }
-            return rocurl_received(easy.pointer) >= framedLength
+            guard let framedLength, !paused.contains(.receiving), let easy else { return false }
+            return easy.received >= framedLength
         }
 
         /// What libcurl's result means for a body whose end we find ourselves, since libcurl also accepts less.

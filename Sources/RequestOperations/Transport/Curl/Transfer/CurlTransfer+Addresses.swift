@@ -10,7 +10,7 @@
             guard !policy.allowsAll else { return true }
             let known = IPAddress(address)
             if let known, policy.allows(known) { return true }
-            refusedAddress = known?.description ?? "a socket of this machine"
+            connection.refusedAddress = known?.description ?? "a socket of this machine"
             return false
         }
     }

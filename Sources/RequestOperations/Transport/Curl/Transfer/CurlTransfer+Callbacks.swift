@@ -12,35 +12,36 @@
             beginsToConnect()
             let needsLookup = hasName || driver.mayUseProxy
             let mayWait = mayWaitForDescriptor && !CurlLibrary.remembersFailures
-            if needsLookup, !driver.lookups.begins(for: self, at: driver.now), mayWait {
-                lacksLookup = true
-                return false
+            if needsLookup, place != .lookingUp {
+                if driver.lookups.begins(at: driver.now) {
+                    driver.move(self, to: .lookingUp)
+                } else if mayWait {
+                    driver.move(self, to: .lackingLookup)
+                    return false
+                }
             }
-            endsWait()
+            wait?.end()
             return true
         }
 
         /// A socket is about to be connected, so the look-up is done. Returning `false` ends the transfer.
         func opens(_ descriptor: Int32) -> Bool {
             guard maySendAgain() else { return false }
-            driver.lookups.ends(for: self)
             guard mayConnect else {
                 turnBack()
                 return false
             }
-            endsWait()
-            if hasSocket, !lastAddressIsUnreachable { triedReachable = true }
-            madeSockets.append(descriptor)
-            hasSocket = true
-            hasFreshSocket = true
+            wait?.end()
+            if connection.hasSocket, !lastAddressIsUnreachable { connection.triedReachable = true }
+            connection.opens(descriptor)
+            if place != .lackingDescriptor { driver.move(self, to: .connecting) }
             beginsToConnect()
             return true
         }
 
         /// Whether an address failed and there was no route to the last one.
         var lastAddressIsUnreachable: Bool {
-            guard hasSocket, let easy else { return false }
-            return rocurl_system_error(easy.pointer) == Int(ENETUNREACH)
+            connection.hasSocket && easy?.systemError == Int(ENETUNREACH)
         }
 
         /// Starts the connect limit, for each connection of a request that is sent again. Where the number of
@@ -54,35 +55,18 @@
         /// The connection is ready and the request is sent next. Returning `false` ends the transfer, or makes it
         /// connect anew.
         func requestBegins(localPort: Int32) -> Bool {
-            guard maySendAgain() else { return false }
-            if hasFreshSocket {
-                socket = driver.sockets.stands(madeSockets, localPort: localPort, origin: origin, mayShare: mayUseHTTP2)
-                madeSockets = []
-            } else if driver.sockets.hasEnded(localPort: localPort, origin: origin, isPlain: !isSecure && !mayUseHTTP2)
-            {
-                easy?.keepConnection(false)
-                meetsEndedConnection = true
-                return false
-            } else {
-                socket = driver.sockets.socket(localPort: localPort, origin: origin)
-                if mayUseHTTP2, let socket { driver.sockets.isShared(socket, by: origin) }
-            }
-            if mayUseHTTP2, let socket { limitSilence(of: socket) }
-            lostSilentConnection = false
-            driver.lookups.ends(for: self)
-            endsWait()
+            guard maySendAgain(), takesConnection(localPort: localPort) else { return false }
+            driver.move(self, to: .sent)
+            wait?.end()
             sends += 1
-            lacksDescriptor = false
-            reusedConnection = !hasFreshSocket
-            hasFreshSocket = false
             deadlines.connect = nil
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
                 // If the connection proves dead, the request is sent one last time, so not over another old connection.
                 // (Where one connection takes many requests, each would make its own.)
-                sharesConnection = mayUseHTTP2 && driver.sockets.reached(origin)?.speaksHTTP2 != false
-                if !sharesConnection { easy?.askForFreshConnection() }
+                connection.isShared = mayUseHTTP2 && driver.sockets.reached(origin)?.speaksHTTP2 != false
+                if !connection.isShared { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 head.startAgain()
                 framedLength = nil
@@ -101,10 +85,34 @@
             return true
         }
 
+        /// The request is sent next over the connection with a local port. Returns `false` if that has ended.
+        private func takesConnection(localPort: Int32) -> Bool {
+            connection.isReused = connection.newSockets.isEmpty
+            connection.loss = nil
+            if connection.isReused {
+                switch driver.sockets.reuse(
+                    localPort: localPort, origin: origin, isPlain: !isSecure && !mayUseHTTP2, mayShare: mayUseHTTP2)
+                {
+                case .ended:
+                    easy?.keepConnection(false)
+                    connection.loss = .beforeUse
+                    return false
+                case .stands(let known):
+                    connection.known = known
+                }
+            } else {
+                connection.known = driver.sockets.stands(
+                    connection.newSockets, localPort: localPort, origin: origin, mayShare: mayUseHTTP2)
+                connection.newSockets = []
+            }
+            if mayUseHTTP2 { connection.known?.limitSilence(to: limits.idle) }
+            return true
+        }
+
         /// Records that a request that seemed to be sent was not, and that libcurl gets it again.
         func wasNotSent() {
-            if !meetsEndedConnection { sends -= 1 }
-            meetsEndedConnection = false
+            if connection.loss != .beforeUse { sends -= 1 }
+            connection.loss = nil
             phase = .connect
             deadlines.connect = nil
             sent = 0
@@ -124,7 +132,7 @@
         /// so a safe request may be sent more often there.
         private func maySendAgain() -> Bool {
             guard sends > 0 else { return true }
-            if isSafe, sends < (sharesConnection ? Self.maximumSends : 2) { return true }
+            if isSafe, sends < (connection.isShared ? Self.maximumSends : 2) { return true }
             if sends == 1, head.status == 417 { return true }
             stop(.replayRefused)
             // libcurl would otherwise try the next address.
@@ -217,8 +225,8 @@
             case .discard:
                 return discard(start, bytes.count, keptIn: kept)
             case .pause:
-                isReceivingPaused = true
-                wasReceivingPaused = true
+                paused.insert(.receiving)
+                hadToWait = true
                 driver.becomesReady(self)
                 return .paused
             case .tooLarge:
@@ -233,7 +241,7 @@
         }
 
         private func makeBuffer() -> ReceiveBuffer {
-            let length = easy.map { rocurl_content_length($0.pointer) } ?? -1
+            let length = easy?.contentLength ?? -1
             if limits.errorBody > 0 {
                 // A small body never causes a pause. Of a large body, or of one of unknown length, little is read in
                 // advance.
@@ -247,7 +255,6 @@
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))
             kept = buffer
             if length >= 0, head.contentEncoding == nil {
-                declaredLength = length
                 progress.bytesToReceive = length
             }
             return buffer
@@ -266,10 +273,10 @@
         /// Which limit the body exceeds, or will exceed by the length that the head declares.
         private func excess(with count: Int) -> Cause? {
             let size = received + Int64(count)
-            if let limit = limits.body, size > limit || declaredLength > limit { return .bodyTooLarge }
+            if let limit = limits.body, max(size, progress.bytesToReceive ?? 0) > limit { return .bodyTooLarge }
             guard head.contentEncoding != nil, let ratio = limits.ratio, let easy else { return nil }
             // libcurl 8.7 and later count a piece after it was decoded. None is longer than this.
-            let arrived = rocurl_received(easy.pointer) + (256 << 10)
+            let arrived = easy.received + (256 << 10)
             return size / ratio > arrived ? .bodyExpands : nil
         }
 
@@ -319,7 +326,7 @@
                 if wantsProgress { driver.progressed(self) }
                 return count
             case .notYet:
-                isSendingPaused = true
+                paused.insert(.sending)
                 return Int(CURL_READFUNC_PAUSE)
             case .failed(let error):
                 stop(.sourceFailed(error))

@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
     // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
-    // alone touches them. The exceptions are `index`, `origin`, `isInLine` and `isReady`, which always belong to the driver.
+    // alone touches them. The exceptions are `index`, `origin`, `place` and `isReady`, which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL
@@ -40,65 +40,31 @@
 
         // MARK: The driver's
 
-        /// Where it is in the driver's list: libcurl has it, or it waits for a connection, a look-up or a descriptor.
+        /// Where it is in the driver's list of the transfers that have begun and not ended.
         var index: Int?
-        /// Whether it is in the driver's list.
         var isActive: Bool { index != nil }
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
+        /// Where it is on its way.
+        var place = TransferPlace.new
         var deadlines = TransferDeadlines()
-        /// Whether it has a place among ``Lookups``.
-        var isLookingUp = false
-        /// Whether there was no place for its look-up, so that libcurl has ended it.
-        var lacksLookup = false
-        /// Whether a socket was made for it. Behind a proxy, there may be a look-up even then.
-        var hasSocket = false
-        /// The sockets that were made for it since it was last sent.
-        var madeSockets: [Int32] = []
-        /// The socket of the connection that it was last sent over, if that is known.
-        var socket: Int32?
-        /// Whether a socket was made for it since it was last sent.
-        var hasFreshSocket = false
-        /// Whether it was last sent over a connection that was not made for it.
-        var reusedConnection = false
+        var connection = TransferConnection()
         /// Whether it may make connections. Otherwise it only uses those of others.
         var mayConnect: Bool
         /// The requests to its origin, among which it is.
         var queue: OriginQueue?
-        /// Whether it waits in the line of that queue.
-        var isInLine = false
-        /// Whether it waits for a connection of others, a place or a descriptor. That is no time to connect.
-        var hasBegunWait = false
-        /// Whether libcurl does not have it for now.
-        var isHeld = false
-        /// Whether it was not sent because libcurl would have used a connection that has ended.
-        var meetsEndedConnection = false
-        /// Whether we ended its connection because nothing came over it. libcurl reports the loss later.
-        var lostSilentConnection = false
-        /// Whether it was first sent over a connection that may take other requests at the same time.
-        var sharesConnection = false
-        /// Whether its driver keeps it because the process has no descriptor for its connection now.
-        var lacksDescriptor = false
-        /// Whether the last socket was made for an IPv4 address.
-        var isIPv4 = false
-        /// An address of its host to which the transport may not connect.
-        var refusedAddress: String?
-        /// Whether there was a route to an address that was tried before the last one.
-        var triedReachable = false
         /// Whether the body goes into memory without asking the state machine for each piece.
         var keepsAll = false
         /// How many bytes are kept while the Task has not answered the head.
         var keptLimit = 0
-        /// The length that the head declares for an uncompressed body, or -1.
-        var declaredLength: Int64 = -1
         /// The decoder of the body, if libcurl does not decode it.
         var gzip: GzipDecoder?
         /// The length by which the body ends, where libcurl may not use it; see
         /// ``ResponseFraming/Verdict/length(_:isCoded:)``.
         var framedLength: Int64?
-        var isReceivingPaused = false
-        var wasReceivingPaused = false
-        var isSendingPaused = false
+        var paused: PausedDirections = []
+        /// Whether receiving was ever paused.
+        var hadToWait = false
         /// The reader of the head. It is used for every line of a head, by one thread only. The exclusivity check is
         /// off, since it would cost as much as the line.
         @exclusivity(unchecked) var head = HeadReader()
@@ -149,9 +115,8 @@
         /// Whether the whole response has come, by the length in its head, and has been delivered. The request may be
         /// incomplete: a server that has answered may want no more of it (RFC 9113, section 8.1).
         private var hasWholeResponse: Bool {
-            guard head.isComplete, !isReceivingPaused, let easy else { return false }
-            let length = rocurl_content_length(easy.pointer)
-            return length >= 0 && length == rocurl_received(easy.pointer)
+            guard head.isComplete, !paused.contains(.receiving), let easy else { return false }
+            return easy.contentLength >= 0 && easy.contentLength == easy.received
         }
 
         /// Why the driver or the Task ended a transfer before libcurl did.
@@ -224,6 +189,9 @@
             mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
 
+        /// Whether a connection is being made for it.
+        var isConnecting: Bool { place == .connecting || place == .lackingDescriptor && connection.hasSocket }
+
         /// Tells the driver to look at the transfer.
         func callDriver() {
             driver.call(for: self)
@@ -260,11 +228,6 @@
             gzip = nil
             upload = nil
             outcome = nil
-        }
-
-        /// The directions that libcurl has to pause, in the form that `curl_easy_pause` expects.
-        var pauseMask: Int32 {
-            (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
         }
     }
 #endif

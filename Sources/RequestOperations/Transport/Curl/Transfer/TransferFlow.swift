@@ -218,7 +218,7 @@
                     requestMayHaveBeenProcessed: phase != .connect,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
                 failure.connectionStands = connectionStands
-                failure.connectionWasGivenUp = transfer.lostSilentConnection
+                failure.connectionWasGivenUp = transfer.connection.loss == .silence
                 guard error is CancellationError, Task.isCancelled else { return failure }
                 task.trace?.note(failure)
                 return error
@@ -283,7 +283,7 @@
             transfer.easy = nil
             // With libcurl 8.18, a handle keeps its pause. If a transfer ended while paused, the next one of that
             // handle begins paused.
-            guard transfer.pauseMask == 0 else { return }
+            guard transfer.paused.isEmpty else { return }
             transfer.driver.handles.give(easy)
         }
     }

@@ -46,7 +46,7 @@
     extension SystemRoots {
         /// Where the roots of this system are if libcurl gets others besides, which take the place of its file.
         static let placesBesideOthers: Places = {
-            let isOpenSSL = rocurl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL") } ?? false
+            let isOpenSSL = CurlLibrary.build.tlsLibrary?.hasPrefix("OpenSSL") ?? false
             return present.placesBesideOthers(built, canRead: { access($0, R_OK) == 0 }) { folder, file in
                 isOpenSSL && count(inFolder: folder) >= count(inFile: file)
             }

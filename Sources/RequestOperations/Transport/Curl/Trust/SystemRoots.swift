@@ -22,9 +22,7 @@
         }
 
         /// The places that libcurl was built with.
-        static let built = Places(
-            file: rocurl_root_file().map { String(cString: $0) },
-            folder: rocurl_root_folder().map { String(cString: $0) })
+        static let built = Places(file: CurlLibrary.build.rootFile, folder: CurlLibrary.build.rootFolder)
 
         /// The roots of this system; looked for once.
         static let present =

@@ -8,7 +8,7 @@
         /// Whether libcurl may have to run twice to try the next address of a host.
         var forgetsAddresses: Bool {
             CurlLibrary.version >= CurlLibrary.Version(7, 88) && CurlLibrary.version < CurlLibrary.Version(8, 4)
-                && active.contains { $0.phase == .connect && $0.hasSocket }
+                && active.contains { $0.isConnecting }
         }
     }
 #endif

@@ -9,15 +9,22 @@
     extension CurlDriver {
         /// A turn has ended.
         func noticeFruitlessTurn(waited: Int64) {
-            let isFruitless = waited < Self.longestRest && steps == stepsBefore && !hasMail && !isConnecting
+            let isFruitless = waited < Self.longestRest && steps == stepsBefore && !hasMail && !isShakingHands
             fruitlessTurns = isFruitless ? fruitlessTurns + 1 : 0
             stepsBefore = steps
         }
 
         private var hasMail: Bool { inbox.withLock { !$0.isEmpty } }
 
-        /// The steps of a TLS handshake are not told. A transfer that waits has no socket.
-        private var isConnecting: Bool { active.contains { $0.phase == .connect && $0.hasSocket && !$0.isHeld } }
+        /// The steps of a TLS handshake are not told. While TCP connects, there is no work for the thread.
+        private var isShakingHands: Bool {
+            active.contains { $0.isConnecting && $0.connection.newSockets.contains(where: isConnected) }
+        }
+
+        private func isConnected(_ socket: Int32) -> Bool {
+            var noRoom: socklen_t = 0
+            return getpeername(socket, nil, &noRoom) == 0
+        }
 
         /// Rests after some turns in a row without a result, each time twice as long.
         func rest() {

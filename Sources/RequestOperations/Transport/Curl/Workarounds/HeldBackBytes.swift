@@ -16,8 +16,8 @@
     extension CurlDriver {
         /// Makes libcurl deliver what it held back, to a transfer that takes no more.
         func discardHeldBackBytes(of transfer: CurlTransfer, _ easy: EasyHandle) {
-            guard CurlLibrary.keepsHeldBackBytes, transfer.isReceivingPaused else { return }
-            transfer.isReceivingPaused = false
+            guard CurlLibrary.keepsHeldBackBytes, transfer.paused.contains(.receiving) else { return }
+            transfer.paused.remove(.receiving)
             _ = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         }
     }

@@ -14,21 +14,21 @@
     extension CurlDriver {
         /// Makes libcurl look for more input after a turn in which something came over HTTP/2.
         func lookForInput() {
-            guard !readSockets.isEmpty else { return }
-            for transfer in active where !transfer.isReceivingPaused {
-                if let socket = transfer.socket, readSockets.contains(socket) {
-                    transfer.easy?.run(paused: transfer.pauseMask)
-                }
+            guard !connectionsWithInput.isEmpty else { return }
+            for transfer in active where transfer.connection.known?.hasInput == true {
+                if !transfer.paused.contains(.receiving) { transfer.easy?.run(paused: transfer.paused) }
             }
-            readSockets.removeAll(keepingCapacity: true)
+            for connection in connectionsWithInput { connection.hasInput = false }
+            connectionsWithInput.removeAll(keepingCapacity: true)
         }
     }
 
     extension CurlTransfer {
         /// Something came for the transfer, or it has ended. The input after that may belong to others.
         func noticeInput() {
-            guard CurlLibrary.overlooksInput, mayUseHTTP2, let socket else { return }
-            driver.readSockets.insert(socket)
+            guard CurlLibrary.overlooksInput, mayUseHTTP2, let known = connection.known, !known.hasInput else { return }
+            known.hasInput = true
+            driver.connectionsWithInput.append(known)
         }
     }
 #endif

@@ -20,8 +20,8 @@
         /// libcurl found no connection for a transfer that must not make one.
         func turnBack() {
             // libcurl may try the other addresses of the host before the transfer is removed.
-            guard !isHeld else { return }
-            isHeld = true
+            guard place != .turnedBack else { return }
+            driver.move(self, to: .turnedBack)
             // After it was sent once, it may have to wait for others to connect.
             if sends > 0 { deadlines.connect = nil }
             driver.turnedBack.append(self)
