@@ -87,6 +87,33 @@
             #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
         }
 
+        @Test func `When no connection takes a request, one makes the next, and the others wait for it`() throws {
+            let transfers = try Self.transfers(4)
+            let queue = OriginQueue(of: transfers[0])
+            let one = Reached(connections: 1, speaksHTTP2: true)
+            #expect(transfers[..<3].map { queue.begins($0, one) } == [.shared, .shared, .shared])
+            for transfer in transfers[..<2] {
+                queue.isTurnedBack()
+                #expect(queue.beginsAnew(transfer) == (transfer === transfers[0] ? .new : nil))
+            }
+            #expect(queue.begins(transfers[3], one) == nil && Self.takeAll(queue, one).isEmpty)
+            queue.sends(transfers[0])
+            #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+        }
+
+        @Test func `When the next connection fails after that, another request makes it`() throws {
+            let transfers = try Self.transfers(2)
+            let queue = OriginQueue(of: transfers[0])
+            let one = Reached(connections: 1, speaksHTTP2: true)
+            for transfer in transfers { #expect(queue.begins(transfer, one) == .shared) }
+            for transfer in transfers {
+                queue.isTurnedBack()
+                _ = queue.beginsAnew(transfer)
+            }
+            queue.ends(transfers[0])
+            #expect(Self.takeAll(queue, one) == [.first])
+        }
+
         @Test func `Those that want a new connection share one`() throws {
             let transfers = try Self.transfers(3, isNew: true)
             let queue = OriginQueue(of: transfers[0])

@@ -32,7 +32,14 @@
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             easy.forgetMessage()
-            guard let way = transfer.queue?.beginsAnew(transfer) else { return }
+            guard let way = transfer.queue?.beginsAnew(transfer) else {
+                // Where there are connections, it may also wait for one of them.
+                if sockets.reached(transfer.origin) != nil {
+                    transfer.deadlines.connect = nil
+                    transfer.wait?.begin()
+                }
+                return
+            }
             go(transfer, way, easy, multi)
         }
 
@@ -44,7 +51,7 @@
             let makesApart = transfer.queue?.makesApart ?? false
             if way == .new || way == .first && makesApart { easy.askForFreshConnection() }
             if way != .shared, makesApart { easy.askForHTTP2() }
-            if way != .shared { transfer.mayConnect = true }
+            transfer.way = way
             giveAgain(transfer, easy, multi)
         }
 
@@ -64,12 +71,14 @@
                 transfer.easy?.liftConnectLimit()
                 transfer.wait?.begin()
                 othersWait(for: transfer)
+                if let queue = transfer.queue { noteRoom(in: queue) }
             }
             tried.removeAll(keepingCapacity: true)
         }
 
         /// A request is sent, over a connection that was made for it or over another transfer's.
         func sends(_ transfer: CurlTransfer) {
+            transfer.way = .shared
             guard let queue = transfer.queue else { return }
             queue.sends(transfer)
             othersWait(for: transfer)
@@ -91,6 +100,7 @@
         func answers(_ transfer: CurlTransfer) {
             guard transfer.mayUseHTTP2, let queue = transfer.queue else { return }
             sockets.answers(transfer.origin, isHTTP2: transfer.head.takesSeveral)
+            queue.answers(isHTTP2: transfer.head.takesSeveral)
             noteRoom(in: queue)
         }
 
@@ -101,6 +111,19 @@
             transfer.queue = nil
             queue.ends(transfer)
             if queue.isIdle { queues[transfer.queueKey] = nil } else { noteRoom(in: queue) }
+        }
+
+        /// Takes transfers back from libcurl that found no connection and must not make one. One makes one now, and the
+        /// others wait for that. (libcurl would try all addresses of a host before it ends them, one now and one later.)
+        func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
+            guard !turnedBack.isEmpty else { return }
+            for transfer in turnedBack {
+                guard transfer.isActive, transfer.outcome == nil, let easy = transfer.easy else { continue }
+                curl_multi_remove_handle(multi, easy.pointer)
+                transfer.queue?.isTurnedBack()
+                connectsAnew(transfer, easy, multi)
+            }
+            turnedBack.removeAll(keepingCapacity: true)
         }
 
         private func noteRoom(in queue: OriginQueue) {
@@ -126,6 +149,22 @@
     }
 
     extension CurlTransfer {
+        /// libcurl found no connection for a transfer that must not make one.
+        func turnBack() {
+            // libcurl may try the other addresses of the host before the transfer is removed.
+            guard place != .turnedBack else { return }
+            driver.move(self, to: .turnedBack)
+            // After it was sent once, it may have to wait for others to connect.
+            if sends > 0 { deadlines.connect = nil }
+            driver.turnedBack.append(self)
+        }
+
+        /// Whether libcurl may make a connection for the transfer.
+        var mayConnect: Bool {
+            guard way == .shared, let queue else { return true }
+            return !queue.makesApart && (isLastSend || !queue.mustShare(driver.sockets.reached(origin)))
+        }
+
         var queueKey: OriginQueue.Key { .init(origin: origin, mayShare: mayUseHTTP2) }
 
         /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.

@@ -43,9 +43,13 @@
         private let alwaysShares: Bool
         /// Whether a request was sent.
         private var hasSent = false
+        /// Whether the last answer came over HTTP/2; `nil` before the first one.
+        private var speaksHTTP2: Bool?
         private var running = 0
         /// Whose connection others wait for.
         private var maker: CurlTransfer?
+        /// Whether a request found that no connection takes it. Then all wait for the next connection.
+        private var isFull = false
         private var line = Line<Waiter>()
         /// How many connections were made for which others waited.
         private var madeCount = 0
@@ -80,7 +84,7 @@
         private func limit(_ known: ConnectionTable.Reached?) -> Int {
             guard mayShare else { return mostConnections }
             guard let known else { return 1 }
-            guard known.speaksHTTP2 ?? alwaysShares else { return mostConnections }
+            guard speaksHTTP2(known) else { return mostConnections }
             let count = min(known.connections, mostConnections)
             return count * Self.streams + (count < mostConnections ? 1 : 0)
         }
@@ -125,12 +129,33 @@
             return nil
         }
 
+        /// Whether libcurl must make no connection for a request that goes over any.
+        func mustShare(_ known: ConnectionTable.Reached?) -> Bool {
+            mayShare && speaksHTTP2(known)
+        }
+
+        private func speaksHTTP2(_ known: ConnectionTable.Reached?) -> Bool {
+            known?.speaksHTTP2 ?? speaksHTTP2 ?? alwaysShares
+        }
+
+        /// A request was answered.
+        func answers(isHTTP2: Bool) {
+            speaksHTTP2 = isHTTP2
+        }
+
+        /// No connection took a request that must make none. The server may take fewer requests at a time, or may have ended
+        /// the connection for new ones (GOAWAY: RFC 9113, section 6.8).
+        func isTurnedBack() {
+            isFull = true
+        }
+
         /// A transfer was sent. Others may use its connection.
         func sends(_ transfer: CurlTransfer) {
             hasSent = true
             guard maker === transfer else { return }
             madeCount += 1
             maker = nil
+            isFull = false
         }
 
         /// Whether there is a connection for which others can wait.
@@ -149,15 +174,15 @@
         }
 
         private func hasRoom(_ known: ConnectionTable.Reached?) -> Bool {
-            // While a connection is being made, libcurl would make others.
-            if maker != nil, makesApart { return false }
+            // While a connection is being made, libcurl finds no other, or would make others.
+            if let maker, makesApart || isFull && maker.place != .awaitingConnection { return false }
             return running < limit(known)
         }
 
         private func goes(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?, isNew: Bool) -> Way {
             running += 1
             let connections = known?.connections ?? 0
-            let isFirst = mayShare && (connections == 0 || running > connections * Self.streams)
+            let isFirst = mayShare && (connections == 0 || isFull || running > connections * Self.streams)
             guard isNew || isFirst else { return .shared }
             if mayShare { maker = transfer }
             return isNew ? .new : .first

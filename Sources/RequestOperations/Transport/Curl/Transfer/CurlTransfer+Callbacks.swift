@@ -72,6 +72,7 @@
                 framedLength = nil
             } else {
                 wasReplayed = true
+                if isLastSend { easy?.askForFreshConnection() }
             }
             phase = upload == nil ? .head : .request
             driver.sends(self)
@@ -120,6 +121,9 @@
         }
 
         private static let maximumSends = 5
+
+        /// Whether it was sent so often that it may be sent only once more. Then it goes over a connection of its own.
+        var isLastSend: Bool { sends == Self.maximumSends - 1 }
 
         /// Whether libcurl may send the request again.
         ///

@@ -49,8 +49,8 @@
         var place = TransferPlace.new
         var deadlines = TransferDeadlines()
         var connection = TransferConnection()
-        /// Whether it may make connections. Otherwise it only uses those of others.
-        var mayConnect: Bool
+        /// How it goes to its connection.
+        var way = OriginQueue.Way.shared
         /// The requests to its origin, among which it is.
         var queue: OriginQueue?
         /// Whether the body goes into memory without asking the state machine for each piece.
@@ -186,7 +186,6 @@
             isSecure = request.isSecure
             mayUseHTTP2 = !mustBeAlone && driver.settings.mayUseHTTP2(isSecure: request.isSecure)
             hasName = request.hasName
-            mayConnect = !driver.settings.makesConnectionsApart(isSecure: request.isSecure)
         }
 
         /// Whether a connection is being made for it.
