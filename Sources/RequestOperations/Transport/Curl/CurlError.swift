@@ -48,7 +48,9 @@
             let message = easy?.message ?? String(cString: curl_easy_strerror(code))
             let diagnosis =
                 switch code {
-                case CURLE_SSL_CERTPROBLEM: driver.configuration.trust.clientCertificate?.diagnosis(for: message)
+                case CURLE_SSL_CERTPROBLEM,
+                    CURLE_BAD_FUNCTION_ARGUMENT where CurlLibrary.tellsUnusableKey(message):
+                    driver.configuration.trust.clientCertificate?.diagnosis(for: message)
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
                 case CURLE_COULDNT_CONNECT where !connection.hasSocket:
                     connection.refusedAddress.map { "the transport may not connect to \($0)" }
@@ -77,6 +79,9 @@
             switch code {
             case _ where CurlLibrary.lacksThread(message):
                 .outOfLocalResources
+            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
+                CURLE_BAD_FUNCTION_ARGUMENT where CurlLibrary.tellsUnusableKey(message):
+                .clientCertificateRejected
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
             // libcurl cannot read the head of a proxy's answer.
@@ -117,8 +122,6 @@
                 } else {
                     .secureConnectionFailed
                 }
-            case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
-                .clientCertificateRejected
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
                 CURLE_SSL_CACERT_BADFILE:
                 .untrustedCertificate
@@ -215,7 +218,8 @@
     /// | 35 | connect | `clientCertificateRejected` | a certificate that the server does not trust, in TLS 1.2 |
     /// | 56 | connect | `proxyFailed` | a proxy that refuses the tunnel, or hangs up |
     /// | 8, 43 | connect | `proxyFailed` | a proxy whose answer has a head that begins with a folded line |
-    /// | 58 | connect | `clientCertificateRejected` | a certificate that cannot be read |
+    /// | 58 | connect | `clientCertificateRejected` | a certificate or a key that cannot be read |
+    /// | 43 | connect | `clientCertificateRejected` | the same for a key, with libcurl 8.16 and later |
     /// | 98 | connect | `clientCertificateRejected` | *unproven*: from other TLS libraries than OpenSSL |
     /// | 60 | connect | `untrustedCertificate` | an unknown issuer, another host, the time; of a server or a proxy |
     /// | 77 | connect | `untrustedCertificate` | roots that cannot be read |

@@ -23,13 +23,19 @@
             return task
         }
 
-        @Test(arguments: [
+        /// From 8.18 on libcurl joins the lines of a field before it reads the field.
+        private static let joinsLines = CurlLibrary.version >= CurlLibrary.Version(8, 18)
+        private static let lengthOnSecondLine = "Content-Length:\r\n 2"
+
+        private static let unknowableEnds = [
             "Content-Length: 42,30", "Content-Length: 2\r\nContent-Length: 5", "Content-Length: 5\r\nContent-Length: 2",
             "Content-Length: 2s", "Content-Length: 0x2", "Content-Length: +2", "Content-Length: -2", "Content-Length: ",
-            "Content-Length: 2 2", "Content-Length: 2\r\n 2", "Content-Length:\r\n 2", "Content-Length : 2",
+            "Content-Length: 2 2", "Content-Length: 2\r\n 2", "Content-Length : 2",
             "Content-Length: 99999999999999999999", "Transfer-Encoding: chunked;a=b\r\nContent-Length: 2",
             "Transfer-Encoding: chunked, gzip\r\nContent-Length: 2",
-        ])
+        ]
+
+        @Test(arguments: joinsLines ? unknowableEnds : unknowableEnds + [lengthOnSecondLine])
         func `A body whose end nobody can tell is malformedResponse, and its connection is not used again`(
             fields: String
         ) async throws {
@@ -43,10 +49,12 @@
             #expect(server.connections.count == 3)
         }
 
-        @Test(arguments: [
+        private static let lengths = [
             "Content-Length: 2", "Content-Length: 2, 2", "Content-Length: 2\r\nContent-Length: 2", "Content-Length: 02",
             "Content-Length:\t2 ", "content-length: 2\r\n \r\nA: b",
-        ])
+        ]
+
+        @Test(arguments: joinsLines ? lengths + [lengthOnSecondLine] : lengths)
         func `A length that is said once or several times is one, and the connection is used again`(
             fields: String
         ) async throws {
@@ -110,6 +118,9 @@
             }
         }
 
+        /// From 8.17 on libcurl refuses lengths that contradict one another, also where no body follows.
+        private static let judgesAnswersToHEAD = CurlLibrary.version >= CurlLibrary.Version(8, 17)
+
         @Test(arguments: [
             ("HEAD", "200 OK", "Content-Length: 42,30"), ("GET", "204 No Content", "Content-Length: 0x20"),
             ("GET", "304 Not Modified", "Content-Length: 42, 30"),
@@ -120,7 +131,11 @@
         ) async throws {
             let server = try await server("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n")
             for _ in 1...2 {
-                #expect(try await transport.perform(task(server, method)) { _ in }.body.isEmpty)
+                do {
+                    #expect(try await transport.perform(task(server, method)) { _ in }.body.isEmpty)
+                } catch let failure as TransferFailure where method == "HEAD" && Self.judgesAnswersToHEAD {
+                    #expect(RequestError.Code.malformedResponse ~= failure.error)
+                }
             }
         }
 

@@ -104,6 +104,7 @@
                 (.file(URL(fileURLWithPath: "/nowhere/roots.pem")), "/nowhere/roots.pem: No such file or directory"),
                 (.file(URL(fileURLWithPath: folder + "/1k")), "has no certificate that can be read: \(folder)/1k"),
                 (.pem(Data("no roots".utf8)), "no certificate in PEM"),
+                (.pem(Data()), "no certificate in PEM"),
             ]
             for (roots, text) in cases {
                 let transport = CurlTransport.with { $0.trust.roots = roots }

@@ -317,17 +317,17 @@
     // Unchecked: they are only read once they are made.
     private final class PEMMemory: @unchecked Sendable {
         let bytes: UnsafeMutableRawBufferPointer
-        private let block: UnsafeMutableRawBufferPointer
 
         init(_ data: Data) {
-            // Even empty data gets an address, because libcurl treats NULL as no data set.
-            block = .allocate(byteCount: data.count + 1, alignment: 1)
-            bytes = UnsafeMutableRawBufferPointer(rebasing: block[..<data.count])
+            // libcurl treats NULL as no data set, and from 8.19 on refuses data without bytes. The end of a line is no
+            // certificate either.
+            let data = data.isEmpty ? Data("\n".utf8) : data
+            bytes = .allocate(byteCount: data.count, alignment: 1)
             data.copyBytes(to: bytes)
         }
 
         deinit {
-            block.deallocate()
+            bytes.deallocate()
         }
     }
 #endif
