@@ -101,6 +101,8 @@
             [
                 "Connection reset by peer", "Broken pipe", "SSL_ERROR_SYSCALL", "unexpected eof",
                 "non-properly terminated", "in the pull function", "in the push function",
+                // OpenSSL has no error of its own to report.
+                "error:00000000:",
             ].contains { message.contains($0) }
         }
 
