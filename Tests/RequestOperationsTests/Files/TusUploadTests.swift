@@ -27,7 +27,8 @@ import Testing
         let peer = try await TusPeer()
         let operation = upload(to: peer)
         _ = try await run(operation)
-        #expect(peer.log == ["OPTIONS", "POST"] && peer.contents == [Self.text])
+        #expect(peer.log == ["OPTIONS", "POST"])
+        #expect(peer.contents == [Self.text])
         #expect(operation.uploadURL == peer.server.url("/files/0"))
         #expect(peer.metadata == ["filename YS50eHQ=,filetype dGV4dC9wbGFpbg=="])
     }
@@ -36,7 +37,8 @@ import Testing
         for extensions in ["creation", nil] {
             let peer = try await TusPeer(.init(extensions: extensions))
             _ = try await run(upload(to: peer))
-            #expect(peer.log == ["OPTIONS", "POST", "PATCH 0"] && peer.contents == [Self.text])
+            #expect(peer.log == ["OPTIONS", "POST", "PATCH 0"])
+            #expect(peer.contents == [Self.text])
             #expect(peer.server.requests[1].field("Content-Length") == "0")
         }
     }
@@ -44,7 +46,8 @@ import Testing
     @Test func `A chunk size makes several requests`() async throws {
         let peer = try await TusPeer()
         _ = try await run(upload(to: peer, by: .tus(chunkSize: 4, metadata: [:])))
-        #expect(peer.log == ["OPTIONS", "POST", "PATCH 4", "PATCH 8"] && peer.contents == [Self.text])
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 4", "PATCH 8"])
+        #expect(peer.contents == [Self.text])
         #expect(peer.metadata == [""])
     }
 
@@ -94,7 +97,8 @@ import Testing
     @Test func `A server that takes a part of a request gets the rest`() async throws {
         let peer = try await TusPeer(.init(extensions: "creation"), faults: ["PATCH": [.takes(4)]])
         _ = try await run(upload(to: peer))
-        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "PATCH 4"] && peer.contents == [Self.text])
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "PATCH 4"])
+        #expect(peer.contents == [Self.text])
     }
 
     @Test func `Bytes are sent with their digest, and again if it is wrong`() async throws {
@@ -102,7 +106,8 @@ import Testing
             .init(extensions: "creation,creation-with-upload,checksum", algorithms: "sha1,sha256"),
             faults: ["PATCH": [.answers(460)]])
         _ = try await run(upload(to: peer))
-        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "HEAD", "PATCH 0"] && peer.contents == [Self.text])
+        #expect(peer.log == ["OPTIONS", "POST", "PATCH 0", "HEAD", "PATCH 0"])
+        #expect(peer.contents == [Self.text])
         let digest = SHA2.digest(of: Self.text).base64EncodedString()
         #expect(peer.server.requests.last?.field("Upload-Checksum") == "sha256 \(digest)")
     }

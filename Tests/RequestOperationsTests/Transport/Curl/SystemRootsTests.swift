@@ -14,7 +14,7 @@
             #expect(SystemRoots(file: nil, keepsFile: true) == .asBuilt)
         }
 
-        @Test(.enabled(if: SystemRoots.present != .asBuilt))
+        @Test(.enabled(if: CurlLibrary.keepsRoots && SystemRoots.present != .asBuilt))
         func `The roots of the system are not read anew for each connection`() async throws {
             let port = try #require(SecureServers.shared.url(.http2).port)
             await #expect(processExitsWith: .success) { [port = port as Int] in

@@ -338,7 +338,10 @@
             }
         }
 
+        /// Goes back to the start of the body. Before a request begins, libcurl 8.14 may go back in the body of the last
+        /// request that its handle served.
         func rewind() -> Bool {
+            guard progress.bytesSent > 0 else { return true }
             guard let upload, upload.rewind() else { return false }
             progress.bytesSent = 0
             return true
