@@ -5,7 +5,10 @@
     @testable import RequestOperations
 
     /// Pins for hosts over real TLS. The chain of the site `chained` is `leaf`, `middle`, `ca`.
-    @Suite(.timeLimit(.minutes(15))) struct CurlPinsTests {
+    @Suite(
+        .timeLimit(.minutes(15)),
+        .enabled(if: CurlLibrary.tellsChains, "libcurl runs over another TLS library than this package does."))
+    struct CurlPinsTests {
         private let secure = SecureServers.shared
 
         private func pin(_ name: String) throws -> ServerPin {
