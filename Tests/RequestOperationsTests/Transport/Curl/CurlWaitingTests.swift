@@ -74,7 +74,8 @@
             await crowd.end()
         }
 
-        @Test func `Requests of HTTP/2 by prior knowledge share a connection, begun at once or one after the other`()
+        @Test(.enabled(if: CurlLibrary.sharesUnansweredConnections))
+        func `Requests of HTTP/2 by prior knowledge share a connection, begun at once or one after the other`()
             async throws
         {
             let url = SecureServers.shared.url(.http2Cleartext)
