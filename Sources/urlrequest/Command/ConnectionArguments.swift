@@ -4,17 +4,22 @@
 
     /// The arguments that say which servers are trusted and how connections are made.
     struct ConnectionArguments: ParsableArguments {
-        @Option(help: ArgumentHelp("Trusts the roots in a file of PEM certificates, and no others.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Trusts the roots in a file, in PEM or one in DER, and no others.", valueName: "file"))
         var cacert: String?
 
         @Option(
-            help: ArgumentHelp("Shows the PEM certificate in a file to servers that ask for one.", valueName: "file"))
+            help: ArgumentHelp(
+                "Shows the certificate in a file to servers that ask for one, in PEM or PKCS#12.", valueName: "file"))
         var cert: String?
 
         @Option(
             help: ArgumentHelp(
                 "The PEM key of that certificate. (default: in the file of --cert)", valueName: "file"))
         var key: String?
+
+        @Option(help: ArgumentHelp("The passphrase of that key is the first line of a file.", valueName: "file"))
+        var passphraseFile: String?
 
         @Option(
             name: .customLong("pin"), parsing: .singleValue,
@@ -37,7 +42,9 @@
             guard !insecure || cacert == nil else {
                 throw ValidationError("--insecure checks no certificates, so --cacert has no use.")
             }
-            guard key == nil || cert != nil else { throw ValidationError("--key belongs to --cert, which is missing.") }
+            guard cert != nil || key == nil && passphraseFile == nil else {
+                throw ValidationError("--key and --passphrase-file belong to --cert, which is missing.")
+            }
         }
 
         /// The options, with the content of the files.
@@ -46,14 +53,9 @@
         func options(over transport: TransportChoice) throws -> ConnectionOptions {
             var options = ConnectionOptions()
             if insecure { options.trust.roots = .insecureTrustingEveryServer }
-            if let cacert {
-                _ = try PEMFile.read(cacert, with: "CERTIFICATE")
-                options.trust.roots = .file(URL(fileURLWithPath: cacert))
-            }
-            if let cert {
-                options.trust.clientCertificate = TrustPolicy.ClientCertificate(
-                    certificate: try PEMFile.read(cert, with: "CERTIFICATE"),
-                    key: try PEMFile.read(key ?? cert, with: "PRIVATE KEY"))
+            if let cacert { options.trust.roots = try TrustFile.roots(cacert) }
+            options.trust.clientCertificate = try cert.map {
+                try TrustFile.identity($0, key: key, passphrase: passphraseFile)
             }
             if insecure {
                 // No chain is verified, so only the server's own key counts.

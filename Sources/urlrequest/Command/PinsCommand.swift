@@ -15,7 +15,8 @@
         @Argument(help: ArgumentHelp("The server.", valueName: "https://host"))
         var url: String
 
-        @Option(help: ArgumentHelp("Trusts the roots in a file of PEM certificates, and no others.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Trusts the roots in a file, in PEM or one in DER, and no others.", valueName: "file"))
         var cacert: String?
 
         func run() async throws {
@@ -24,10 +25,9 @@
             }
             var options = ConnectionOptions()
             if let cacert {
-                do { _ = try PEMFile.read(cacert, with: "CERTIFICATE") } catch let error as UnusableInput {
+                do { options.trust.roots = try TrustFile.roots(cacert) } catch let error as UnusableInput {
                     throw ValidationError(error.reason)
                 }
-                options.trust.roots = .file(URL(fileURLWithPath: cacert))
             }
             // No pin matches, so the report has all that the server presents.
             let (reports, report) = AsyncStream<PinReport>.makeStream()

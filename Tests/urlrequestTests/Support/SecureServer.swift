@@ -66,6 +66,9 @@ final class SecureServer: Sendable {
         sign good
         sign client
         cat client.pem client.key > both.pem
+        openssl x509 -in ca.pem -outform DER -out ca.der
+        echo secret > passphrase
+        openssl pkcs12 -export -inkey client.key -in client.pem -passout file:passphrase -out client.p12
         openssl ecparam -genkey -name prime256v1 -noout -out stranger.key
         openssl req -x509 -new -key stranger.key -subj "/CN=Stranger" -days 30 -out stranger.pem
         openssl pkey -in good.key -pubout -outform der | openssl dgst -sha256 -binary | openssl base64 -A \\

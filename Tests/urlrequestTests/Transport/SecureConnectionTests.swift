@@ -26,6 +26,11 @@
                 try await ending(server, ["--cacert", server.path("stranger.pem")]) == "failed:untrustedCertificate")
         }
 
+        @Test func `The root may be in DER`() async throws {
+            let server = try await SecureServer()
+            #expect(try await ending(server, ["--cacert", server.path("ca.der")]) == "ok")
+        }
+
         @Test(arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
         func `The environment names the roots as for curl`(_ name: String) async throws {
             let server = try await SecureServer()
@@ -88,9 +93,17 @@
             #expect(try await ending(server, roots) == "failed:clientCertificateRejected")
         }
 
+        @Test func `The certificate may be in PKCS#12, and the passphrase of its key in a file`() async throws {
+            let server = try await SecureServer(demandsCertificate: true)
+            let identity = ["--cacert", server.path("ca.pem"), "--cert", server.path("client.p12")]
+            let opened = try await ending(server, identity + ["--passphrase-file", server.path("passphrase")])
+            #expect(opened == "ok")
+            #expect(try await ending(server, identity) == "failed:clientCertificateRejected")
+        }
+
         @Test(arguments: [
             ["--cacert", "/no/such/file"], ["--cacert", "/dev/null"], ["--cacert", "/tmp"], ["--key", "/dev/null"],
-            ["--cert", "/dev/null"], ["--pin", "sha256//"],
+            ["--cert", "/dev/null"], ["--passphrase-file", "/dev/null"], ["--pin", "sha256//"],
             ["--pin", "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="],
             ["--pin", "sha256//YhKJ"], ["--pin", "/etc/passwd"], ["--insecure", "--cacert", "/dev/null"],
             ["--transport", "urlsession", "--insecure"], ["--transport", "urlsession", "--http2"],

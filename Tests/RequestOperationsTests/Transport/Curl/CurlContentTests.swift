@@ -86,6 +86,30 @@
             }
         }
 
+        /// 10 MB of gzip, which would expand to 10 GB. zlib makes 1,037 bytes of a mebibyte of zeros, and each next one alike.
+        private static let largeBomb: Data = {
+            let mebibyte =
+                Data([0xEC, 0xC1, 0x31, 1, 0, 0, 0, 0xC2, 0xA0, 0xF5, 0x4F, 0x6D, 8, 0x5F, 0xA0]) + Data(count: 1016)
+                + Data([0x3E, 3, 0, 0, 0xFF, 0xFF])
+            var bomb = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3])
+            for _ in 0..<10_000 { bomb += mebibyte }
+            return bomb
+        }()
+
+        @Test func `By default a body of ten gigabytes in ten megabytes of gzip ends soon, wherever it goes`()
+            async throws
+        {
+            let server = try await server(Self.largeBomb)
+            let path = TemporaryPath()
+            for task in [TransportTask.data(server.request()), .download(server.request(), to: path.url)] {
+                var task = task
+                task.limits.maximumBodySize = nil
+                let row = await transport.row(task)
+                #expect(row.code == .bodyTooLarge && row.bytes < 200_000_000)
+                #expect(!FileManager.default.fileExists(atPath: path.url.path))
+            }
+        }
+
         private static let broken: [(String, Data)] = [
             ("gzip", Data(repeating: 0x2A, count: 100)), ("gzip", Data("<html>".utf8)),
             ("gzip", Data([0x1F, 0x8B, 9]) + Data(count: 30)),

@@ -70,8 +70,7 @@
             for _ in 1...5 { #expect(await peer.line() == "stream 1") }
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesUnansweredConnections))
-        func `A request that is reset by itself, on a connection that stands, is not sent again`() async throws {
+        @Test func `A request that is reset by itself, on a connection that stands, is not sent again`() async throws {
             let peer = try await PythonPeer(.streamResetBeforeHead)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
             let url = try #require(URL(string: "http://localhost:\(peer.port)/"))

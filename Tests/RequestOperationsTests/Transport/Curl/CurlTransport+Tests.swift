@@ -114,10 +114,4 @@
             self == ofVersion7 || CurlLibrary.version >= CurlLibrary.Version(8, 0) && self == ofVersion8
         }
     }
-
-    extension CurlLibrary {
-        /// Whether a connection of HTTP/2 without TLS takes a request before it has answered another. libcurl 8.13 to 8.15 makes
-        /// a new connection instead.
-        static let sharesUnansweredConnections = !(Version(8, 13)..<Version(8, 16)).contains(version)
-    }
 #endif
