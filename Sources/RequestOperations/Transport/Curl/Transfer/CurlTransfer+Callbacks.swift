@@ -338,7 +338,7 @@
             }
         }
 
-        /// Goes back to the start of the body. Before a request begins, libcurl 8.14 may go back in the body of the last
+        /// Goes back to the start of the body. Before a request begins, libcurl 8.7 to 8.15 may go back in the body of the last
         /// request that its handle served.
         func rewind() -> Bool {
             guard progress.bytesSent > 0 else { return true }
