@@ -300,9 +300,9 @@ def resetting(c):
     c.recv(1)
     reset(c)
 
-def secure(c, *protocols):
+def secure(c, *protocols, name="good"):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(sys.argv[2] + "/good.pem", sys.argv[2] + "/good.key")
+    context.load_cert_chain(f"{sys.argv[2]}/{name}.pem", f"{sys.argv[2]}/{name}.key")
     context.set_alpn_protocols(list(protocols))
     return context.wrap_socket(c, server_side=True)
 
@@ -311,6 +311,9 @@ def over_tls(handler):
 
 def secure_proxy(c):
     http_proxy(secure(c))
+
+def other_secure_proxy(c):
+    http_proxy(secure(c, name="other"))
 
 handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5": socks5,
             "goAway": http2, "goAwayInBody": http2, "streamReset": http2, "streamRefused": http2,
@@ -329,7 +332,7 @@ handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5"
             "secureLosingPatience": lambda c: losing_patience(secure(c, "http/1.1")),
             "secureHangingUp": lambda c: losing_patience(secure(c, "http/1.1")),
             "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
-            "secureProxy": secure_proxy, "resetting": resetting,
+            "secureProxy": secure_proxy, "otherSecureProxy": other_secure_proxy, "resetting": resetting,
             "unixSocket": http1, "closing": closing,
             "withoutExpectations": without_expectations}
 

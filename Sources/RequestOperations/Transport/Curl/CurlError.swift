@@ -59,7 +59,7 @@
                 case CURLE_SSL_CONNECT_ERROR where !mayUseHTTP2 && message.contains("no application protocol"):
                     "the server does not offer HTTP/1.1; \(http2Advice)"
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
-                    driver.settings.chainJudge?.reason(for: Origin(url).host, message)
+                    driver.settings.chainJudge?.reason(for: Origin(url).host)
                 default: String?.none
                 }
             return RequestError(
@@ -111,8 +111,8 @@
                 connectFailure(message)
             case CURLE_OPERATION_TIMEDOUT:
                 .timedOut
-            case CURLE_PEER_FAILED_VERIFICATION where ChainJudge.isRefusal(message),
-                CURLE_SSL_CONNECT_ERROR where ChainJudge.isRefusal(message):
+            case CURLE_PEER_FAILED_VERIFICATION where wasRefused(message),
+                CURLE_SSL_CONNECT_ERROR where wasRefused(message):
                 .pinningFailed
             case CURLE_SSL_CONNECT_ERROR:
                 if Self.isAboutClientCertificate(message) {
@@ -147,6 +147,11 @@
             default:
                 .unknown
             }
+        }
+
+        /// Whether the chain of its server had no pin.
+        private func wasRefused(_ message: String) -> Bool {
+            driver.settings.chainJudge?.refused(Origin(url).host, message) ?? false
         }
 
         /// `CURLE_TOO_LARGE`, which older headers lack.

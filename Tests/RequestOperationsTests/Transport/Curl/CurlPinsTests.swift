@@ -40,6 +40,23 @@
             #expect(await row(.chained, .host("localhost", keys: [whole, backup])) == Row())
         }
 
+        @Test func `Behind a proxy over TLS the chain of the server counts, and not that of the proxy`() async throws {
+            let peer = try await PythonPeer(.otherSecureProxy)
+            let proxy = try #require(URL(string: "https://other.example:\(peer.port)"))
+            func row(_ names: String...) async throws -> Row {
+                let pins = HostPins.host("**", keys: try names.map(pin))
+                let transport = CurlTransport.trusting {
+                    $0.trust.pins = [pins]
+                    $0.proxy = .url(proxy)
+                    $0.resolve = ["other.example:\(peer.port):127.0.0.1"]
+                }
+                return await transport.row(secure.url(.chained))
+            }
+            #expect(try await row("leaf", "stranger") == Row())
+            let refused = try await row("other", "stranger")
+            #expect(refused.code == .pinningFailed && refused.isSurelyNotSent)
+        }
+
         @Test func `A certificate that is only sent along does not match`() async throws {
             let pins = HostPins.host("localhost", keys: [try pin("middle"), try pin("stranger")])
             #expect(await row(.padded, pins) == .unsent(.pinningFailed, 60))

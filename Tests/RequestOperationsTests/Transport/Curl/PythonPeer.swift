@@ -15,6 +15,8 @@
             case socks5
             /// As `httpProxy`, over TLS with the good certificate of ``SecureServers``.
             case secureProxy
+            /// As `secureProxy`, with the certificate of `other.example`.
+            case otherSecureProxy
             /// Reads something and resets the connection.
             case resetting
             /// Speaks HTTP/2 without TLS and answers every request with GOAWAY, last stream 0.

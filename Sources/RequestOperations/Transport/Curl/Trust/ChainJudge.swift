@@ -8,7 +8,7 @@
     final class ChainJudge: Sendable {
         private let check: PinCheck
         private let mayUseSecureProxy: Bool
-        /// What was refused last, by host, for the errors of the requests.
+        /// What was refused in the last handshake, by host, for the errors of the requests.
         private let refusals = Locked<[String: PinReport]>([:])
 
         /// Makes a judge.
@@ -72,6 +72,7 @@
         ///   - port: The port of the request.
         /// - Returns: `false` without memory.
         func judge(_ context: UnsafeMutableRawPointer, of host: String, port: Int) -> Bool {
+            refusals.withLock { $0[host] = nil }
             let connection = Unmanaged.passRetained(Connection(self, host: host, port: port))
             let isSet = rocurl_judge_chains(
                 context, HostPattern.canonical(host), mayUseSecureProxy, { ChainJudge.judge($0, $1, $2) },
@@ -106,13 +107,13 @@
         /// With more hosts, the reasons of earlier ones are forgotten.
         private static let mostRefusals = 256
 
-        /// Why a request to a host failed, if its chain had no pin.
-        func reason(for host: String, _ message: String) -> String? {
-            guard Self.isRefusal(message) else { return nil }
-            return refusals.withLock { $0[host] }?.reason
-        }
+        /// Why the last handshake with a host failed, if its chain had no pin.
+        func reason(for host: String) -> String? { refusals.withLock { $0[host] }?.reason }
 
-        /// Whether a message of libcurl says that a chain was refused after it was verified.
-        static func isRefusal(_ message: String) -> Bool { message.contains("application verification failure") }
+        /// Whether a handshake failed because its chain had no pin. Behind a proxy over TLS, the message of libcurl does not
+        /// say so.
+        func refused(_ host: String, _ message: String) -> Bool {
+            message.contains("application verification failure") || reason(for: host) != nil
+        }
     }
 #endif
