@@ -175,7 +175,7 @@
 
         private func hasRoom(_ known: ConnectionTable.Reached?) -> Bool {
             // While a connection is being made, libcurl finds no other, or would make others.
-            if let maker, makesApart || isFull && maker.place != .awaitingConnection { return false }
+            if let maker, makesApart || isFull && !maker.place.waits { return false }
             return running < limit(known)
         }
 

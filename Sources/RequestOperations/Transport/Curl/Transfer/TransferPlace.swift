@@ -34,6 +34,9 @@
             default: false
             }
         }
+
+        /// Whether it waits for something that may take long, and is not on its way to a connection.
+        var waits: Bool { isHeld || self == .awaitingConnection }
     }
 
     extension CurlDriver {
