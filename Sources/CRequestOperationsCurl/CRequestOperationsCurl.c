@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,12 +51,6 @@ void rocurl_begin_work(void) {
 
 void rocurl_end_work(void) {
     pthread_rwlock_unlock(&work);
-}
-
-int64_t rocurl_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 size_t rocurl_block_size(void *block) {
@@ -112,12 +105,6 @@ CURLcode rocurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_
 
 CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
-}
-
-// Makes a socket that a child process cannot inherit, if another thread starts one meanwhile. libcurl before 8.19 would
-// let it.
-int rocurl_open_socket(const struct curl_sockaddr *address) {
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context) {
@@ -328,12 +315,6 @@ bool rocurl_has_ended(int descriptor, bool input_counts) {
     struct pollfd state = {.fd = descriptor, .events = POLLIN | POLLRDHUP};
     if (poll(&state, 1, 0) <= 0) return false;
     return input_counts || state.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
-}
-
-int64_t rocurl_descriptor_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT64_MAX) return INT64_MAX;
-    return (int64_t)limit.rlim_cur;
 }
 
 // MARK: Information

@@ -54,8 +54,6 @@ CURLcode rocurl_initialize(void);
 /// clean up. From then on, no thread begins to work, and the exit waits at most 2 s for those that do.
 void rocurl_begin_work(void);
 void rocurl_end_work(void);
-/// A monotonic time in nanoseconds.
-int64_t rocurl_now(void);
 /// How many bytes a block from `malloc` really has.
 size_t rocurl_block_size(void *block);
 /// Starts a thread that nobody joins. Returns an `errno` value, 0 if it started. Signals are blocked in it, since they
@@ -94,9 +92,6 @@ struct rocurl_callbacks {
     /// The connection is ready, and the request is sent next.
     int (*send)(void *context, char *remote, char *local, int remote_port, int local_port);
 };
-
-/// Makes the socket of a connection. Returns -1 with `errno` set if the system has none to give.
-int rocurl_open_socket(const struct curl_sockaddr *address);
 
 /// Sets the functions of an easy handle and their context. Returns libcurl's error for the first one that it refuses.
 CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
@@ -145,9 +140,6 @@ int rocurl_local_port(int descriptor);
 /// Whether the other side has ended a connection while nobody read from it. The end counts even behind input, as behind the
 /// message that closes TLS. Input alone may count as well.
 bool rocurl_has_ended(int descriptor, bool input_counts);
-/// How many descriptors the process may have open, by its soft limit. Returns the largest number if there is no limit
-/// or it is not known.
-int64_t rocurl_descriptor_limit(void);
 
 // MARK: Information
 

@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
+    import Glibc
 
     /// The libcurl that runs. It may be older or newer than the headers that this code was compiled with.
     enum CurlLibrary {
@@ -133,6 +134,10 @@
         }
 
         /// A monotonic time in nanoseconds.
-        static var now: Int64 { rocurl_now() }
+        static var now: Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
     }
 #endif

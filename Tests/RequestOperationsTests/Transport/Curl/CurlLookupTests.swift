@@ -51,10 +51,15 @@
             let usual = try #require(try await alone.response(0).timings?.total)
             let crowd = try Crowd(silent)
             await eventually { lookups_of(5).current == 40 }
-            let other = try crowd.add(try Self.url("name.6", server))
-            let response = try await other.value
-            #expect(response.body == Data("here".utf8))
-            #expect(try #require(response.timings?.total) < usual + .seconds(1))
+            // The quickest of some, since the machine may be busy with something else for a moment.
+            var quickest = Duration.seconds(60)
+            for index in 0..<5 {
+                let response = try await crowd.add(try Self.url("name\(index).6", server)).value
+                #expect(response.body == Data("here".utf8))
+                quickest = min(quickest, try #require(response.timings?.total))
+            }
+            #expect(quickest < usual + .milliseconds(100))
+            #expect(lookups_of(5).current == 40)
             lookups_answer(5)
             await crowd.end()
             await alone.end()

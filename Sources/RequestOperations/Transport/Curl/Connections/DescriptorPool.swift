@@ -30,8 +30,15 @@
 
         /// - Parameter limit: Returns how many descriptors the process may have open. It is called at each new
         ///   connection, since the limit can change.
-        init(limit: @escaping @Sendable () -> Int64 = { rocurl_descriptor_limit() }) {
+        init(limit: @escaping @Sendable () -> Int64 = { DescriptorPool.limitOfProcess }) {
             self.limit = limit
+        }
+
+        /// How many descriptors the process may have open, by its soft limit; the largest number if it is not known.
+        static var limitOfProcess: Int64 {
+            var limit = rlimit()
+            guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+            return Int64(clamping: limit.rlim_cur)
         }
 
         /// Whether a new connection may keep its descriptor; see ``DescriptorShare/allows(_:isFirst:filesToOpen:)``.

@@ -27,7 +27,7 @@
         private static var boundOfProcess: Int {
             var threads = rlimit()
             getrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &threads)
-            let share = min(Int(clamping: rocurl_descriptor_limit()) / 6, Int(clamping: threads.rlim_cur) / 4)
+            let share = min(Int(clamping: DescriptorPool.limitOfProcess) / 6, Int(clamping: threads.rlim_cur) / 4)
             return min(max(share, 4), mostAtATime)
         }
 

@@ -38,8 +38,10 @@
             open: { context, _, address in
                 // libcurl always passes an address.
                 if with(context, { $0.mayConnect(to: address!) }) == false { return CURL_SOCKET_BAD }
-                let family = address!.pointee.family
-                let descriptor = rocurl_open_socket(address!)
+                let (family, type) = (address!.pointee.family, address!.pointee.socktype)
+                // A child process that another thread starts must not inherit it. libcurl before 8.19 would let it.
+                let descriptor = Glibc.socket(
+                    family, type | Int32(SOCK_CLOEXEC.rawValue), Int32(address!.pointee.`protocol`))
                 let number = errno
                 // A look-up whose transfer has ended ends at its first socket.
                 let isTaken = with(context) {
