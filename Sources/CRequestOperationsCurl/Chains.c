@@ -55,13 +55,27 @@ static bool digest(int (*encode)(const void *, unsigned char **), const void *pa
 static int encode_key(const void *key, unsigned char **bytes) { return i2d_X509_PUBKEY(key, bytes); }
 static int encode_certificate(const void *certificate, unsigned char **bytes) { return i2d_X509(certificate, bytes); }
 
+// Whether a certificate is for a host, or for one that differs only by a hyphen instead of an underscore: in OpenSSL, no
+// wildcard stands for an underscore, and libcurl, which looks at the name again, takes it.
+static bool is_for(X509 *certificate, const char *host) {
+    if (X509_check_host(certificate, host, 0, 0, NULL) == 1) return true;
+    if (!strchr(host, '_')) return X509_check_ip_asc(certificate, host, 0) == 1;
+    char *other = strdup(host);
+    if (!other) return false;
+    for (char *place = other; *place; place++) {
+        if (*place == '_') *place = '-';
+    }
+    bool is_for = X509_check_host(certificate, other, 0, 0, NULL) == 1;
+    free(other);
+    return is_for;
+}
+
 // Takes the place of OpenSSL's own function, and calls that first.
 static int verify(X509_STORE_CTX *store, void *argument) {
     int result = X509_verify_cert(store);
     if (result != 1) return result;
     struct judgement *judgement = argument;
-    X509 *own = X509_STORE_CTX_get0_cert(store);
-    if (X509_check_host(own, judgement->host, 0, 0, NULL) != 1 && X509_check_ip_asc(own, judgement->host, 0) != 1) {
+    if (!is_for(X509_STORE_CTX_get0_cert(store), judgement->host)) {
         if (judgement->may_be_proxy) return 1;
         X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
         return 0;

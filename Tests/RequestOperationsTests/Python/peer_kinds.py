@@ -34,7 +34,8 @@ def http_proxy(c):
             host, port = target.rsplit(":", 1)
             if port == "9":
                 return c.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
-            upstream = socket.create_connection((host.strip("[]"), int(port)))
+            host = "127.0.0.1" if host.endswith(".example") else host.strip("[]")
+            upstream = socket.create_connection((host, int(port)))
             c.sendall(b"HTTP/1.1 200 Go\r\n\r\n")
             return tunnel(c, upstream)
         c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nproxied")

@@ -59,7 +59,7 @@
                 case CURLE_SSL_CONNECT_ERROR where !mayUseHTTP2 && message.contains("no application protocol"):
                     "the server does not offer HTTP/1.1; \(http2Advice)"
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
-                    driver.settings.chainJudge?.reason(for: Origin(url).host)
+                    connection.refusedChain?.reason
                 default: String?.none
                 }
             return RequestError(
@@ -149,9 +149,9 @@
             }
         }
 
-        /// Whether the chain of its server had no pin.
+        /// Whether the chain of its server had no pin. Behind a proxy over TLS, the message of libcurl does not say so.
         private func wasRefused(_ message: String) -> Bool {
-            driver.settings.chainJudge?.refused(Origin(url).host, message) ?? false
+            connection.refusedChain != nil || message.contains("application verification failure")
         }
 
         /// `CURLE_TOO_LARGE`, which older headers lack.

@@ -62,7 +62,10 @@
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
             let connection = EstablishedConnection(near, for: origin)
-            #expect([5, 3, 5, 6].map { connection.endures($0) } == [true, false, false, true])
+            for (limit, longest) in [(5, 5), (3, 5), (6, 6), (nil, Int64.max)] as [(Int64?, Int64)] {
+                connection.limitSilence(to: limit)
+                #expect(connection.endurance == longest)
+            }
         }
 
         @Test func `Input that nobody asked for ends a plain connection and no other`() {

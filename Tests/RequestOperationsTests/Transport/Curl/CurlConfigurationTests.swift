@@ -33,6 +33,28 @@
 
         // MARK: Routes
 
+        @Test func `Requests over HTTP/2 share a connection to a Unix socket`() async throws {
+            let path = SecureServers.shared.file("http2.socket").path
+            let transport = CurlTransport.with {
+                $0.unixSocketPath = path
+                $0.httpVersions = .http2PriorKnowledge
+            }
+            let url = try #require(URL(string: "http://localhost/"))
+            let texts = Collector<String>()
+            let body = URLRequest(url: url.appendingPathComponent("5m"))
+            _ = try await transport.perform(
+                .stream(body) { _ in
+                    // The body has not ended while its consumer has its first piece.
+                    if texts.elements.isEmpty {
+                        texts.append(try await transport.text(url.appendingPathComponent("connection")))
+                    }
+                }
+            ) { _ in }
+            let connection = try #require(texts.elements.first)
+            #expect(connection.hasSuffix(" HTTP/2.0"))
+            #expect(try await transport.text(url.appendingPathComponent("connection")) == connection)
+        }
+
         @Test func `Requests go through a Unix-domain socket`() async throws {
             let peer = try await PythonPeer(.unixSocket)
             let transport = CurlTransport.with { $0.unixSocketPath = peer.address }

@@ -57,6 +57,27 @@
             #expect(refused.code == .pinningFailed && refused.isSurelyNotSent)
         }
 
+        /// libcurl lets a wildcard stand for a name with an underscore, and OpenSSL does not.
+        @Test(arguments: [false, true]) func `Pins are for hosts with an underscore, too`(
+            _ hasProxy: Bool
+        ) async throws {
+            let url = secure.url(.wildcard, host: "my_host.wild.example")
+            let address = "my_host.wild.example:\(try #require(url.port)):127.0.0.1"
+            let peer = try await PythonPeer(.otherSecureProxy)
+            let proxy = try #require(URL(string: "https://other.example:\(peer.port)"))
+            func row(_ names: String...) async throws -> Row {
+                let pins = HostPins.host("**.wild.example", keys: try names.map(pin))
+                let transport = CurlTransport.trusting {
+                    $0.trust.pins = [pins]
+                    if hasProxy { $0.proxy = .url(proxy) }
+                    $0.resolve = [address, "other.example:\(peer.port):127.0.0.1"]
+                }
+                return await transport.row(url)
+            }
+            #expect(try await row("wild", "stranger") == Row())
+            #expect(try await row("other", "stranger").code == .pinningFailed)
+        }
+
         @Test func `A certificate that is only sent along does not match`() async throws {
             let pins = HostPins.host("localhost", keys: [try pin("middle"), try pin("stranger")])
             #expect(await row(.padded, pins) == .unsent(.pinningFailed, 60))

@@ -94,7 +94,7 @@
             #expect(transfers[..<3].map { queue.begins($0, one) } == [.shared, .shared, .shared])
             for transfer in transfers[..<2] {
                 queue.isTurnedBack()
-                #expect(queue.beginsAnew(transfer) == (transfer === transfers[0] ? .new : nil))
+                #expect(queue.beginsAnew(transfer, one) == (transfer === transfers[0] ? .new : nil))
             }
             #expect(queue.begins(transfers[3], one) == nil && Self.takeAll(queue, one).isEmpty)
             queue.sends(transfers[0])
@@ -108,7 +108,7 @@
             for transfer in transfers { #expect(queue.begins(transfer, one) == .shared) }
             for transfer in transfers {
                 queue.isTurnedBack()
-                _ = queue.beginsAnew(transfer)
+                _ = queue.beginsAnew(transfer, one)
             }
             queue.ends(transfers[0])
             #expect(Self.takeAll(queue, one) == [.first])
@@ -121,6 +121,43 @@
             #expect(transfers.map { queue.begins($0, one) } == [.new, nil, nil])
             queue.sends(transfers[0])
             #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+        }
+
+        @Test func `They share it though another request ends meanwhile`() throws {
+            let known = Reached(connections: 1, speaksHTTP2: true)
+            let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
+            let other = try Self.transfer("https://a.example/", driver, false)
+            let new = try (0..<3).map { _ in try Self.transfer("https://a.example/", driver, true) }
+            let queue = OriginQueue(of: other)
+            #expect(queue.begins(other, known) == .shared)
+            #expect(new.map { queue.begins($0, known) } == [.new, nil, nil])
+            queue.ends(other)
+            #expect(Self.takeAll(queue, known).isEmpty)
+        }
+
+        @Test func `Over HTTP/1.1 each that wants a new connection makes one`() throws {
+            let transfers = try Self.transfers(3, isNew: true, bound: 2)
+            let queue = OriginQueue(of: transfers[0])
+            let two = Reached(connections: 2, speaksHTTP2: false)
+            #expect(transfers.map { queue.begins($0, two) } == [.new, .new, nil])
+            queue.sends(transfers[0])
+            queue.ends(transfers[0])
+            #expect(Self.takeAll(queue, two) == [.new])
+            #expect(queue.beginsAnew(transfers[1], two) == .new)
+        }
+
+        @Test func `While the one that makes the next connection waits, others try one after the other`() throws {
+            let transfers = try Self.transfers(4)
+            let queue = OriginQueue(of: transfers[0])
+            let one = Reached(connections: 1, speaksHTTP2: true)
+            #expect(queue.begins(transfers[0], one) == .shared)
+            queue.isTurnedBack()
+            #expect(queue.beginsAnew(transfers[0], one) == .new)
+            #expect(queue.begins(transfers[1], one) == nil)
+            transfers[0].place = .awaitingDescriptor
+            #expect(queue.takeNext(one)?.1 == .shared && queue.isFull)
+            queue.sends(transfers[1])
+            #expect(queue.waits(for: transfers[0]) && queue.isFull)
         }
 
         @Test func `What has ended leaves the line, one or most of it`() throws {
@@ -137,9 +174,11 @@
         // MARK: The driver
 
         /// A driver without a thread, and transfers of which it has given the first to libcurl.
-        private static func connecting(_ count: Int) throws -> (CurlDriver, [CurlTransfer]) {
-            let transfers = try transfers(count)
-            let driver = transfers[0].driver
+        private static func connecting(
+            _ count: Int, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
+        ) throws -> (CurlDriver, [CurlTransfer]) {
+            let driver = CurlDriver(CurlTransport.with(change).configuration)
+            let transfers = try (0..<count).map { _ in try transfer("https://a.example/", driver, false) }
             let multi = try #require(CurlDriver.makeMulti())
             driver.multi = multi
             for transfer in transfers { driver.connects(transfer, try #require(transfer.easy), multi) }
@@ -178,6 +217,42 @@
             for transfer in transfers { driver.leavesQueue(transfer) }
             driver.giveWaiting(try #require(driver.multi))
             #expect(driver.queues.isEmpty)
+        }
+
+        @Test func `A queue that has ended leaves the next one of its origin alone`() throws {
+            let (driver, transfers) = try Self.connecting(2)
+            let multi = try #require(driver.multi)
+            for transfer in transfers { driver.leavesQueue(transfer) }
+            let next = try (0..<2).map { _ in try Self.transfer("https://a.example/", driver, false) }
+            driver.connects(next[0], try #require(next[0].easy), multi)
+            driver.giveWaiting(multi)
+            driver.connects(next[1], try #require(next[1].easy), multi)
+            #expect(next[1].place == .inLine && driver.queues.count == 1)
+        }
+
+        @Test func `Those that wait connect again when the last connection is gone`() throws {
+            let (driver, transfers) = try Self.connecting(3)
+            driver.sends(transfers[0])
+            #expect(transfers[2].deadlines.connect == nil)
+            driver.leavesQueue(transfers[0])
+            driver.giveWaiting(try #require(driver.multi))
+            #expect(transfers[1].place == .given && transfers[2].place == .inLine)
+            #expect(transfers[2].deadlines.connect != nil)
+        }
+
+        @Test func `The wait for one of a limited number of connections is no time to connect`() throws {
+            let (driver, transfers) = try Self.connecting(1) { $0.maximumConnections = 1 }
+            transfers[0].index = 0
+            transfers[0].deadlines.connect = 1
+            driver.noticeWaiting()
+            #expect(transfers[0].place == .awaitingConnection && transfers[0].deadlines.connect == nil)
+        }
+
+        @Test func `A request that finds an ended connection the second time keeps the time when it was sent`() throws {
+            let transfer = try Self.transfers(1)[0]
+            (transfer.sends, transfer.sent, transfer.connection.loss) = (1, 5, .beforeUse)
+            transfer.wasNotSent()
+            #expect(transfer.sent == 5)
         }
     }
 #endif

@@ -33,6 +33,8 @@
             case selfSigned
             /// TLS 1.1 at most.
             case tls11
+            /// A certificate for all names in a domain.
+            case wildcard
         }
 
         let folder: URL
@@ -158,6 +160,7 @@
             }
             sign good localhost "DNS:localhost,IP:127.0.0.1"
             sign other other.example "DNS:other.example"
+            sign wild wild.example "DNS:*.wild.example"
             sign client somebody "DNS:client.example"
             openssl ecparam -genkey -name prime256v1 -noout -out middle.key
             openssl req -new -key middle.key -subj "/CN=Intermediate" -out middle.csr
@@ -220,13 +223,14 @@
                 \(site(.expired, "ssl", "expired"))
                 \(site(.oldTLS, "ssl", "good", "ssl_protocols TLSv1.2;"))
                 \(site(.clientCertificate, "ssl", "good", "ssl_client_certificate \(folder)/ca.pem; ssl_verify_client optional;"))
-                \(site(.http2Cleartext, "http2", nil))
+                \(site(.http2Cleartext, "http2", nil, "listen unix:\(folder)/http2.socket http2;"))
                 \(site(.cleartext, "", nil))
                 \(site(.shortLived, "ssl http2", "good", "keepalive_requests 8;"))
                 \(site(.chained, "ssl", "chained"))
                 \(site(.padded, "ssl", "padded"))
                 \(site(.selfSigned, "ssl", "self"))
                 \(site(.tls11, "ssl", "good", "ssl_protocols TLSv1.1; ssl_ciphers DEFAULT@SECLEVEL=0;"))
+                \(site(.wildcard, "ssl", "wild"))
                 }
                 """
         }

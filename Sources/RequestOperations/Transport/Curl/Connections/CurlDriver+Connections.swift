@@ -32,7 +32,7 @@
         func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             easy.forgetMessage()
-            guard let way = transfer.queue?.beginsAnew(transfer) else {
+            guard let way = transfer.queue?.beginsAnew(transfer, sockets.reached(transfer.origin)) else {
                 // Where there are connections, it may also wait for one of them.
                 if sockets.reached(transfer.origin) != nil {
                     transfer.deadlines.connect = nil
@@ -59,7 +59,18 @@
         func giveAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             move(transfer, to: .given)
             if boundsConnections { tried.append(transfer) }
+            othersConnect(by: transfer)
             give(transfer, easy, multi)
+        }
+
+        /// From now on, the others in the line of a transfer wait for a connection that it makes, if there is no other. That is
+        /// time to connect.
+        private func othersConnect(by transfer: CurlTransfer) {
+            guard let queue = transfer.queue, queue.waits(for: transfer), !queue.waitsToConnect,
+                sockets.reached(transfer.origin) == nil
+            else { return }
+            queue.waitsToConnect = true
+            for other in queue.waiting { other.beginsToConnect() }
         }
 
         /// libcurl has had its turn. Transfers given to it that did nothing wait in libcurl for one of a limited number of
@@ -69,11 +80,17 @@
             for transfer in tried where transfer.waitsForConnection {
                 move(transfer, to: .awaitingConnection)
                 transfer.easy?.liftConnectLimit()
-                transfer.wait?.begin()
-                othersWait(for: transfer)
-                if let queue = transfer.queue { noteRoom(in: queue) }
+                transfer.deadlines.connect = nil
+                beginsToWait(transfer)
             }
             tried.removeAll(keepingCapacity: true)
+        }
+
+        /// A transfer waits for something that no transfer of its line provides.
+        func beginsToWait(_ transfer: CurlTransfer) {
+            transfer.wait?.begin()
+            othersWait(for: transfer)
+            if let queue = transfer.queue { noteRoom(in: queue) }
         }
 
         /// A request is sent, over a connection that was made for it or over another transfer's.
@@ -110,7 +127,12 @@
             guard let queue = transfer.queue else { return }
             transfer.queue = nil
             queue.ends(transfer)
-            if queue.isIdle { queues[transfer.queueKey] = nil } else { noteRoom(in: queue) }
+            if queue.isIdle { forget(queue) } else { noteRoom(in: queue) }
+        }
+
+        /// Another queue of the same key may have come after it.
+        private func forget(_ queue: OriginQueue) {
+            if queues[queue.key] === queue { queues[queue.key] = nil }
         }
 
         /// Takes transfers back from libcurl that found no connection and must not make one. One makes one now, and the
@@ -126,7 +148,7 @@
             turnedBack.removeAll(keepingCapacity: true)
         }
 
-        private func noteRoom(in queue: OriginQueue) {
+        func noteRoom(in queue: OriginQueue) {
             guard !queue.isListed else { return }
             queue.isListed = true
             queuesWithRoom.append(queue)
@@ -142,8 +164,9 @@
                 queue.isListed = false
                 while let (transfer, way) = queue.takeNext(sockets.reached(queue.key.origin)) {
                     if let easy = transfer.easy { go(transfer, way, easy, multi) }
+                    if queue.isFull { break }
                 }
-                if queue.isIdle { queues[queue.key] = nil }
+                if queue.isIdle { forget(queue) }
             }
         }
     }
@@ -160,7 +183,7 @@
         }
 
         /// Whether libcurl may make a connection for the transfer.
-        var mayConnect: Bool {
+        var mayMakeConnection: Bool {
             guard way == .shared, let queue else { return true }
             return !queue.makesApart && (isLastSend || !queue.mustShare(driver.sockets.reached(origin)))
         }

@@ -14,7 +14,7 @@
         func holdLacking(_ multi: UnsafeMutableRawPointer) {
             guard !lacking.isEmpty else { return }
             for transfer in lacking {
-                // A transfer with a socket may still connect with it; see `waitsForDescriptor`.
+                // A transfer with a socket may still connect with it.
                 guard transfer.place == .lackingDescriptor, !transfer.connection.hasSocket,
                     transfer.mayWaitForDescriptor,
                     let easy = transfer.easy
@@ -44,8 +44,7 @@
             transfer.leavesConnecting()
             easy.forgetMessage()
             easy.liftConnectLimit()
-            transfer.wait?.begin()
-            othersWait(for: transfer)
+            beginsToWait(transfer)
             descriptorLine.append(transfer, at: isFirst ? nil : now)
         }
 
@@ -54,7 +53,7 @@
             descriptors.isLacking(for: self, at: now)
             if !boundsConnections {
                 wasShortOfDescriptors = true
-                // libcurl may make these transfers wait from now on, and we have not recorded that yet.
+                // From now on, libcurl may make these transfers wait.
                 for transfer in active where transfer.waitsForConnection {
                     transfer.deadlines.connect = nil
                     tried.append(transfer)

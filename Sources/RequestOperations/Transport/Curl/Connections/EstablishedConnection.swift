@@ -11,7 +11,7 @@
         /// The origins whose requests may share it.
         private(set) var sharers: [Origin] = []
         /// The longest silence that its users endure, in nanoseconds.
-        private var endurance: Int64 = 0
+        private(set) var endurance: Int64 = 0
         /// Whether something came over it in this turn; see ``CurlLibrary/overlooksInput``.
         var hasInput = false
 
@@ -31,7 +31,8 @@
         /// Has the kernel give it up if the other side acknowledges nothing for as long as the longest idle limit of its
         /// users, in nanoseconds. (RFC 5482; `nil` means no limit of our own.)
         func limitSilence(to idle: Int64?) {
-            guard let socket, endures(idle ?? .max) else { return }
+            guard let socket, idle ?? .max > endurance else { return }
+            endurance = idle ?? .max
             var milliseconds = idle.map { UInt32(clamping: max($0 / 1_000_000, 1)) } ?? 0
             // A socket of another kind than TCP refuses this.
             setsockopt(
@@ -49,13 +50,6 @@
         /// libcurl is about to close it.
         func closes() {
             socket = nil
-        }
-
-        /// A user endures a silence. Returns whether it is the longest of all.
-        func endures(_ silence: Int64) -> Bool {
-            guard silence > endurance else { return false }
-            endurance = silence
-            return true
         }
     }
 #endif

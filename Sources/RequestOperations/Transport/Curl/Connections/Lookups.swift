@@ -83,6 +83,8 @@
             // Behind a SOCKS proxy, the look-up comes after the socket.
             transfer.connection.forgetSockets()
             easy.forgetMessage()
+            // Others may try the connections that there are.
+            if let queue = transfer.queue { noteRoom(in: queue) }
             lookups.wait(transfer)
             return true
         }

@@ -48,8 +48,9 @@
         private var running = 0
         /// Whose connection others wait for.
         private var maker: CurlTransfer?
-        /// Whether a request found that no connection takes it. Then all wait for the next connection.
-        private var isFull = false
+        /// Whether a request found that no connection takes it. Then all wait for the next connection. If its maker waits for
+        /// something else, they try one after the other whether a connection takes a request again.
+        private(set) var isFull = false
         private var line = Line<Waiter>()
         /// How many connections were made for which others waited.
         private var madeCount = 0
@@ -77,9 +78,10 @@
         var waiting: [CurlTransfer] { line.elements.map(\.transfer).filter { $0.place == .inLine } }
 
         /// Whether the transfer whose connection others wait for itself waits.
-        var makerWaits: Bool {
-            maker.map { $0.place.isHeld || $0.deadlines.connect == nil && $0.place == .awaitingConnection } ?? false
-        }
+        var makerWaits: Bool { maker?.place.waits ?? false }
+
+        /// Whether others wait for the connection of a transfer.
+        func waits(for transfer: CurlTransfer) -> Bool { maker === transfer }
 
         private func limit(_ known: ConnectionTable.Reached?) -> Int {
             guard mayShare else { return mostConnections }
@@ -91,8 +93,8 @@
 
         /// A transfer begins. Returns `nil` if it waits.
         func begins(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
-            let needsOther = transfer.wantsNewConnection && maker != nil
-            guard line.isEmpty, !needsOther, hasRoom(known) else {
+            let waitsForOther = transfer.wantsNewConnection && maker != nil && nextMayShare(known)
+            guard line.isEmpty, !waitsForOther, hasRoom(known) else {
                 wait(transfer)
                 return nil
             }
@@ -100,14 +102,13 @@
         }
 
         /// A transfer that was not sent needs a new connection. Returns `nil` if it waits for that of another.
-        func beginsAnew(_ transfer: CurlTransfer) -> Way? {
-            guard mayShare else { return .new }
-            guard maker == nil || maker === transfer else {
+        func beginsAnew(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
+            guard maker == nil || maker === transfer || !nextMayShare(known) else {
                 running -= 1
                 wait(transfer)
                 return nil
             }
-            maker = transfer
+            makes(transfer)
             return .new
         }
 
@@ -120,10 +121,12 @@
                     continue
                 }
                 guard hasRoom(known) else { return nil }
+                // A connection that was made meanwhile is new enough, if it takes this request as well.
+                let isServed = nextMayShare(known) && first.madeCount != madeCount
+                let isNew = first.transfer.wantsNewConnection && !isServed
+                if isNew, maker != nil, nextMayShare(known) { return nil }
                 line.popFirst()
                 first.transfer.place = .new
-                // A connection that was made meanwhile is new enough.
-                let isNew = first.transfer.wantsNewConnection && (!mayShare || first.madeCount == madeCount)
                 return (first.transfer, goes(first.transfer, known, isNew: isNew))
             }
             return nil
@@ -132,6 +135,11 @@
         /// Whether libcurl must make no connection for a request that goes over any.
         func mustShare(_ known: ConnectionTable.Reached?) -> Bool {
             mayShare && speaksHTTP2(known)
+        }
+
+        /// Whether the next connection may take several requests: over HTTP/2 it does, and before an answer we do not know.
+        private func nextMayShare(_ known: ConnectionTable.Reached?) -> Bool {
+            mayShare && (known?.speaksHTTP2 ?? speaksHTTP2) != false
         }
 
         private func speaksHTTP2(_ known: ConnectionTable.Reached?) -> Bool {
@@ -174,7 +182,7 @@
         }
 
         private func hasRoom(_ known: ConnectionTable.Reached?) -> Bool {
-            // While a connection is being made, libcurl finds no other, or would make others.
+            // While the next connection is made, nobody else tries, unless its maker waits for something else.
             if let maker, makesApart || isFull && !maker.place.waits { return false }
             return running < limit(known)
         }
@@ -182,10 +190,16 @@
         private func goes(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?, isNew: Bool) -> Way {
             running += 1
             let connections = known?.connections ?? 0
-            let isFirst = mayShare && (connections == 0 || isFull || running > connections * Self.streams)
+            let isFirst =
+                mayShare && maker == nil && (connections == 0 || isFull || running > connections * Self.streams)
             guard isNew || isFirst else { return .shared }
-            if mayShare { maker = transfer }
+            makes(transfer)
             return isNew ? .new : .first
+        }
+
+        /// A transfer makes a connection. Others wait for it, unless they wait for another transfer's.
+        private func makes(_ transfer: CurlTransfer) {
+            if mayShare, maker == nil { maker = transfer }
         }
 
         private func wait(_ transfer: CurlTransfer) {

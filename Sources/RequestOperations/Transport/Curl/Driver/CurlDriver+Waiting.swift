@@ -16,6 +16,7 @@
         }
 
         private var millisecondsToSleep: Int32 {
+            if !queuesWithRoom.isEmpty { return 0 }
             let deadline = min(nextSweep, lookups.deadline, descriptorLine.deadline, descriptorBoundEnd)
             guard deadline != .max else { return 60_000 }
             return Int32(clamping: min(max((deadline - CurlLibrary.now + 999_999) / 1_000_000, 0), 60_000))

@@ -136,9 +136,8 @@
         func judgesChains(of context: UnsafeMutableRawPointer) -> Bool {
             guard let judge = settings.chainJudge else { return true }
             // A handle without a transfer makes no connection.
-            guard let url = transfer?.url else { return false }
-            let origin = Origin(url)
-            return judge.judge(context, of: origin.host, port: origin.port)
+            guard let transfer else { return false }
+            return judge.judge(context, for: transfer)
         }
 
         private func note(_ code: CURLcode, _ option: CURLoption) {

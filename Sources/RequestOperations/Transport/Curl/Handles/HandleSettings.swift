@@ -5,7 +5,7 @@
     /// The options that every easy handle of a transport has, from the transport's configuration.
     // Unchecked: the C list is only read once it is made. The jar has its own lock.
     final class HandleSettings: @unchecked Sendable {
-        private let configuration: CurlTransport.Configuration
+        let configuration: CurlTransport.Configuration
         private let usesEnvironmentProxy: Bool
         private let addresses: CurlList?
         /// `User-Agent` and `Accept-Encoding`, for requests that do not set them. (libcurl makes lines from its options
@@ -149,8 +149,6 @@
             if isLarge { return request.fields.decodesBody ? .wide : .large }
             return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
         }
-
-        var speaksHTTP2ByPriorKnowledge: Bool { configuration.httpVersions == .http2PriorKnowledge }
 
         /// Whether every request without TLS goes through an HTTP proxy, where libcurl speaks HTTP/1.1.
         private var usesProxyForAll: Bool {

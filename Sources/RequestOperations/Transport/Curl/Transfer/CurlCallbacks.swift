@@ -37,7 +37,7 @@
             },
             open: { context, _, address in
                 // libcurl always passes an address.
-                if with(context, { $0.mayConnect(to: address!) }) == false { return CURL_SOCKET_BAD }
+                if with(context, { $0.mayOpen(for: address!) }) == false { return CURL_SOCKET_BAD }
                 let (family, type) = (address!.pointee.family, address!.pointee.socktype)
                 // A child process that another thread starts must not inherit it. libcurl before 8.19 would let it.
                 let descriptor = Glibc.socket(
@@ -52,10 +52,7 @@
                 return CURL_SOCKET_BAD
             },
             socket: { context, descriptor, _ in
-                let isTaken = with(context) { transfer in
-                    transfer.opens(descriptor)
-                }
-                return isTaken == true ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
+                with(context) { $0.opens(descriptor) } == nil ? CURL_SOCKOPT_ERROR : CURL_SOCKOPT_OK
             },
             send: { context, _, _, _, localPort in
                 let isSent = with(context) { $0.requestBegins(localPort: localPort) }

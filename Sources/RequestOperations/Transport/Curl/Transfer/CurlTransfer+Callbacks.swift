@@ -24,19 +24,23 @@
             return true
         }
 
-        /// A socket is about to be connected, so the look-up is done. Returning `false` ends the transfer.
-        func opens(_ descriptor: Int32) -> Bool {
+        /// Whether a socket may be made for a connection to an address. The look-up is done.
+        func mayOpen(for address: UnsafePointer<curl_sockaddr>) -> Bool {
             guard maySendAgain() else { return false }
-            guard mayConnect else {
+            guard mayMakeConnection else {
                 turnBack()
                 return false
             }
+            return mayConnect(to: address)
+        }
+
+        /// A socket is about to be connected.
+        func opens(_ descriptor: Int32) {
             wait?.end()
             if connection.hasSocket, !lastAddressIsUnreachable { connection.triedReachable = true }
             connection.opens(descriptor)
             if place != .lackingDescriptor { driver.move(self, to: .connecting) }
             beginsToConnect()
-            return true
         }
 
         /// Whether an address failed and there was no route to the last one.
@@ -116,7 +120,7 @@
             connection.loss = nil
             phase = .connect
             deadlines.connect = nil
-            sent = 0
+            if sends == 0 { sent = 0 }
             easy?.keepConnection(true)
         }
 

@@ -15,6 +15,8 @@
         var isIPv4 = false
         /// An address of the host to which the transport may not connect.
         var refusedAddress: String?
+        /// Why the chain of the server was refused, if it had no pin.
+        var refusedChain: PinReport?
         /// Whether there was a route to an address that was tried before the last one.
         var triedReachable = false
         /// How it was lost, if we know before libcurl reports that.

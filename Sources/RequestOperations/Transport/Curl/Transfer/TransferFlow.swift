@@ -215,7 +215,7 @@
                 state.file?.discard()
                 var failure = TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
-                    requestMayHaveBeenProcessed: phase != .connect,
+                    requestMayHaveBeenProcessed: phase != .connect || transfer.sends > 0,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
                 failure.connectionStands = connectionStands
                 failure.connectionWasGivenUp = transfer.connection.loss == .silence

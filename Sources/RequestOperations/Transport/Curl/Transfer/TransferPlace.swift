@@ -1,5 +1,5 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// Where a transfer is on its way. The driver thread moves it, by ``CurlDriver/move(_:to:)``.
+    /// Where a transfer is on its way. The driver thread moves it, by ``CurlDriver/move(_:to:)`` or in an ``OriginQueue``.
     enum TransferPlace {
         /// The driver has not given it to anybody yet.
         case new
@@ -27,7 +27,7 @@
         case sent
         case ended
 
-        /// Whether libcurl does not have the transfer for now.
+        /// Whether libcurl does nothing for the transfer now.
         var isHeld: Bool {
             switch self {
             case .inLine, .awaitingLookup, .awaitingDescriptor, .turnedBack: true

@@ -8,8 +8,6 @@
     final class ChainJudge: Sendable {
         private let check: PinCheck
         private let mayUseSecureProxy: Bool
-        /// What was refused in the last handshake, by host, for the errors of the requests.
-        private let refusals = Locked<[String: PinReport]>([:])
 
         /// Makes a judge.
         ///
@@ -42,15 +40,16 @@
         }
 
         /// A connection that is being made. OpenSSL keeps it as long as the connection.
-        private final class Connection: Sendable {
+        // Unchecked: the transfer is touched only on the thread of its driver, where the handshake runs.
+        private final class Connection: @unchecked Sendable {
             let judge: ChainJudge
-            let host: String
-            let port: Int
+            let origin: Origin
+            weak var transfer: CurlTransfer?
 
-            init(_ judge: ChainJudge, host: String, port: Int) {
+            init(_ judge: ChainJudge, _ origin: Origin, for transfer: CurlTransfer) {
                 self.judge = judge
-                self.host = host
-                self.port = port
+                self.origin = origin
+                self.transfer = transfer
             }
         }
 
@@ -68,14 +67,13 @@
         ///
         /// - Parameters:
         ///   - context: The `SSL_CTX` of the connection, or that to an HTTPS proxy on the way.
-        ///   - host: The host of the request.
-        ///   - port: The port of the request.
+        ///   - transfer: The transfer for which it is made.
         /// - Returns: `false` without memory.
-        func judge(_ context: UnsafeMutableRawPointer, of host: String, port: Int) -> Bool {
-            refusals.withLock { $0[host] = nil }
-            let connection = Unmanaged.passRetained(Connection(self, host: host, port: port))
+        func judge(_ context: UnsafeMutableRawPointer, for transfer: CurlTransfer) -> Bool {
+            let origin = transfer.origin
+            let connection = Unmanaged.passRetained(Connection(self, origin, for: transfer))
             let isSet = rocurl_judge_chains(
-                context, HostPattern.canonical(host), mayUseSecureProxy, { ChainJudge.judge($0, $1, $2) },
+                context, HostPattern.canonical(origin.host), mayUseSecureProxy, { ChainJudge.judge($0, $1, $2) },
                 connection.toOpaque(), { Unmanaged<Connection>.fromOpaque($0!).release() })
             if !isSet { connection.release() }
             return isSet
@@ -90,30 +88,14 @@
                     key: ServerPin(.key, withUnsafeBytes(of: certificate.key) { Data($0) }),
                     whole: ServerPin(.certificate, withUnsafeBytes(of: certificate.whole) { Data($0) }))
             }
-            return connection.judge.passes(certificates, connection.host, connection.port)
+            return connection.judge.passes(certificates, connection)
         }
 
-        private func passes(_ chain: [PinCheck.Certificate], _ host: String, _ port: Int) -> Bool {
-            let verdict = check.verdict(on: chain, of: host, port: port, at: Date())
+        private func passes(_ chain: [PinCheck.Certificate], _ connection: Connection) -> Bool {
+            let verdict = check.verdict(on: chain, of: connection.origin.host, port: connection.origin.port, at: Date())
             for message in verdict.reports { message.handler(message.report) }
-            guard let failure = verdict.failure else { return true }
-            refusals.withLock { refusals in
-                if refusals.count >= Self.mostRefusals { refusals.removeAll() }
-                refusals[host] = failure
-            }
-            return false
-        }
-
-        /// With more hosts, the reasons of earlier ones are forgotten.
-        private static let mostRefusals = 256
-
-        /// Why the last handshake with a host failed, if its chain had no pin.
-        func reason(for host: String) -> String? { refusals.withLock { $0[host] }?.reason }
-
-        /// Whether a handshake failed because its chain had no pin. Behind a proxy over TLS, the message of libcurl does not
-        /// say so.
-        func refused(_ host: String, _ message: String) -> Bool {
-            message.contains("application verification failure") || reason(for: host) != nil
+            if let failure = verdict.failure { connection.transfer?.connection.refusedChain = failure }
+            return verdict.failure == nil
         }
     }
 #endif

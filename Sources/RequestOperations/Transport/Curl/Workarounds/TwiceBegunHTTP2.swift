@@ -10,7 +10,7 @@
         /// Whether handles must be set up differently to make connections of HTTP/2 without TLS than to use them.
         func makesConnectionsApart(isSecure: Bool) -> Bool {
             CurlLibrary.version >= CurlLibrary.Version(7, 88) && CurlLibrary.version < CurlLibrary.Version(8, 0)
-                && !isSecure && speaksHTTP2ByPriorKnowledge && mayUseHTTP2(isSecure: false)
+                && !isSecure && configuration.httpVersions == .http2PriorKnowledge && mayUseHTTP2(isSecure: false)
         }
     }
 #endif

@@ -1,4 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    @testable import RequestOperations
+
     // libcurl 8.13 to 8.15 (curl issue 18177). Debian 13 has such a version.
     //
     // A connection of HTTP/2 takes no other request before its first response has come. The others make connections of their
