@@ -45,7 +45,6 @@ package struct Locked<Value>: @unchecked Sendable {
     /// Identifies this object among all that exist at the same time.
     package var identity: ObjectIdentifier { ObjectIdentifier(storage) }
 
-    @inline(__always)
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { lock, value in
             #if canImport(Darwin)

@@ -4,9 +4,8 @@
 // Unchecked, because shared storage never changes.
 struct Box<Value: Sendable>: @unchecked Sendable {
     private final class Storage {
-        // Several threads may read this, but only `edit` changes it, when the storage is not shared. Exclusivity is
-        // unchecked because a check costs more than the read.
-        @exclusivity(unchecked) var value: Value
+        // Several threads may read this, but only `edit` changes it, when the storage is not shared.
+        var value: Value
 
         init(_ value: Value) {
             self.value = value

@@ -121,7 +121,7 @@
                 return try await performWithoutBody(task, stream, onHead)
             }
             let flow = try begin(task, onHead)
-            defer { end(task) }
+            defer { drivers.giveBack(task) }
             return try await flow.run()
         }
 
@@ -140,8 +140,6 @@
             return try await perform(task, onHead: onHead)
         }
 
-        // If these two were inlined, every waiting operation would keep their temporaries.
-        @inline(never)
         private func begin(
             _ task: TransportTask, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) throws -> TransferFlow {
@@ -152,14 +150,9 @@
             do {
                 return try TransferFlow(task, driver: driver, submitted: submitted, onHead: onHead)
             } catch {
-                end(task)
+                drivers.giveBack(task)
                 throw TransferFailure(error, phase: .connect)
             }
-        }
-
-        @inline(never)
-        private func end(_ task: TransportTask) {
-            drivers.giveBack(task)
         }
     }
 #endif

@@ -19,23 +19,21 @@
 
         // MARK: The thread's own
 
-        // What every transfer uses is unchecked for exclusivity: only this thread can access it.
-
         /// The time at the beginning of the turn.
         private(set) var now: Int64 = 0
         var multi: UnsafeMutableRawPointer?
-        @exclusivity(unchecked) private(set) var active: [CurlTransfer] = []
+        private(set) var active: [CurlTransfer] = []
         /// The transfers whose Task may have something to do.
-        @exclusivity(unchecked) var ready: [CurlTransfer] = []
+        var ready: [CurlTransfer] = []
         var lookups = Lookups()
         /// The transfers given to libcurl in this turn that may have to wait for a connection.
-        @exclusivity(unchecked) var tried: [CurlTransfer] = []
+        var tried: [CurlTransfer] = []
         /// The queues of the origins to which there are transfers.
         var queues: [OriginQueue.Key: OriginQueue] = [:]
         /// The queues whose waiting transfers may go.
         var queuesWithRoom: [OriginQueue] = []
         /// Transfers for which libcurl would have made a connection, although they must not make one.
-        @exclusivity(unchecked) var turnedBack: [CurlTransfer] = []
+        var turnedBack: [CurlTransfer] = []
         /// Transfers whose body ends by a length that libcurl may not use.
         var framedByLength: [CurlTransfer] = []
         /// Transfers for which the process had no descriptor in this turn.
@@ -59,7 +57,7 @@
         var fruitlessTurns = 0
         /// The handles of look-ups whose transfers have ended, by their context; see ``CurlLibrary/waitsForLookups``.
         var lastingLookups: [UnsafeMutableRawPointer: EasyHandle] = [:]
-        @exclusivity(unchecked) private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
+        private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
             _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil,

@@ -11,14 +11,12 @@
     // ended, and the driver thread in between.
     final class EasyHandle: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
-        // Unchecked for exclusivity: only one side uses the handle, and the callbacks read these members very often,
-        // like those of `CurlTransfer`.
         /// The transfer that the handle serves.
-        @exclusivity(unchecked) var transfer: CurlTransfer? {
+        var transfer: CurlTransfer? {
             didSet { served = transfer.map(Unmanaged.passUnretained) }
         }
         /// The same transfer, in the form that libcurl's callbacks use.
-        @exclusivity(unchecked) private(set) var served: Unmanaged<CurlTransfer>?
+        private(set) var served: Unmanaged<CurlTransfer>?
 
         /// Why no request may be sent with this handle: libcurl refused an option, and would go on as if it had not
         /// been set.
@@ -34,7 +32,7 @@
         private let settings: HandleSettings
         private let sockets: ConnectionTable
         /// The fields of a request that has more than the fields of every request.
-        @exclusivity(unchecked) private var fields: CurlList?
+        private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
         private var versions: Int?

@@ -71,7 +71,7 @@
         ///
         /// The handle keeps its transfer, and releases it in no callback. So no references are counted here: counting
         /// them for each line of a head would cost as much as the line.
-        @inline(__always) @discardableResult
+        @discardableResult
         private static func with<Result>(
             _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
         ) -> Result? {

@@ -65,9 +65,7 @@
         var paused: PausedDirections = []
         /// Whether receiving was ever paused.
         var hadToWait = false
-        /// The reader of the head. It is used for every line of a head, by one thread only. The exclusivity check is
-        /// off, since it would cost as much as the line.
-        @exclusivity(unchecked) var head = HeadReader()
+        var head = HeadReader()
 
         // MARK: What the Task reads at the end
 

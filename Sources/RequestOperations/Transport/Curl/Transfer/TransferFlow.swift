@@ -79,7 +79,6 @@
             }
         }
 
-        @inline(__always)
         private func carryOut() async throws -> TransportResponse {
             let reader = try submit()
             defer { reader?.cancel() }
