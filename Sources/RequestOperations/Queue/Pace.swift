@@ -15,6 +15,8 @@ struct Pace {
 
         /// The attempts per second before the rate grows.
         var perSecond: Double
+        /// By what the rate grows each second.
+        var growth: Double
         /// When the first 429 of a series came.
         let began: Int64
         var phase: Phase
@@ -22,7 +24,7 @@ struct Pace {
 
         func perSecond(at now: Int64) -> Double {
             guard case .grows(let start) = phase else { return perSecond }
-            return perSecond * pow(Pace.growth, Double(max(now - start, 0)) / 1e9)
+            return perSecond * pow(growth, Double(max(now - start, 0)) / 1e9)
         }
 
         func spacing(at now: Int64) -> TokenBucket.Spacing {
@@ -55,6 +57,9 @@ struct Pace {
     private static let growth = 1.1
     /// The lowest learned rate: one attempt in ten seconds.
     private static let lowest = 0.1
+    /// The rate after the first 429 of a host that accepted nothing in the last second. What it accepts is not known then, so
+    /// the rate is doubled each second.
+    private static let (first, firstGrowth) = (1.0, 2.0)
     /// A rate that has grown for this long is forgotten. One that does not grow is kept for ``HostMemory/longestRest``.
     private static let memory = 60 * second
 
@@ -127,7 +132,7 @@ struct Pace {
             // It was in flight together with the refused attempt, and came later.
             let taken = Double(accepted.count(at: now))
             guard taken > known.perSecond else { return }
-            known.perSecond = taken
+            (known.perSecond, known.growth) = (taken, Self.growth)
             known.bucket.shorten(to: known.spacing(at: now), from: now)
         }
         learned = known
@@ -141,8 +146,10 @@ struct Pace {
             next.phase = phase
         } else {
             let taken = Double(accepted.count(at: now))
-            let perSecond = known(at: now)?.perSecond(after: taken, at: now) ?? taken
-            next = Learned(perSecond: max(perSecond, Self.lowest), began: now, phase: phase)
+            let known = known(at: now)
+            let perSecond = known?.perSecond(after: taken, at: now) ?? (taken > 0 ? taken : Self.first)
+            let growth = taken > 0 ? Self.growth : known?.growth ?? Self.firstGrowth
+            next = Learned(perSecond: max(perSecond, Self.lowest), growth: growth, began: now, phase: phase)
         }
         next.bucket.wait(next.spacing(at: now), from: now)
         learned = next

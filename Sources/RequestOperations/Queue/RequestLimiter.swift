@@ -23,8 +23,9 @@ public final class RequestLimiter: Sendable {
     ///   - scope: Whether the rate bounds the attempts to each host or all together. ``RateScope/host`` by default.
     ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets its own rate. `false` by default.
     ///     That rate is what the host accepted in the last second. It grows by 10 % a second once the host accepts an
-    ///     attempt again. After a minute of growth it is forgotten. If the host accepts nothing, the rate is kept for
-    ///     12 hours. Responses below 500 other than 429 count as accepted. The limiters of a configuration and of a
+    ///     attempt again. If the host accepted nothing before its first 429, the rate is one a second, and it doubles
+    ///     each second. After a minute of growth it is forgotten. If the host accepts nothing, the rate is kept for 12
+    ///     hours. Responses below 500 other than 429 count as accepted. The limiters of a configuration and of a
     ///     ``RequestQueue`` learn of responses.
     ///   - clock: The clock of the rate. Use that of the configurations which use the limiter. The continuous one by
     ///     default.

@@ -29,8 +29,9 @@
                 Retry-After of more than 300 seconds, or beyond the deadline, fails the request at once.
 
                 What a host asks for with 503 or 429 holds for all requests to it. After a 429 the host is sent as many \
-                attempts a second as it accepted in the last one, and 10 % more each second until the next 429. A pause that \
-                a 429 asks for uses up no retry, a hundred times for each request.
+                attempts a second as it accepted in the last one, and 10 % more each second until the next 429. If it \
+                accepted none, it is sent one a second, and twice as many each second. A pause that a 429 asks for uses up \
+                no retry, a hundred times for each request.
 
                 The roots that servers are trusted by are those of the system, or those that CURL_CA_BUNDLE, SSL_CERT_FILE \
                 or SSL_CERT_DIR name.

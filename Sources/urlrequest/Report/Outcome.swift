@@ -58,19 +58,18 @@ extension Outcome {
         url = operation.input.url
         self.attempts = operation.begunAttempts
         self.seconds = seconds
+        // The last attempt may have ended before it was sent.
+        status = attempts.last { $0.status != nil }?.status
         switch result {
         case .success(let size):
-            status = attempts.last?.status
             bytes = size
             ending = .succeeded
             file = operation.savedName
         case .failure(let failure as RequestError):
-            status = failure.head.flatMap { $0.isHTTP ? $0.status : nil }
             bytes = max(operation.received, attempts.last?.bodySize ?? 0)
             ending = .failed(Failure(code: failure.code.description, message: failure.description))
             file = nil
         case .failure:
-            status = attempts.last?.status
             bytes = operation.received
             ending = .failed(.cancelled)
             file = nil

@@ -24,6 +24,7 @@ import Testing
         }
         #expect(reason.kind == .rejected && reason.status == status)
         #expect(try await queue.counts.dead == 1)
+        #expect(try await queue.record(id)?.attempts == 1)
         await queue.close()
     }
 
@@ -239,6 +240,7 @@ import Testing
             return #expect(Bool(false), "It is no dead letter.")
         }
         #expect(reason.kind == .expired && reason.status == 500 && fixture.sent.count == 3)
+        #expect(try await queue.record(id)?.attempts == 3)
         await queue.close()
     }
 

@@ -141,7 +141,7 @@ import Testing
         pace.take(at: 0)
         pace.heard(429, at: 0)
         pace.giveBack(at: 0)
-        #expect(pace.nextTime(at: 0) == 10 * Self.second)
+        #expect(pace.nextTime(at: 0) == Self.second)
     }
 
     // MARK: Growth
@@ -228,6 +228,28 @@ import Testing
         #expect(pace.nextTime(at: now) - now == 10 * Self.second)
     }
 
+    @Test func `A host that accepted nothing before its first 429 is tried after a second, and then ever faster`() {
+        var pace = Pace(rate: nil, adapts: true)
+        pace.take(at: 0)
+        pace.heard(429, at: 0)
+        #expect(pace.nextTime(at: 0) == Self.second)
+        Self.send(&pace, at: Self.second)
+        let begins = Self.begins(of: &pace, from: Self.second, until: 6 * Self.second)
+        #expect((25...60).contains(begins.count))
+    }
+
+    @Test func `While it goes on to answer 429 it is tried less and less`() {
+        var pace = Pace(rate: nil, adapts: true)
+        var now: Int64 = 0
+        for _ in 0..<20 {
+            pace.heard(429, at: now)
+            now = pace.nextTime(at: now)
+            pace.take(at: now)
+        }
+        pace.heard(429, at: now)
+        #expect(pace.nextTime(at: now) - now == 10 * Self.second)
+    }
+
     // MARK: Beside a set rate
 
     @Test func `A set rate holds beside a learned one`() {
@@ -297,7 +319,7 @@ import Testing
         var pace = Pace(rate: nil, adapts: true)
         for _ in 0..<100 { pace.heard(status, at: 0) }
         pace.heard(429, at: 0)
-        #expect(pace.nextTime(at: 0) == 10 * Self.second)
+        #expect(pace.nextTime(at: 0) == Self.second)
     }
 
     @Test func `A count of the last second forgets what is older`() {

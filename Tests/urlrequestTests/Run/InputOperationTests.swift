@@ -18,6 +18,18 @@ import Testing
         #expect(Outcome(of: operations[1], failure) == nil)
     }
 
+    @Test func `A request that ends while it waits for its next attempt has the status of the last response`()
+        async throws
+    {
+        let queue = RequestQueue(limiter: RequestLimiter(adaptsToTooManyRequests: true, clock: ManualClock()))
+        let operation = try operation(1, over: ScriptedTransport([.status(429), .stall]))
+        queue.addOperation(operation)
+        await eventually { operation.attempts.first?.ended != nil }
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        #expect(Outcome(of: operation, .failure(CancellationError()))?.status == 429)
+    }
+
     @Test func `A redirect to another host is no attempt of its own`() async throws {
         let transport = ScriptedTransport([
             .status(302, fields: [("Location", "http://b.example/")]), .body(Data("there".utf8)),

@@ -47,6 +47,7 @@ extension SQLiteStore {
                     .real(step.due.timeIntervalSince1970), .integer(step.reason.rawValue),
                     .integer(id.rawValue))
             case .dead(let reason):
+                try connection.run("UPDATE records SET attempts = attempts + 1 WHERE id = ?", .integer(id.rawValue))
                 try connection.bury(id, because: reason)
             }
             try connection.releaseIfIdle(owner)
