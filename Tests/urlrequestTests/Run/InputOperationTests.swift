@@ -22,9 +22,10 @@ import Testing
         async throws
     {
         let queue = RequestQueue(limiter: RequestLimiter(adaptsToTooManyRequests: true, clock: ManualClock()))
-        let operation = try operation(1, over: ScriptedTransport([.status(429), .stall]))
+        let transport = ScriptedTransport([.status(429, fields: [("Retry-After", "0")]), .stall])
+        let operation = try operation(1, over: transport)
         queue.addOperation(operation)
-        await eventually { operation.attempts.first?.ended != nil }
+        while operation.attempts.count < 2 { await Task.yield() }
         operation.cancel()
         await #expect(throws: CancellationError.self) { try await operation.value }
         #expect(Outcome(of: operation, .failure(CancellationError()))?.status == 429)

@@ -125,6 +125,25 @@
             #expect(server.connections.count <= 64)
         }
 
+        @Test func `Requests for which there never is a descriptor fail at their connect limit`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let configuration = CurlTransport.with { _ in }.configuration
+            let driver = CurlDriver(configuration, descriptors: DescriptorPool(limit: { 4 }))
+            var task = TransportTask(URLRequest(url: server.url))
+            task.limits.connect = .milliseconds(100)
+            let flows = try (0..<3).map { _ in
+                try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+            }
+            for flow in flows {
+                await #expect {
+                    _ = try await flow.run()
+                } throws: { error in
+                    RequestError.Code.outOfLocalResources ~= ((error as? TransferFailure)?.error ?? error)
+                }
+            }
+            await driver.shutDown(.draining)
+        }
+
         @Test func `A driver that others need descriptors of hears of it, and not of its own shortage`() {
             let pool = DescriptorPool(limit: { 64 })
             let (first, second) = (Marker(), Marker())

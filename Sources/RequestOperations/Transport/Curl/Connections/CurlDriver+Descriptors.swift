@@ -44,7 +44,13 @@
             transfer.leavesConnecting()
             easy.forgetMessage()
             easy.liftConnectLimit()
-            beginsToWait(transfer)
+            if hasNoConnection(beside: transfer) {
+                // No descriptor of ours will become free, so this is time to connect.
+                transfer.beginsToConnect()
+            } else {
+                transfer.deadlines.connect = nil
+                beginsToWait(transfer)
+            }
             descriptorLine.append(transfer, at: isFirst ? nil : now)
         }
 
@@ -128,7 +134,6 @@
         fileprivate func leavesConnecting() {
             connection.forgetSockets()
             phase = .connect
-            deadlines.connect = nil
             deadlines.activity = driver.now
         }
     }

@@ -34,7 +34,8 @@
             if transfer.place.isHeld, transfer.deadlines.connect == nil { return nil }
             // Either the transfer connects, or a connection is made over which its request is sent again.
             if transfer.phase == .connect || transfer.deadlines.connect != nil {
-                return transfer.deadlines.connect.map { ($0, .connectLimit) }
+                let lacksDescriptor = transfer.place == .awaitingDescriptor
+                return transfer.deadlines.connect.map { ($0, lacksDescriptor ? Self.noDescriptor : .connectLimit) }
             }
             // Time that a consumer takes does not count as idle; time that a source takes does.
             guard let idle = transfer.limits.idle, !transfer.paused.contains(.receiving) else { return nil }
@@ -67,6 +68,8 @@
 
         /// When to look next at how far a body has come.
         func look(after idle: Int64) -> Int64 { now.adding(max(idle / 8, Self.shortestLook)) }
+
+        static var noDescriptor: CurlTransfer.Cause { .shortage("there is no file descriptor for the connection") }
 
         private static let shortestLook: Int64 = 5_000_000
 

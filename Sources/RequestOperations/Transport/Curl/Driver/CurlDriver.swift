@@ -266,7 +266,7 @@
                 transfer.publishHead()
             }
             if transfer.place == .lackingDescriptor, code == CURLE_COULDNT_CONNECT {
-                return end(transfer, .stopped(.shortage("there is no file descriptor for the connection")))
+                return end(transfer, .stopped(Self.noDescriptor))
             }
             end(transfer, .finished(transfer.isAnswered(despite: code) ? CURLE_OK : transfer.result(for: code)))
         }
