@@ -48,6 +48,31 @@ import Testing
         #expect(sent?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
     }
 
+    @Test func `A lazy sequence of operations is asked on the main actor for the results of a queue`() async throws {
+        let session = Session()
+        let requests = (0..<3).lazy.map { _ in
+            session.made += 1
+            return URLRequestOperation(url, configuration: configuration)
+        }
+        var count = 0
+        for try await result in OperationQueue().results(of: requests, atMost: 2) {
+            _ = try result.get()
+            count += 1
+        }
+        #expect(count == 3 && session.made == 3)
+    }
+
+    @Test func `A sequence of operations is asked on the main actor for a batch`() async throws {
+        let (url, configuration) = (url, configuration)
+        let requests = sequence(state: 0) { (number: inout Int) -> URLRequestOperation<Data>? in
+            number += 1
+            return number > 3 ? nil : URLRequestOperation(url, configuration: configuration)
+        }
+        let batch = RequestBatch(each: requests)
+        RequestQueue().addOperation(batch)
+        #expect(try await batch.value.count == 3)
+    }
+
     @Test func `A completion comes back to the main actor`() async throws {
         let session = Session()
         let operation = URLRequestOperation(url, configuration: configuration)

@@ -2,4 +2,5 @@
 final class Session {
     var token = "token"
     var hasFinished = false
+    var made = 0
 }

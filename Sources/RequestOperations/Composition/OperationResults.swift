@@ -58,6 +58,15 @@ public struct OperationResults<Value: Sendable>: AsyncSequence {
         ///
         /// - Throws: `CancellationError`, or the error of an asynchronous sequence of operations.
         public mutating func next() async throws -> Element? {
+            try await next(isolation: nil)
+        }
+
+        /// The next result. `nil` after the last one. A loop over the results calls this.
+        ///
+        /// - Parameter actor: The actor of the loop. A sequence of operations is asked there, since its closures may belong to
+        ///   that actor.
+        /// - Throws: `CancellationError`, or the error of an asynchronous sequence of operations.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             let line = owner.line
             if Task.isCancelled { line.cancel() }
             if case .pulled(let nextOperation) = owner.source {

@@ -29,7 +29,16 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     private enum Source {
         case operations(ArraySlice<AsynchronousOperation<Value>>)
-        case sequence(AnyIterator<AsynchronousOperation<Value>>)
+        case sequence(Members)
+    }
+
+    /// The members of a sequence, and the actor on which its closures may have been made.
+    // Unchecked: only the Task of the batch uses the iterator, on that actor.
+    private struct Members: @unchecked Sendable {
+        let iterator: AnyIterator<AsynchronousOperation<Value>>
+        let actor: (any Actor)?
+
+        func next(isolation actor: isolated (any Actor)?) -> AsynchronousOperation<Value>? { iterator.next() }
     }
 
     /// How many members run at once at most.
@@ -69,20 +78,25 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// Makes a batch of operations that a sequence makes one by one, so that a million of them need not exist at once.
     ///
-    /// The next operation is made when it can begin. The sequence is used on the Task of the batch.
+    /// The next operation is made when it can begin. The sequence is asked for it on the actor where the batch was made, if
+    /// any, since its closures may belong to that actor. So await the batch there, and do not block that actor's thread with
+    /// `waitUntilFinished`. An array is taken apart on the Task of the batch.
     ///
     /// - Parameters:
     ///   - operations: The sequence of the members. A lazy one is not evaluated before.
     ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
     ///   - maximumConcurrency: How many members run at once at most. 64 by default. Less than 1 counts as 1.
-    public init<Members: Sequence>(
-        each operations: sending Members, policy: Policy = .failFast, maximumConcurrency: Int = 64
-    ) where Members.Element: AsynchronousOperation<Value> {
+    ///   - actor: Where the sequence is asked. The actor of the caller by default.
+    public init<Operations: Sequence>(
+        each operations: sending Operations, policy: Policy = .failFast, maximumConcurrency: Int = 64,
+        isolation actor: (any Actor)? = #isolation
+    ) where Operations.Element: AsynchronousOperation<Value> {
         self.maximumConcurrency = max(maximumConcurrency, 1)
         let count = operations.underestimatedCount
+        let isStored = operations is [Operations.Element]
         var iterator = operations.makeIterator()
         batch = Locked(BatchState(policy, expecting: count))
-        source = Locked(.sequence(AnyIterator { iterator.next() }))
+        source = Locked(.sequence(Members(iterator: AnyIterator { iterator.next() }, actor: isStored ? nil : actor)))
         counter = MemberProgress(total: count == 0 ? nil : count)
         super.init()
     }
@@ -125,7 +139,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
                     running -= 1
                     if await group.next() == true { break }
                 }
-                guard let member = nextMember() else { break }
+                guard let member = await nextMember() else { break }
                 guard let place = batch.withLock({ $0.begin() }) else {
                     member.discard()
                     break
@@ -152,11 +166,9 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     }
 
     /// The next member. Only the Task of the batch calls this, outside of the lock if a sequence makes the member.
-    private func nextMember() -> AsynchronousOperation<Value>? {
-        let iterator: AnyIterator? = source.withLock { source in
-            if case .sequence(let iterator) = source { iterator } else { nil }
-        }
-        return if let iterator { iterator.next() } else { takeMember() }
+    private func nextMember() async -> AsynchronousOperation<Value>? {
+        guard case .sequence(let members) = source.withLock({ $0 }) else { return takeMember() }
+        return await members.next(isolation: members.actor)
     }
 
     /// Takes the next member of an array.
