@@ -44,7 +44,7 @@
         /// - Throws: ``UnusableInput``.
         func request(to text: String) throws -> URLRequest {
             var request = URLRequest(url: try URL(requestable: text))
-            for field in headers { request.addValue(field.value, forHTTPHeaderField: field.name) }
+            for field in headers { request.add(field) }
             return request
         }
     }

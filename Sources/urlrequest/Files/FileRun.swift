@@ -117,7 +117,9 @@ final class FileRun: @unchecked Sendable {
         switch failure {
         case nil: break
         case .closed: stop(.outputClosed)
-        case .stalled, .refused: stop(.outputFailed)
+        case let failure?:
+            if let message = OutputFailure(cause: failure).message { screen.sync { console.print(message) } }
+            stop(.outputFailed)
         }
     }
 

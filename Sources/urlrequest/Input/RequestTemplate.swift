@@ -76,7 +76,7 @@ struct RequestTemplate: Sendable {
 extension URLRequest {
     /// Adds a field to the fields of the same name. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
     /// semicolon (RFC 6265, section 4.2.1).
-    fileprivate mutating func add(_ field: HeaderField) {
+    mutating func add(_ field: HeaderField) {
         if field.name.lowercased() == "cookie", let other = value(forHTTPHeaderField: field.name) {
             setValue("\(other); \(field.value)", forHTTPHeaderField: field.name)
         } else {

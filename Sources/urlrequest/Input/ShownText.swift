@@ -6,6 +6,11 @@ func quoted(_ text: String) -> String {
     return "“\(String(safe))”"
 }
 
+/// A stored text in a form that can be printed on one line: control characters are written as in Swift, such as `\u{1B}`.
+func shown(_ text: String) -> String {
+    text.unicodeScalars.map { $0.properties.isGraphic ? String($0) : $0.escaped(asASCII: true) }.joined()
+}
+
 /// A character of the input in a form that can be printed, with a word that says what it is.
 func named(_ scalar: Unicode.Scalar) -> String {
     guard scalar.properties.isGraphic else {

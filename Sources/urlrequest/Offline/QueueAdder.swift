@@ -19,29 +19,39 @@
         func add(_ url: String?, _ source: LineSource?, to queue: OfflineRequestQueue) async -> Int32 {
             let warnings = Self.warn(of: queue.events)
             var status = ExitStatus.success
-            if let url { await add("the URL", &status, queue) { try template.request(fromURL: url, id: 1) } }
-            if let source { await addLines(of: source, to: queue, &status) }
+            do {
+                if let url { try await add("the URL", &status, queue) { try template.request(fromURL: url, id: 1) } }
+                if let source { try await addLines(of: source, to: queue, &status) }
+            } catch let failure {
+                if let message = failure.message { Console().print(message) }
+                Console().print("urlrequest: what was read until then is in the queue\n")
+                status = failure.status
+            }
             await queue.close()
             await warnings.value
             return status
         }
 
-        private func addLines(of source: LineSource, to queue: OfflineRequestQueue, _ status: inout Int32) async {
+        private func addLines(
+            of source: LineSource, to queue: OfflineRequestQueue, _ status: inout Int32
+        ) async throws(OutputFailure) {
             var reader = source.reader()
             var number = 0
-            do {
-                while let first = try await reader.next() {
-                    var lines = [first]
-                    // What has arrived already shares a commit. Nobody waits for a line that has not.
-                    while lines.count < Self.linesOfCommit, let line = reader.nextWithoutWaiting() {
-                        lines.append(line)
-                    }
-                    await add(lines, after: number, &status, queue)
-                    number += lines.count
+            while true {
+                let next: LineReader.Line?
+                do { next = try await reader.next() } catch {
+                    Console().print("urlrequest: \(source.name): \(error)\n")
+                    status = ExitStatus.unusable
+                    return
                 }
-            } catch {
-                Console().print("urlrequest: \(source.name): \(error)\n")
-                status = ExitStatus.unusable
+                guard let first = next else { return }
+                var lines = [first]
+                // What has arrived already shares a commit. Nobody waits for a line that has not.
+                while lines.count < Self.linesOfCommit, let line = reader.nextWithoutWaiting() {
+                    lines.append(line)
+                }
+                try await add(lines, after: number, &status, queue)
+                number += lines.count
             }
         }
 
@@ -53,17 +63,18 @@
         /// - Parameter number: How many lines came before.
         private func add(
             _ lines: [LineReader.Line], after number: Int, _ status: inout Int32, _ queue: OfflineRequestQueue
-        ) async {
-            do {
-                if let together = try await addTogether(lines, after: number, to: queue) {
-                    return print(together, &status)
-                }
-            } catch {
+        ) async throws(OutputFailure) {
+            var together: [OfflineRecord.ID]?
+            do { together = try await addTogether(lines, after: number, to: queue) } catch {
                 // None was added. Each is added alone now, and the error of one names its line.
+            }
+            if let together {
+                for id in together { try printLine(id) }
+                return
             }
             for (offset, line) in lines.enumerated() {
                 let id = number + offset + 1
-                await add("line \(id)", &status, queue) { try template.request(from: line, id: id) }
+                try await add("line \(id)", &status, queue) { try template.request(from: line, id: id) }
             }
         }
 
@@ -81,13 +92,6 @@
             return try await queue.add(contentsOf: requests)
         }
 
-        private func print(_ ids: [OfflineRecord.ID], _ status: inout Int32) {
-            do { for id in ids { try printLine(id) } } catch {
-                Console().print("urlrequest: \(error)\n")
-                if status == ExitStatus.success { status = ExitStatus.failure }
-            }
-        }
-
         /// The request with its body. `nil` if the body is in a file.
         private func wholeRequest(of input: InputRequest) -> URLRequest? {
             var request = input.request
@@ -103,10 +107,11 @@
         private func add(
             _ origin: String, _ status: inout Int32, _ queue: OfflineRequestQueue,
             _ make: () throws -> InputRequest?
-        ) async {
+        ) async throws(OutputFailure) {
+            var id: OfflineRecord.ID?
             do {
                 guard let request = try make() else { return }
-                try printLine(try await add(request, to: queue))
+                id = try await add(request, to: queue)
             } catch let error as UnusableInput {
                 Console().print("urlrequest: \(origin): \(error.reason)\n")
                 status = ExitStatus.unusable
@@ -114,6 +119,7 @@
                 Console().print("urlrequest: \(origin): \(error)\n")
                 if status == ExitStatus.success { status = ExitStatus.failure }
             }
+            if let id { try printLine(id) }
         }
 
         private func add(_ input: InputRequest, to queue: OfflineRequestQueue) async throws -> OfflineRecord.ID {

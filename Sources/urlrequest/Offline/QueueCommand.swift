@@ -41,7 +41,8 @@
                     name: name, directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
                     configuration: configuration)
             } catch {
-                Console().print("urlrequest: the queue \(name) cannot be opened: \(error)\n")
+                let reason = error is OfflineQueueError ? "\(error)" : error.localizedDescription
+                Console().print("urlrequest: the queue \(name) cannot be opened: \(reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
         }
@@ -57,6 +58,9 @@
             do { try result.get() } catch let error as OfflineQueueError {
                 Console().print("urlrequest: \(error)\n")
                 throw ExitCode(ExitStatus.failure)
+            } catch let failure as OutputFailure {
+                if let message = failure.message { Console().print(message) }
+                throw ExitCode(failure.status)
             }
         }
 
@@ -102,8 +106,14 @@
     }
 
     /// Prints a line on standard output. It can be read as soon as this returns.
-    func printLine(_ line: some CustomStringConvertible) throws {
-        try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
+    func printLine(_ line: some CustomStringConvertible) throws(OutputFailure) {
+        try printOut(Data("\(line)\n".utf8))
+    }
+
+    /// Writes bytes to standard output.
+    func printOut(_ bytes: Data) throws(OutputFailure) {
+        let failure = bytes.withUnsafeBytes { PatientWriter(to: STDOUT_FILENO).write($0) }
+        if let failure { throw OutputFailure(cause: failure) }
     }
 
     /// Ends the process without running the destructors of libraries, which other threads still use.

@@ -8,7 +8,10 @@
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Prints the requests of a queue, one a line.",
-            discussion: "A line has the id, the state, the failed attempts, the lane (- for none), and the request.")
+            discussion: """
+                A line has the id, the state, the failed attempts, the lane (- for none), and the request. Credentials are \
+                redacted.
+                """)
 
         @OptionGroup var queue: QueueArguments
         @OptionGroup var records: RecordArguments
@@ -53,7 +56,7 @@
             try await queue.use { queue in
                 if body {
                     guard let bytes = try await queue.body(of: id) else { throw ExitCode(ExitStatus.failure) }
-                    try FileHandle.standardOutput.write(contentsOf: bytes)
+                    try printOut(bytes)
                 } else if let record = try await queue.record(id) {
                     try printLine(record.details)
                 } else {
@@ -96,28 +99,29 @@
 
         private var subject: String {
             switch content {
-            case .message(let name): "message \(name)"
-            case .request(let request): "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "")"
+            case .message(let name): "message \(shown(name))"
+            case .request(let request):
+                "\(request.httpMethod ?? "GET") \(request.url.map { Redaction.default.text(of: $0) } ?? "")"
             }
         }
 
         /// One line.
-        fileprivate var line: String { "\(id) \(stateText) \(attempts) \(lane ?? "-") \(subject)" }
+        fileprivate var line: String { "\(id) \(stateText) \(attempts) \(lane.map(shown) ?? "-") \(subject)" }
 
         /// Several lines.
         fileprivate var details: String {
             var lines = [
                 "id: \(id)", "state: \(stateText)", "request: \(subject)", "added: \(added.formatted(.iso8601))",
-                "idempotency key: \(idempotencyKey)", "attempts: \(attempts)", "body: \(bodySize) bytes",
+                "idempotency key: \(shown(idempotencyKey))", "attempts: \(attempts)", "body: \(bodySize) bytes",
             ]
-            if let lane { lines.append("lane: \(lane)") }
-            if let tag { lines.append("tag: \(tag)") }
-            if let uniqueKey { lines.append("key: \(uniqueKey)") }
+            if let lane { lines.append("lane: \(shown(lane))") }
+            if let tag { lines.append("tag: \(shown(tag))") }
+            if let uniqueKey { lines.append("key: \(shown(uniqueKey))") }
             if let expires { lines.append("expires: \(expires.formatted(.iso8601))") }
-            if let lastFailure { lines.append("last failure: \(lastFailure)") }
+            if let lastFailure { lines.append("last failure: \(shown(lastFailure))") }
             if case .request(let request) = content {
                 for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
-                    lines.append("\(name): \(value)")
+                    lines.append("\(name): \(Redaction.default.hides(field: name) ? "redacted" : shown(value))")
                 }
             }
             return lines.joined(separator: "\n")

@@ -10,7 +10,8 @@
             abstract: "Delivers the requests of a queue, and prints a line for each outcome.",
             discussion: """
                 Without --drain it stays and waits for further requests. SIGTERM and Ctrl-C let it finish what is in \
-                flight; a second signal ends it at once. Nothing is lost by that, nor by SIGKILL.
+                flight; a second signal ends it at once, but the same one within half a second does not count. Nothing is \
+                lost by that, nor by SIGKILL. If the reader of standard output leaves, the requests are delivered all the same.
 
                 Exit status: 0 the queue is empty; 1 it is empty but for dead letters; 2 the queue could not be read; 143 \
                 after SIGTERM, 130 after Ctrl-C.

@@ -90,10 +90,9 @@ final class Reporter: @unchecked Sendable {
         switch results.flush() {
         case nil: break
         case .closed: onOutputLost?(.outputClosed)
-        case .stalled: console.print("urlrequest: standard output: nobody reads it, results are lost\n")
-        case .refused(let number):
-            console.print("urlrequest: standard output: \(errorText(number))\n")
-            onOutputLost?(.outputFailed)
+        case let failure?:
+            OutputFailure(cause: failure).message.map(console.print)
+            if failure != .stalled { onOutputLost?(.outputFailed) }
         }
     }
 

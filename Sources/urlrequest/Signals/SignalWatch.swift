@@ -3,11 +3,11 @@ import RequestOperations
 /// Handles SIGINT and SIGTERM instead of the system's default action, which would end the process.
 ///
 /// A signal that the process was started to ignore stays ignored. A shell does that with SIGINT for background jobs.
-// Unchecked: `sources` is set once, in `init`. `hasHeard` is used only on `queue`.
+// Unchecked: `sources` is set once, in `init`. `heard` is used only on `queue`.
 final class SignalWatch: @unchecked Sendable {
     private let queue = DispatchQueue(label: "urlrequest.SignalWatch")
     private var sources: [any DispatchSourceSignal] = []
-    private var hasHeard = false
+    private var heard = HeardSignals()
 
     /// Begins to listen.
     ///
@@ -21,9 +21,11 @@ final class SignalWatch: @unchecked Sendable {
             guard !Self.ignores(previous) else { return nil }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self] in
-                if hasHeard { return again(number) }
-                hasHeard = true
-                DispatchQueue.global().async { first(number) }
+                switch heard.note(number, at: .now) {
+                case .isFirst: DispatchQueue.global().async { first(number) }
+                case .isLater: again(number)
+                case .isRepeated: break
+                }
             }
             source.activate()
             return source

@@ -80,8 +80,10 @@
             let server = try await LoopbackServer.start()
             server.route("/a", .text(""))
             _ = try await RunningTool.run(
-                "download", server.url("/a").absoluteString, "--directory", path, "--header", "X-Key: 1")
+                "download", server.url("/a").absoluteString, "--directory", path, "--header", "X-Key: 1",
+                "--header", "Cookie: a=1", "--header", "Cookie: b=2")
             #expect(server.requests.first?.field("X-Key") == "1")
+            #expect(server.requests.first?.field("Cookie") == "a=1; b=2")
         }
 
         @Test func `A terminal gets a bar that is gone at the end`() async throws {
