@@ -1,3 +1,4 @@
+import RequestOperations
 import Testing
 
 @testable import urlrequest
