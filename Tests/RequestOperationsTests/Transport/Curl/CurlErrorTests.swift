@@ -350,6 +350,17 @@
             try FileManager.default.removeItem(at: folder)
         }
 
+        @Test func `A consumer gets what came of a body that breaks off`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .truncated(declared: 100, sending: 10))
+            for _ in 0..<30 {
+                let received = Collector<Data>()
+                let row = await transport.row(.stream(URLRequest(url: server.url)) { received.append($0) })
+                #expect(row.code == .truncatedBody)
+                #expect(received.elements.reduce(0) { $0 + $1.count } == 10)
+            }
+        }
+
         @Test func `The error has libcurl's number as its cause and its words as the reason`() async throws {
             let port = try RefusingPort()
             let failure = await transport.failure(of: .data(URLRequest(url: port.url)))

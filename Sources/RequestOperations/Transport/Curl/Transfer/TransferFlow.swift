@@ -188,16 +188,18 @@
 
         // MARK: End
 
-        /// Gives the rest of a complete body to the file or the consumer, and makes sure that all of it is written.
+        /// Gives the rest of a body to the file or the consumer, and makes sure that all of a complete one is written. A
+        /// consumer also gets what came of a body that broke off, so that a download can go on from there.
         private func finishDelivery(_ state: inout Progression) async {
-            guard state.rejection == nil, transfer.failure() == nil, !isTooLarge else { return }
+            if case .stopped(.aborted)? = transfer.outcome { return }
+            guard state.rejection == nil, !isTooLarge else { return }
+            if state.consumer != nil, let kept = transfer.kept, !kept.isEmpty {
+                await consume(kept.takeData(), &state)
+            }
+            guard state.rejection == nil, transfer.failure() == nil else { return }
             do {
-                if let file = state.file {
-                    try file.finish(with: transfer.kept)
-                } else {
-                    if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
-                    if state.rejection == nil { try await state.special?.finish() }
-                }
+                try state.file?.finish(with: transfer.kept)
+                try await state.special?.finish()
             } catch {
                 state.rejection = error
             }
