@@ -161,12 +161,16 @@ extension RequestClient {
         endpointType: Any.Type?, _ prepare: (RequestDefaults) throws -> PreparedRequest,
         _ makeOperation: (ClientCall, RequestConfiguration) -> Kind
     ) -> Kind {
-        let alone = Result { try prepare(settings.defaults(for: options, isMember: false)) }
+        let defaults = settings.defaults(for: options, isMember: false)
+        let alone = Result { try prepare(defaults) }
         let member =
             settings.haveDefaultsOfThoseAlone
             ? Result { try prepare(settings.defaults(for: options, isMember: true)) } : alone
         let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
-        let call = ClientCall(reporter, settings.allHooks, settings.log, alone: alone, member: member)
+        var placeholder = URLRequest(url: options.baseURL ?? defaults.baseURL ?? URL(fileURLWithPath: "/"))
+        placeholder.httpMethod = method.rawValue
+        let call = ClientCall(
+            reporter, settings.allHooks, settings.log, alone: alone, member: member, placeholder: placeholder)
         var configuration = options.configuration
         for plugin in settings.plugins { plugin.add(to: &configuration) }
         configuration.completionQueue = settings.callbackQueue

@@ -180,7 +180,15 @@ extension Endpoint {
         relativeTo baseURL: URL, configuration: RequestConfiguration = .default
     ) -> URLRequestOperation<Response> {
         let prepared = Result { try EndpointRequest(self, relativeTo: baseURL) }
-        return EndpointOperation(prepared, baseURL, responseDecoder, adjusted(configuration))
+        return EndpointOperation(
+            prepared, orFailingAs: placeholder(relativeTo: baseURL), responseDecoder, adjusted(configuration))
+    }
+
+    /// What the errors of a request name that cannot be made.
+    func placeholder(relativeTo baseURL: URL) -> URLRequest {
+        var request = URLRequest(url: baseURL)
+        request.httpMethod = method.rawValue
+        return request
     }
 
     /// The configuration, with the changes that the endpoint makes to it.

@@ -4,11 +4,11 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
     private let prepared: Result<EndpointRequest, any Error>
 
     init(
-        _ prepared: Result<EndpointRequest, any Error>, _ baseURL: URL, _ decoder: ResponseDecoder<Value>,
-        _ configuration: RequestConfiguration
+        _ prepared: Result<EndpointRequest, any Error>, orFailingAs placeholder: URLRequest,
+        _ decoder: ResponseDecoder<Value>, _ configuration: RequestConfiguration
     ) {
         self.prepared = prepared
-        let request = (try? prepared.get())?.request ?? URLRequest(url: baseURL)
+        let request = (try? prepared.get())?.request ?? placeholder
         super.init(request, decoder: decoder, configuration: configuration)
     }
 

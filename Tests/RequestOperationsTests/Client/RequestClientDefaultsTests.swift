@@ -39,6 +39,12 @@ import Testing
         #expect((error as? RequestError)?.code == .badURL && transport.requests.isEmpty)
     }
 
+    @Test func `The error of a request that cannot be made names its method and the base`() async throws {
+        let client = RequestClient("http://example.invalid/v1", over: transport)
+        let error = await failure(of: client.operation(.post, "//x/y", as: User.self))
+        #expect("\(try #require(error))".contains("POST http://example.invalid"))
+    }
+
     @Test func `A user in the base becomes an authorization`() async throws {
         _ = try await urls(of: ["a"], base: "http://u:p@example.invalid")
         #expect(transport.requests[0].value(forHTTPHeaderField: "Authorization") == "Basic dTpw")

@@ -165,7 +165,8 @@ import Testing
     @Test(arguments: ["json", "text/plain\r\nX-Evil: 1", ""])
     func `An accepted type that is none is an error and no trap`(_ type: String) async {
         #expect(throws: RequestError.self) { try request(Heading(acceptedContentTypes: [type])) }
-        let operation = Heading(acceptedContentTypes: [type]).operation(relativeTo: base)
-        #expect((await failure(of: operation) as? RequestError)?.code == .unencodableParameter)
+        let operation = Heading(method: .put, acceptedContentTypes: [type]).operation(relativeTo: base)
+        let error = await failure(of: operation) as? RequestError
+        #expect(error?.code == .unencodableParameter && error?.method == "PUT")
     }
 }
