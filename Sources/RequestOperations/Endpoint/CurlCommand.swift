@@ -45,7 +45,7 @@ struct CurlCommand {
     private var fields: [(name: String, value: String)] {
         (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
             .filter { RequestPreflight.isToken($0.key) && RequestPreflight.isFieldValue($0.value) }
-            .map { name, value in (name, redaction?.hides(field: name) == true ? Redaction.mark : value) }
+            .map { name, value in (name, redaction?.value(value, ofField: name) ?? value) }
     }
 
     /// The limit for one word of the command, in bytes. Linux passes on words of at most 128 KiB.

@@ -58,6 +58,11 @@ public struct Redaction: Sendable {
         fieldKeys.contains(Self.key(name)) || hidesWord(of: name)
     }
 
+    /// The value of a field, or the word that replaces it if the field is hidden.
+    package func value(_ value: String, ofField name: String) -> String {
+        hides(field: name) ? Self.mark : value
+    }
+
     func hides(parameter name: String) -> Bool {
         // Each part of a nested name counts, as in `user[password]`.
         name.unicodeScalars.split { ".[]".unicodeScalars.contains($0) }

@@ -16,18 +16,24 @@
             ])
 
         /// Runs the command that the arguments name. Returns the exit status.
-        static func runCommand() async -> Int32 {
+        ///
+        /// - Parameter isOutputOpen: Whether standard output was open when the process began.
+        static func runCommand(isOutputOpen: Bool) async -> Int32 {
             // A write to a pipe without a reader must fail. It must not end the process in the middle of its work.
             signal(SIGPIPE, SIG_IGN)
             Descriptors.raiseLimit()
             do {
                 var command = try parseAsRoot()
+                // A queue delivers without a reader. All others are of no use without one.
+                guard isOutputOpen || command is QueueRunCommand else { return ExitStatus.outputClosed }
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {
                     try command.run()
                 }
                 return ExitStatus.success
+            } catch let failure as PatientWriter.Failure {
+                return StandardOutput.tell(of: failure)
             } catch {
                 return report(error)
             }

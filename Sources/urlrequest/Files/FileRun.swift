@@ -112,13 +112,10 @@ final class FileRun: @unchecked Sendable {
     }
 
     private func printOut(_ line: String) {
-        var failure: PatientWriter.Failure?
-        Array("\(line)\n".utf8).withUnsafeBytes { failure = PatientWriter(to: STDOUT_FILENO).write($0) }
-        switch failure {
-        case nil: break
-        case .closed: stop(.outputClosed)
-        case let failure?:
-            if let message = OutputFailure(cause: failure).message { screen.sync { console.print(message) } }
+        do { try StandardOutput.print(line) } catch .closed {
+            stop(.outputClosed)
+        } catch {
+            screen.sync { console.print("urlrequest: \(error.text)\n") }
             stop(.outputFailed)
         }
     }

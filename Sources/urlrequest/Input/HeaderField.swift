@@ -37,3 +37,15 @@ struct HeaderField: Equatable, Sendable {
         try self.init(name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
     }
 }
+
+extension URLRequest {
+    /// Adds a field to the fields of the same name. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
+    /// semicolon (RFC 6265, section 4.2.1).
+    mutating func add(_ field: HeaderField) {
+        if field.name.lowercased() == "cookie", let other = value(forHTTPHeaderField: field.name) {
+            setValue("\(other); \(field.value)", forHTTPHeaderField: field.name)
+        } else {
+            addValue(field.value, forHTTPHeaderField: field.name)
+        }
+    }
+}

@@ -73,18 +73,6 @@ struct RequestTemplate: Sendable {
     }
 }
 
-extension URLRequest {
-    /// Adds a field to the fields of the same name. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
-    /// semicolon (RFC 6265, section 4.2.1).
-    mutating func add(_ field: HeaderField) {
-        if field.name.lowercased() == "cookie", let other = value(forHTTPHeaderField: field.name) {
-            setValue("\(other); \(field.value)", forHTTPHeaderField: field.name)
-        } else {
-            addValue(field.value, forHTTPHeaderField: field.name)
-        }
-    }
-}
-
 extension UInt8 {
     fileprivate var isSpaceOrTab: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -6,11 +6,6 @@ func quoted(_ text: String) -> String {
     return "“\(String(safe))”"
 }
 
-/// A stored text in a form that can be printed on one line: control characters are written as in Swift, such as `\u{1B}`.
-func shown(_ text: String) -> String {
-    text.unicodeScalars.map { $0.properties.isGraphic ? String($0) : $0.escaped(asASCII: true) }.joined()
-}
-
 /// A character of the input in a form that can be printed, with a word that says what it is.
 func named(_ scalar: Unicode.Scalar) -> String {
     guard scalar.properties.isGraphic else {
@@ -18,6 +13,19 @@ func named(_ scalar: Unicode.Scalar) -> String {
         return "the character U+\(String(repeating: "0", count: max(4 - digits.count, 0)))\(digits)"
     }
     return "the character “\(scalar)”"
+}
+
+/// A text as it is, or as a JSON string if it has a control character, a quotation mark or a backslash.
+///
+/// It stays on its line, and different texts stay different.
+func lineText(_ text: String) -> String {
+    let json = jsonText(text)
+    return json.dropFirst().dropLast() == text ? text : json
+}
+
+/// A text as ``lineText(_:)``, for one of several columns with spaces between them. There, `-` means that there is none.
+func columnText(_ text: String) -> String {
+    text.isEmpty || text == "-" || text.contains(" ") ? jsonText(text) : lineText(text)
 }
 
 extension Unicode.Scalar.Properties {

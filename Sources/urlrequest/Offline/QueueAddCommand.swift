@@ -13,8 +13,10 @@
                 "expires" besides; times are as in 2026-05-01T08:00:00Z. Requests are added in the order of the input. \
                 Credentials in fields and URLs are left out unless --store-credentials is given.
 
-                Exit status: 0 all requests were added; 1 the queue refused some; 2 an argument or a line could not be \
-                used.
+                If the ids cannot be printed, no further line is read, and a message says how many requests were added.
+
+                Exit status: 0 all requests were added; 1 the queue refused some, or standard output failed; 2 an argument or \
+                a line could not be used; 141 standard output was closed.
                 """)
 
         @Argument(help: "A URL to request, before those of the input.")

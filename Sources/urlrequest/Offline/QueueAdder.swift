@@ -15,42 +15,65 @@
             self.storesCredentials = storesCredentials
         }
 
-        /// Adds all, closes the queue, and returns the exit status.
+        /// What has been done so far.
+        private struct Progress {
+            var status = ExitStatus.success
+            var added = 0
+            var printed = 0
+
+            /// Prints the ids of requests that were added.
+            mutating func print(_ ids: [OfflineRecord.ID]) throws(PatientWriter.Failure) {
+                added += ids.count
+                for id in ids {
+                    try StandardOutput.print(id)
+                    printed += 1
+                }
+            }
+
+            mutating func fail() {
+                if status == ExitStatus.success { status = ExitStatus.failure }
+            }
+        }
+
+        /// Adds all, closes the queue, and returns the exit status. If ids cannot be printed, it reads no further.
         func add(_ url: String?, _ source: LineSource?, to queue: OfflineRequestQueue) async -> Int32 {
             let warnings = Self.warn(of: queue.events)
-            var status = ExitStatus.success
-            do {
-                if let url { try await add("the URL", &status, queue) { try template.request(fromURL: url, id: 1) } }
-                if let source { try await addLines(of: source, to: queue, &status) }
-            } catch let failure {
-                if let message = failure.message { Console().print(message) }
-                Console().print("urlrequest: what was read until then is in the queue\n")
-                status = failure.status
-            }
+            var progress = Progress()
+            var lost: PatientWriter.Failure?
+            do throws(PatientWriter.Failure) {
+                if let url { try await add("the URL", &progress, queue) { try template.request(fromURL: url, id: 1) } }
+                if let source { try await addLines(of: source, to: queue, &progress) }
+            } catch { lost = error }
             await queue.close()
             await warnings.value
-            return status
+            guard let lost else { return progress.status }
+            // Even if the reader is gone: who adds them again sends them twice.
+            Console().print(
+                "urlrequest: \(lost.text) (requests added: \(progress.added), ids printed: \(progress.printed))\n")
+            progress.fail()
+            return lost == .closed ? ExitStatus.outputClosed : progress.status
         }
 
         private func addLines(
-            of source: LineSource, to queue: OfflineRequestQueue, _ status: inout Int32
-        ) async throws(OutputFailure) {
+            of source: LineSource, to queue: OfflineRequestQueue, _ progress: inout Progress
+        ) async throws(PatientWriter.Failure) {
             var reader = source.reader()
             var number = 0
             while true {
-                let next: LineReader.Line?
-                do { next = try await reader.next() } catch {
+                var lines: [LineReader.Line] = []
+                do {
+                    guard let first = try await reader.next() else { return }
+                    lines.append(first)
+                } catch {
                     Console().print("urlrequest: \(source.name): \(error)\n")
-                    status = ExitStatus.unusable
+                    progress.status = ExitStatus.unusable
                     return
                 }
-                guard let first = next else { return }
-                var lines = [first]
                 // What has arrived already shares a commit. Nobody waits for a line that has not.
                 while lines.count < Self.linesOfCommit, let line = reader.nextWithoutWaiting() {
                     lines.append(line)
                 }
-                try await add(lines, after: number, &status, queue)
+                try await add(lines, after: number, &progress, queue)
                 number += lines.count
             }
         }
@@ -62,19 +85,17 @@
         ///
         /// - Parameter number: How many lines came before.
         private func add(
-            _ lines: [LineReader.Line], after number: Int, _ status: inout Int32, _ queue: OfflineRequestQueue
-        ) async throws(OutputFailure) {
-            var together: [OfflineRecord.ID]?
+            _ lines: [LineReader.Line], after number: Int, _ progress: inout Progress, _ queue: OfflineRequestQueue
+        ) async throws(PatientWriter.Failure) {
+            let together: [OfflineRecord.ID]?
             do { together = try await addTogether(lines, after: number, to: queue) } catch {
                 // None was added. Each is added alone now, and the error of one names its line.
+                together = nil
             }
-            if let together {
-                for id in together { try printLine(id) }
-                return
-            }
+            if let together { return try progress.print(together) }
             for (offset, line) in lines.enumerated() {
                 let id = number + offset + 1
-                try await add("line \(id)", &status, queue) { try template.request(from: line, id: id) }
+                try await add("line \(id)", &progress, queue) { try template.request(from: line, id: id) }
             }
         }
 
@@ -105,21 +126,19 @@
 
         /// Adds one request, and prints its id or why it was refused.
         private func add(
-            _ origin: String, _ status: inout Int32, _ queue: OfflineRequestQueue,
+            _ origin: String, _ progress: inout Progress, _ queue: OfflineRequestQueue,
             _ make: () throws -> InputRequest?
-        ) async throws(OutputFailure) {
-            var id: OfflineRecord.ID?
+        ) async throws(PatientWriter.Failure) {
+            let id: OfflineRecord.ID
             do {
                 guard let request = try make() else { return }
                 id = try await add(request, to: queue)
-            } catch let error as UnusableInput {
-                Console().print("urlrequest: \(origin): \(error.reason)\n")
-                status = ExitStatus.unusable
             } catch {
-                Console().print("urlrequest: \(origin): \(error)\n")
-                if status == ExitStatus.success { status = ExitStatus.failure }
+                Console().print("urlrequest: \(origin): \(errorText(error))\n")
+                if error is UnusableInput { progress.status = ExitStatus.unusable } else { progress.fail() }
+                return
             }
-            if let id { try printLine(id) }
+            try progress.print([id])
         }
 
         private func add(_ input: InputRequest, to queue: OfflineRequestQueue) async throws -> OfflineRecord.ID {

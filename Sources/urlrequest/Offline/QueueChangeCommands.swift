@@ -59,10 +59,10 @@
 
         func run() async throws {
             try await queue.use { queue in
-                guard !ids.isEmpty else { return try printLine(try await queue.removeAll(records.filter())) }
+                guard !ids.isEmpty else { return try StandardOutput.print(try await queue.removeAll(records.filter())) }
                 var count = 0
                 for id in ids { count += try await queue.remove(id) ? 1 : 0 }
-                try printLine(count)
+                try StandardOutput.print(count)
                 if count < ids.count { throw ExitCode(ExitStatus.failure) }
             }
         }

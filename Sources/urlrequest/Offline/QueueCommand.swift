@@ -31,6 +31,12 @@
                 """)
         var directory: String?
 
+        /// The exit statuses of the commands that only look.
+        static let lookStatuses = """
+            Exit status: 0 done; 1 the id was not there, or standard output failed; 2 an argument could not be used, or the \
+            queue could not be opened; 141 standard output was closed.
+            """
+
         /// Opens the queue. It is paused, so that a command that only looks sends nothing.
         func open(_ edit: (inout OfflineConfiguration) -> Void = { _ in }) async throws -> OfflineRequestQueue {
             var configuration = OfflineConfiguration()
@@ -41,8 +47,7 @@
                     name: name, directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
                     configuration: configuration)
             } catch {
-                let reason = error is OfflineQueueError ? "\(error)" : error.localizedDescription
-                Console().print("urlrequest: the queue \(name) cannot be opened: \(reason)\n")
+                Console().print("urlrequest: the queue \(name) cannot be opened: \(errorText(error))\n")
                 throw ExitCode(ExitStatus.unusable)
             }
         }
@@ -58,9 +63,6 @@
             do { try result.get() } catch let error as OfflineQueueError {
                 Console().print("urlrequest: \(error)\n")
                 throw ExitCode(ExitStatus.failure)
-            } catch let failure as OutputFailure {
-                if let message = failure.message { Console().print(message) }
-                throw ExitCode(failure.status)
             }
         }
 
@@ -103,17 +105,6 @@
             guard let number = Int64(text) else { throw UnusableInput("an id is a number, as add prints it") }
             return OfflineRecord.ID(rawValue: number)
         }
-    }
-
-    /// Prints a line on standard output. It can be read as soon as this returns.
-    func printLine(_ line: some CustomStringConvertible) throws(OutputFailure) {
-        try printOut(Data("\(line)\n".utf8))
-    }
-
-    /// Writes bytes to standard output.
-    func printOut(_ bytes: Data) throws(OutputFailure) {
-        let failure = bytes.withUnsafeBytes { PatientWriter(to: STDOUT_FILENO).write($0) }
-        if let failure { throw OutputFailure(cause: failure) }
     }
 
     /// Ends the process without running the destructors of libraries, which other threads still use.

@@ -9,8 +9,11 @@
             commandName: "list",
             abstract: "Prints the requests of a queue, one a line.",
             discussion: """
-                A line has the id, the state, the failed attempts, the lane (- for none), and the request. Credentials are \
-                redacted.
+                A line has the id, the state, the failed attempts, the lane (- for none), and the request, where credentials \
+                in the URL are replaced by the word redacted. A text with a control character, and a lane with a space, is \
+                printed as a JSON string.
+
+                \(QueueArguments.lookStatuses)
                 """)
 
         @OptionGroup var queue: QueueArguments
@@ -31,7 +34,7 @@
             try await queue.use { queue in
                 var left = limit ?? .max
                 try await queue.enumerate(records.filter(kinds)) { record, stop in
-                    try printLine(record.line)
+                    try StandardOutput.print(record.line)
                     left -= 1
                     stop = left == 0
                 }
@@ -42,7 +45,12 @@
     /// The command `urlrequest queue show`.
     struct QueueShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Prints one request of a queue, or what has become of it.")
+            commandName: "show", abstract: "Prints one request of a queue, or what has become of it.",
+            discussion: """
+                Credentials in fields and in the URL are replaced by the word redacted. The body is printed as it is.
+
+                \(QueueArguments.lookStatuses)
+                """)
 
         @Argument(help: "The id, as add has printed it.", transform: QueueValue.id)
         var id: OfflineRecord.ID
@@ -56,11 +64,11 @@
             try await queue.use { queue in
                 if body {
                     guard let bytes = try await queue.body(of: id) else { throw ExitCode(ExitStatus.failure) }
-                    try printOut(bytes)
+                    try StandardOutput.write(bytes)
                 } else if let record = try await queue.record(id) {
-                    try printLine(record.details)
+                    try StandardOutput.print(record.details)
                 } else {
-                    try printLine(try await queue.outcome(of: id).line)
+                    try StandardOutput.print(try await queue.outcome(of: id).line)
                 }
             }
         }
@@ -69,62 +77,20 @@
     /// The command `urlrequest queue stats`.
     struct QueueStatsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "stats", abstract: "Prints how many requests a queue holds, as JSON.")
+            commandName: "stats", abstract: "Prints how many requests a queue holds, as JSON.",
+            discussion: QueueArguments.lookStatuses)
 
         @OptionGroup var queue: QueueArguments
 
         func run() async throws {
             try await queue.use { queue in
                 let counts = try await queue.counts
-                try printLine(
+                try StandardOutput.print(
                     """
                     {"pending":\(counts.pending),"waiting":\(counts.waiting),"inFlight":\(counts.inFlight),\
                     "dead":\(counts.dead),"bytes":\(counts.bytes)}
                     """)
             }
-        }
-    }
-
-    extension OfflineRecord {
-        /// The state in one or a few words.
-        private var stateText: String {
-            switch state {
-            case .pending: "pending"
-            case .waiting(let until?, _): "waiting until \(until.formatted(.iso8601))"
-            case .waiting(nil, let reason): "waiting for a \(reason)"
-            case .inFlight: "in flight"
-            case .dead(let reason): "dead (\(reason))"
-            }
-        }
-
-        private var subject: String {
-            switch content {
-            case .message(let name): "message \(shown(name))"
-            case .request(let request):
-                "\(request.httpMethod ?? "GET") \(request.url.map { Redaction.default.text(of: $0) } ?? "")"
-            }
-        }
-
-        /// One line.
-        fileprivate var line: String { "\(id) \(stateText) \(attempts) \(lane.map(shown) ?? "-") \(subject)" }
-
-        /// Several lines.
-        fileprivate var details: String {
-            var lines = [
-                "id: \(id)", "state: \(stateText)", "request: \(subject)", "added: \(added.formatted(.iso8601))",
-                "idempotency key: \(shown(idempotencyKey))", "attempts: \(attempts)", "body: \(bodySize) bytes",
-            ]
-            if let lane { lines.append("lane: \(shown(lane))") }
-            if let tag { lines.append("tag: \(shown(tag))") }
-            if let uniqueKey { lines.append("key: \(shown(uniqueKey))") }
-            if let expires { lines.append("expires: \(expires.formatted(.iso8601))") }
-            if let lastFailure { lines.append("last failure: \(shown(lastFailure))") }
-            if case .request(let request) = content {
-                for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
-                    lines.append("\(name): \(Redaction.default.hides(field: name) ? "redacted" : shown(value))")
-                }
-            }
-            return lines.joined(separator: "\n")
         }
     }
 #endif

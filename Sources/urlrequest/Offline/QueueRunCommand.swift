@@ -10,8 +10,8 @@
             abstract: "Delivers the requests of a queue, and prints a line for each outcome.",
             discussion: """
                 Without --drain it stays and waits for further requests. SIGTERM and Ctrl-C let it finish what is in \
-                flight; a second signal ends it at once, but the same one within half a second does not count. Nothing is \
-                lost by that, nor by SIGKILL. If the reader of standard output leaves, the requests are delivered all the same.
+                flight; a second signal ends it at once, but the same one within half a second counts as one. Nothing is \
+                lost by that, nor by SIGKILL. If standard output is closed or fails, it delivers all the same.
 
                 Exit status: 0 the queue is empty; 1 it is empty but for dead letters; 2 the queue could not be read; 143 \
                 after SIGTERM, 130 after Ctrl-C.
@@ -68,11 +68,18 @@
 
         private static func printOutcomes(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
             Task {
+                var hasReader = true
                 for await event in events {
                     switch event {
                     case .ended(let id, let outcome):
-                        // Without a reader the requests are delivered all the same.
-                        do { try printLine("\(id) \(outcome.line)") } catch {}
+                        guard hasReader else { continue }
+                        do throws(PatientWriter.Failure) {
+                            try StandardOutput.print("\(id) \(outcome.line)")
+                        } catch {
+                            // The requests are delivered all the same, and the queue keeps their outcomes.
+                            hasReader = false
+                            _ = StandardOutput.tell(of: error)
+                        }
                     case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
                     case .storeFailed(let error): Console().print("urlrequest: \(error)\n")
                     case .missed(let count): Console().print("urlrequest: \(count) events were not printed\n")
@@ -89,7 +96,7 @@
         var line: String {
             switch self {
             case .delivered(let status): status.map { "delivered \($0)" } ?? "delivered"
-            case .dead(let reason): "dead \(reason)"
+            case .dead(let reason): "dead \(lineText("\(reason)"))"
             case .removed: "removed"
             case .replaced(let id): "replaced by \(id)"
             case .dropped(let reason): "dropped \(reason.rawValue)"

@@ -6,13 +6,22 @@ import RequestOperations
 /// for ``hurry()``.
 final class PatientWriter: Sendable {
     /// Why bytes cannot be written.
-    enum Failure: Equatable {
+    enum Failure: Error, Equatable {
         /// The reader has closed its end.
         case closed
         /// The bytes were not read in time.
         case stalled
         /// The system refused the write, with this error number.
         case refused(Int32)
+
+        /// What it says about standard output.
+        var text: String {
+            switch self {
+            case .closed: "standard output: \(errorText(EPIPE))"
+            case .stalled: "standard output: nobody reads it, results are lost"
+            case .refused(let number): "standard output: \(errorText(number))"
+            }
+        }
     }
 
     private let descriptor: Int32

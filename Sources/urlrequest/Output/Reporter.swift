@@ -87,12 +87,12 @@ final class Reporter: @unchecked Sendable {
 
     private func flush() {
         if resultsShareTerminal { console.clear() }
-        switch results.flush() {
-        case nil: break
+        guard let failure = results.flush() else { return }
+        if failure != .closed { console.print("urlrequest: \(failure.text)\n") }
+        switch failure {
         case .closed: onOutputLost?(.outputClosed)
-        case let failure?:
-            OutputFailure(cause: failure).message.map(console.print)
-            if failure != .stalled { onOutputLost?(.outputFailed) }
+        case .stalled: break
+        case .refused: onOutputLost?(.outputFailed)
         }
     }
 

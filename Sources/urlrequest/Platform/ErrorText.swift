@@ -4,3 +4,21 @@ import RequestOperations
 func errorText(_ number: Int32) -> String {
     String(cString: strerror(number))
 }
+
+/// The text of an error in one line: that of the system if it refused something, or else what the error says itself.
+func errorText(_ error: any Error) -> String {
+    if let error = error as? UnusableInput { return error.reason }
+    guard let error = error as? CocoaError else { return "\(error)" }
+    return error.underlyingNumber.map(errorText) ?? error.localizedDescription
+}
+
+extension CocoaError {
+    /// The number of the system's error that is the cause.
+    fileprivate var underlyingNumber: Int32? {
+        switch userInfo[NSUnderlyingErrorKey] {
+        case let cause as POSIXError: cause.code.rawValue
+        case let cause as NSError where cause.domain == NSPOSIXErrorDomain: Int32(exactly: cause.code)
+        default: nil
+        }
+    }
+}

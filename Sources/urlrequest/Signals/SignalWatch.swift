@@ -3,17 +3,18 @@ import RequestOperations
 /// Handles SIGINT and SIGTERM instead of the system's default action, which would end the process.
 ///
 /// A signal that the process was started to ignore stays ignored. A shell does that with SIGINT for background jobs.
-// Unchecked: `sources` is set once, in `init`. `heard` is used only on `queue`.
+// Unchecked: `sources` is set once, in `init`. `history` is used only on `queue`.
 final class SignalWatch: @unchecked Sendable {
     private let queue = DispatchQueue(label: "urlrequest.SignalWatch")
     private var sources: [any DispatchSourceSignal] = []
-    private var heard = HeardSignals()
+    private var history = SignalHistory()
 
     /// Begins to listen.
     ///
     /// - Parameters:
     ///   - first: Called once, with the number of the first signal. It may take a long time.
-    ///   - again: Called with the number of each later signal. This does not wait for `first` to end.
+    ///   - again: Called with the number of each later signal, but not for a repetition of the first
+    ///     (``SignalHistory``). This does not wait for `first` to end.
     init(first: @escaping @Sendable (Int32) -> Void, again: @escaping @Sendable (Int32) -> Void) {
         sources = [SIGINT, SIGTERM].compactMap { number in
             // Without this, the process would end before the source gets the signal.
@@ -21,10 +22,10 @@ final class SignalWatch: @unchecked Sendable {
             guard !Self.ignores(previous) else { return nil }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self] in
-                switch heard.note(number, at: .now) {
-                case .isFirst: DispatchQueue.global().async { first(number) }
-                case .isLater: again(number)
-                case .isRepeated: break
+                switch history.meaning(of: number, at: .now) {
+                case .first: DispatchQueue.global().async { first(number) }
+                case .repetition: break
+                case .second: again(number)
                 }
             }
             source.activate()

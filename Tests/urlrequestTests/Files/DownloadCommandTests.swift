@@ -86,6 +86,28 @@
             #expect(server.requests.first?.field("Cookie") == "a=1; b=2")
         }
 
+        @Test func `Several Cookie fields are one, with semicolons`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/a", .text(""))
+            _ = try await RunningTool.run(
+                "download", server.url("/a").absoluteString, "--directory", path, "--header", "Cookie: a=1", "--header",
+                "cookie: b=2")
+            #expect(server.requests.first?.field("Cookie") == "a=1; b=2")
+        }
+
+        @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+        func `A standard output that fails is named, and no further file is asked for`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/a", .text("a"))
+            let tool = try RunningTool(
+                ["download", server.url("/a").absoluteString, server.url("/b").absoluteString, "--directory", path],
+                after: "exec >/dev/full")
+            let ended = try await tool.end()
+            #expect(ended.status == 1)
+            #expect(ended.errors == "urlrequest: standard output: No space left on device\n")
+            #expect(server.requests.map(\.path) == ["/a"])
+        }
+
         @Test func `A terminal gets a bar that is gone at the end`() async throws {
             let gate = LoopbackServer.Gate()
             let server = try await LoopbackServer.start()

@@ -51,6 +51,26 @@
             #expect(server.requests.last?.body == Data("456789".utf8))
         }
 
+        @Test func `Several Cookie fields are one, with semicolons`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/x", .empty())
+            _ = try await RunningTool.run(
+                "upload", file.path, server.url("/x").absoluteString, "--header", "Cookie: a=1", "--header",
+                "Cookie: b=2")
+            #expect(server.requests.first?.field("Cookie") == "a=1; b=2")
+        }
+
+        @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+        func `A standard output that fails is named`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/x", .empty(201))
+            let tool = try RunningTool(
+                ["upload", file.path, server.url("/x").absoluteString], after: "exec >/dev/full")
+            let ended = try await tool.end()
+            #expect(ended.status == 1)
+            #expect(ended.errors == "urlrequest: standard output: No space left on device\n")
+        }
+
         @Test func `A refused file is a failure`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/x", .status(403))

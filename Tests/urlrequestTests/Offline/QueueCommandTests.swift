@@ -38,38 +38,6 @@
             try FileManager.default.removeItem(atPath: directory)
         }
 
-        @Test func `Credentials that are stored are not printed`() async throws {
-            let directory = directory()
-            _ = try await queue(
-                "add", "http://user:hidden@a.example/", "--header", "Authorization: Bearer hidden",
-                "--store-credentials",
-                in: directory)
-            let list = try await queue("list", in: directory).lines
-            let show = try await queue("show", "1", in: directory).lines
-            #expect(list.count == 1 && list[0].contains("a.example/"))
-            #expect(!(list + show).contains { $0.contains("hidden") })
-            #expect(show.contains("Authorization: redacted"))
-            try FileManager.default.removeItem(atPath: directory)
-        }
-
-        @Test func `A stored text with a line feed stays on its line`() async throws {
-            let directory = directory()
-            _ = try await queue("add", "http://a.example/", "--lane", "x\n7 dead", "--key", "k\u{1B}[0m", in: directory)
-            #expect(try await queue("list", in: directory).lines == [#"1 pending 0 x\n7 dead GET http://a.example/"#])
-            #expect(try await queue("show", "1", in: directory).lines.contains(#"key: k\u{1B}[0m"#))
-            try FileManager.default.removeItem(atPath: directory)
-        }
-
-        @Test func `An output that cannot be written is named, and what was added stays`() async throws {
-            let directory = directory()
-            let arguments = ["queue", "add", "http://a.example/", "--queue", "q", "--directory", directory]
-            let ended = try await RunningTool(arguments, after: "exec > /dev/full").end()
-            #expect(ended.status == 1 && ended.errors.contains("standard output: No space left on device"))
-            #expect(!ended.errors.contains("the URL"))
-            #expect(try await queue("list", in: directory).lines.count == 1)
-            try FileManager.default.removeItem(atPath: directory)
-        }
-
         @Test func `Lines say lane, key and times, and their ids come in the order of the input`() async throws {
             let directory = directory()
             let tool = try RunningTool(["queue", "add", "--input", "-", "--queue", "q", "--directory", directory])

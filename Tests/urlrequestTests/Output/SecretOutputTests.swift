@@ -95,18 +95,21 @@
             #expect(server.requests.contains { $0.method == "PUT" && $0.body == Data(Self.canary.utf8) })
         }
 
-        @Test func `A queue shows no secret`() async throws {
+        @Test(arguments: [[], ["--store-credentials"]])
+        func `A queue shows no secret, also of those that it stores`(_ options: [String]) async throws {
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try await server()
             let place = ["--queue", "q", "--directory", folder.path]
             // The others are tried again and again.
             for path in Self.paths where path != "/broken" && path != "/circle" {
-                let added = try await RunningTool.run(["queue", "add", url(path, server)] + Self.fields + place)
+                let added = try await RunningTool.run(
+                    ["queue", "add", url(path, server)] + Self.fields + options + place)
                 check(added, "add")
                 #expect(added.status == 0 && added.lines.count == 1)
             }
-            let commands = [["run", "--drain"], ["list"], ["stats"]] + (1...4).map { ["show", "\($0)"] }
-            for command in commands {
+            let show = (1...4).map { ["show", "\($0)"] }
+            // They show the records first, then their outcomes and the dead letters.
+            for command in [["list"]] + show + [["run", "--drain"], ["list"], ["stats"]] + show {
                 let ended = try await RunningTool.run(["queue"] + command + place)
                 check(ended, "\(command)")
                 // There is something to show.
@@ -114,6 +117,8 @@
             }
             // The body is a secret that a queue stores. It has arrived.
             #expect(server.requests.contains { $0.body == Data(Self.canary.utf8) })
+            let areSent = server.requests.contains { $0.field("X-Api-Key") == Self.canary }
+            #expect(areSent == !options.isEmpty)
         }
     }
 #endif
