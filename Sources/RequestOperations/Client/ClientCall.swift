@@ -6,30 +6,30 @@ final class ClientCall: Sendable {
     /// The request, if it is started alone, and if a batch, a chain or a group starts it.
     private let alone: Result<PreparedRequest, any Error>
     private let member: Result<PreparedRequest, any Error>
-    /// What the errors of a request name that could not be made: the method, and the base URL of the client.
-    private let placeholder: URLRequest
+    /// The request of one that is started alone, before hooks. If it could not be made, this is a placeholder with the method
+    /// and the base URL, for the errors, and the operation fails when it begins.
+    let initialOrPlaceholder: URLRequest
     /// Whether the request hooks have run.
     private let hasBegun = Locked(false)
 
     init(
         _ reporter: SubmissionReporter, _ hooks: [RequestHook], _ log: ConsoleLog,
         alone: Result<PreparedRequest, any Error>, member: Result<PreparedRequest, any Error>,
-        placeholder: URLRequest
+        orFailingAs placeholder: @autoclosure () -> URLRequest
     ) {
         self.reporter = reporter
         self.hooks = hooks
         self.log = log
         self.alone = alone
         self.member = member
-        self.placeholder = placeholder
+        initialOrPlaceholder = (try? alone.get())?.request ?? placeholder()
     }
 
     /// The request of one that is started alone, as far as it could be made.
     var initiallyPrepared: PreparedRequest? { try? alone.get() }
 
-    /// The request before hooks. Without it the operation has a placeholder, and fails when it begins.
+    /// The same request before hooks.
     var initial: URLRequest? { initiallyPrepared?.request }
-    var initialOrPlaceholder: URLRequest { initial ?? placeholder }
 
     var submission: Submission? { reporter.submission }
 

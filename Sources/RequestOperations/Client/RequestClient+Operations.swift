@@ -167,10 +167,10 @@ extension RequestClient {
             settings.haveDefaultsOfThoseAlone
             ? Result { try prepare(settings.defaults(for: options, isMember: true)) } : alone
         let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
-        var placeholder = URLRequest(url: options.baseURL ?? defaults.baseURL ?? URL(fileURLWithPath: "/"))
-        placeholder.httpMethod = method.rawValue
         let call = ClientCall(
-            reporter, settings.allHooks, settings.log, alone: alone, member: member, placeholder: placeholder)
+            reporter, settings.allHooks, settings.log, alone: alone, member: member,
+            orFailingAs: .placeholder(
+                method, relativeTo: options.baseURL ?? defaults.baseURL ?? URL(fileURLWithPath: "/")))
         var configuration = options.configuration
         for plugin in settings.plugins { plugin.add(to: &configuration) }
         configuration.completionQueue = settings.callbackQueue

@@ -181,14 +181,7 @@ extension Endpoint {
     ) -> URLRequestOperation<Response> {
         let prepared = Result { try EndpointRequest(self, relativeTo: baseURL) }
         return EndpointOperation(
-            prepared, orFailingAs: placeholder(relativeTo: baseURL), responseDecoder, adjusted(configuration))
-    }
-
-    /// What the errors of a request name that cannot be made.
-    func placeholder(relativeTo baseURL: URL) -> URLRequest {
-        var request = URLRequest(url: baseURL)
-        request.httpMethod = method.rawValue
-        return request
+            prepared, orFailingAs: .placeholder(method, relativeTo: baseURL), responseDecoder, adjusted(configuration))
     }
 
     /// The configuration, with the changes that the endpoint makes to it.

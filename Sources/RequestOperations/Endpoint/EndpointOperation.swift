@@ -4,11 +4,11 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
     private let prepared: Result<EndpointRequest, any Error>
 
     init(
-        _ prepared: Result<EndpointRequest, any Error>, orFailingAs placeholder: URLRequest,
+        _ prepared: Result<EndpointRequest, any Error>, orFailingAs placeholder: @autoclosure () -> URLRequest,
         _ decoder: ResponseDecoder<Value>, _ configuration: RequestConfiguration
     ) {
         self.prepared = prepared
-        let request = (try? prepared.get())?.request ?? placeholder
+        let request = (try? prepared.get())?.request ?? placeholder()
         super.init(request, decoder: decoder, configuration: configuration)
     }
 

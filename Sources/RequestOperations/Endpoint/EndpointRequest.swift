@@ -143,3 +143,12 @@ extension String {
             .filter(\.isEmpty).count
     }
 }
+
+extension URLRequest {
+    /// What the errors of a request name that cannot be made.
+    static func placeholder(_ method: HTTPMethod, relativeTo baseURL: URL) -> URLRequest {
+        var request = URLRequest(url: baseURL)
+        request.httpMethod = method.rawValue
+        return request
+    }
+}

@@ -107,7 +107,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
                 destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
                 segments: segments))
         super.init(
-            (try? prepared.get())?.request ?? endpoint.placeholder(relativeTo: baseURL), decoder: .ofDownload,
+            (try? prepared.get())?.request ?? .placeholder(endpoint.method, relativeTo: baseURL), decoder: .ofDownload,
             configuration: endpoint.adjusted(configuration).withoutElapsedLimit)
     }
 

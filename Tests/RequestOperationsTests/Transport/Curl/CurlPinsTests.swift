@@ -23,6 +23,20 @@
             }
         }
 
+        /// A transport that reaches servers through a proxy over TLS with a certificate of its own, if there is one.
+        private func transport(
+            _ pins: [HostPins], through proxy: PythonPeer?, resolving names: [String] = []
+        ) -> CurlTransport {
+            .trusting {
+                $0.trust.pins = pins
+                $0.resolve = names
+                guard let proxy else { return }
+                $0.resolve.append("other.example:\(proxy.port):127.0.0.1")
+                // The parts are those of a URL.
+                $0.proxy = .url(URL(string: "https://other.example:\(proxy.port)")!)
+            }
+        }
+
         private func row(_ site: SecureServers.Site, _ pins: HostPins..., host: String = "localhost") async -> Row {
             let transport = CurlTransport.trusting { $0.trust.pins = pins }
             return await transport.row(secure.url(site, host: host))
@@ -42,15 +56,9 @@
 
         @Test func `Behind a proxy over TLS the chain of the server counts, and not that of the proxy`() async throws {
             let peer = try await PythonPeer(.otherSecureProxy)
-            let proxy = try #require(URL(string: "https://other.example:\(peer.port)"))
             func row(_ names: String...) async throws -> Row {
                 let pins = HostPins.host("**", keys: try names.map(pin))
-                let transport = CurlTransport.trusting {
-                    $0.trust.pins = [pins]
-                    $0.proxy = .url(proxy)
-                    $0.resolve = ["other.example:\(peer.port):127.0.0.1"]
-                }
-                return await transport.row(secure.url(.chained))
+                return await transport([pins], through: peer).row(secure.url(.chained))
             }
             #expect(try await row("leaf", "stranger") == Row())
             let refused = try await row("other", "stranger")
@@ -64,15 +72,9 @@
             let url = secure.url(.wildcard, host: "my_host.wild.example")
             let address = "my_host.wild.example:\(try #require(url.port)):127.0.0.1"
             let peer = try await PythonPeer(.otherSecureProxy)
-            let proxy = try #require(URL(string: "https://other.example:\(peer.port)"))
             func row(_ names: String...) async throws -> Row {
                 let pins = HostPins.host("**.wild.example", keys: try names.map(pin))
-                let transport = CurlTransport.trusting {
-                    $0.trust.pins = [pins]
-                    if hasProxy { $0.proxy = .url(proxy) }
-                    $0.resolve = [address, "other.example:\(peer.port):127.0.0.1"]
-                }
-                return await transport.row(url)
+                return await transport([pins], through: hasProxy ? peer : nil, resolving: [address]).row(url)
             }
             #expect(try await row("wild", "stranger") == Row())
             #expect(try await row("other", "stranger").code == .pinningFailed)

@@ -10,6 +10,9 @@
             lacking.append(transfer)
         }
 
+        /// Why a transfer ends for which there never was a descriptor.
+        static var noDescriptor: CurlTransfer.Cause { .shortage("there is no file descriptor for the connection") }
+
         /// Takes back from libcurl the transfers for which it tries nothing else.
         func holdLacking(_ multi: UnsafeMutableRawPointer) {
             guard !lacking.isEmpty else { return }
@@ -72,7 +75,7 @@
 
         /// Whether no connection exists or is being made, except that of a transfer.
         fileprivate func hasNoConnection(beside transfer: CurlTransfer) -> Bool {
-            !active.contains { $0 !== transfer && $0.connection.hasSocket } && sockets.count == 0
+            sockets.count == 0 && !active.contains { $0 !== transfer && $0.connection.hasSocket }
         }
 
         /// How many files the transfers with a connection may still open. A transfer that has opened its file counts as

@@ -93,17 +93,17 @@
 
         /// A transfer begins. Returns `nil` if it waits.
         func begins(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
-            let waitsForOther = transfer.wantsNewConnection && maker != nil && nextMayShare(known)
-            guard line.isEmpty, !waitsForOther, hasRoom(known) else {
+            let isNew = transfer.wantsNewConnection
+            guard line.isEmpty, !(isNew && isMade(known)), hasRoom(known) else {
                 wait(transfer)
                 return nil
             }
-            return goes(transfer, known, isNew: transfer.wantsNewConnection)
+            return goes(transfer, known, isNew: isNew)
         }
 
         /// A transfer that was not sent needs a new connection. Returns `nil` if it waits for that of another.
         func beginsAnew(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
-            guard maker == nil || maker === transfer || !nextMayShare(known) else {
+            guard maker === transfer || !isMade(known) else {
                 running -= 1
                 wait(transfer)
                 return nil
@@ -124,7 +124,7 @@
                 // A connection that was made meanwhile is new enough, if it takes this request as well.
                 let isServed = nextMayShare(known) && first.madeCount != madeCount
                 let isNew = first.transfer.wantsNewConnection && !isServed
-                if isNew, maker != nil, nextMayShare(known) { return nil }
+                if isNew, isMade(known) { return nil }
                 line.popFirst()
                 first.transfer.place = .new
                 return (first.transfer, goes(first.transfer, known, isNew: isNew))
@@ -137,14 +137,16 @@
             mayShare && speaksHTTP2(known)
         }
 
-        /// Whether the next connection may take several requests: over HTTP/2 it does, and before an answer we do not know.
-        private func nextMayShare(_ known: ConnectionTable.Reached?) -> Bool {
-            mayShare && (known?.speaksHTTP2 ?? speaksHTTP2) != false
-        }
+        /// Whether a connection is being made that others can wait for.
+        private func isMade(_ known: ConnectionTable.Reached?) -> Bool { maker != nil && nextMayShare(known) }
 
-        private func speaksHTTP2(_ known: ConnectionTable.Reached?) -> Bool {
-            known?.speaksHTTP2 ?? speaksHTTP2 ?? alwaysShares
-        }
+        /// Whether the next connection may take several requests: over HTTP/2 it does, and before an answer we do not know.
+        private func nextMayShare(_ known: ConnectionTable.Reached?) -> Bool { mayShare && lastAnswer(known) != false }
+
+        private func speaksHTTP2(_ known: ConnectionTable.Reached?) -> Bool { lastAnswer(known) ?? alwaysShares }
+
+        /// Whether the last answer came over HTTP/2; `nil` before the first one.
+        private func lastAnswer(_ known: ConnectionTable.Reached?) -> Bool? { known?.speaksHTTP2 ?? speaksHTTP2 }
 
         /// A request was answered.
         func answers(isHTTP2: Bool) {

@@ -69,8 +69,6 @@
         /// When to look next at how far a body has come.
         func look(after idle: Int64) -> Int64 { now.adding(max(idle / 8, Self.shortestLook)) }
 
-        static var noDescriptor: CurlTransfer.Cause { .shortage("there is no file descriptor for the connection") }
-
         private static let shortestLook: Int64 = 5_000_000
 
         /// Reports progress to the Task, but not too often.
