@@ -3,7 +3,7 @@
 `PythonPeer.Kind` says what each kind does. It prints its port or path first.
 """
 
-import base64, itertools, os, socket, socketserver, ssl, struct, sys, threading, time
+import base64, itertools, os, signal, socket, socketserver, ssl, struct, sys, threading, time
 
 from peer import read_head
 
@@ -286,6 +286,18 @@ def without_expectations(c):
 def closing(c):
     c.recv(1000)
 
+# Stops the process that the path names.
+def stopping(c):
+    pid = int(read_head(c).split(" ")[1][1:])
+    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no")
+    # It is to have read that before.
+    time.sleep(0.2)
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(3)
+    os.kill(pid, signal.SIGCONT)
+    time.sleep(0.1)
+    c.sendall(b"k")
+
 def silent(c):
     c.recv(1)
     print("begin")
@@ -334,7 +346,7 @@ handlers = {"httpProxy": http_proxy, "authenticatingProxy": http_proxy, "socks5"
             "secureHangingUp": lambda c: losing_patience(secure(c, "http/1.1")),
             "deferringHTTP2": deferring_http2, "secureDeferringHTTP2": over_tls(deferring_http2),
             "secureProxy": secure_proxy, "otherSecureProxy": other_secure_proxy, "resetting": resetting,
-            "unixSocket": http1, "closing": closing,
+            "unixSocket": http1, "closing": closing, "stopping": stopping,
             "withoutExpectations": without_expectations}
 
 class Handler(socketserver.BaseRequestHandler):

@@ -33,6 +33,17 @@
             #expect(row == .sent(.timedOut, .head))
         }
 
+        @Test func `Time in which the process was stopped does not count as idle`() async throws {
+            let peer = try await PythonPeer(.stopping)
+            await #expect(processExitsWith: .success) { [port = peer.port as Int] in
+                let url = try #require(URL(string: "http://127.0.0.1:\(port)/\(getpid())"))
+                var task = TransportTask.data(URLRequest(url: url))
+                task.limits.idle = .seconds(2)
+                let response = try await CurlTransport().perform(task) { _ in }
+                guard response.body == Data("ok".utf8) else { exit(EXIT_FAILURE) }
+            }
+        }
+
         @Test func `The limits of an attempt and of an operation are kept to fractions of a second`() async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             for limit in [\RequestConfiguration.attemptTimeLimit, \.deadline] {

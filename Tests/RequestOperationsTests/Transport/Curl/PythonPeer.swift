@@ -31,6 +31,8 @@
             case unixSocket
             /// Reads something and closes the connection.
             case closing
+            /// Sends half of an answer, stops the process that the path names for three seconds, and sends the rest soon after.
+            case stopping
             /// Answers nothing; prints `begin` when something comes, and `end` when the connection has ended.
             case silent
             /// Speaks HTTP/2 without TLS and resets each stream before its head, for an error of its own (INTERNAL_ERROR).

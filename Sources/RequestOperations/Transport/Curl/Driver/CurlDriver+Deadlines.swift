@@ -8,6 +8,17 @@
             if time < nextSweep { nextSweep = time }
         }
 
+        /// Gives all transfers the time in which the thread could not run: a signal may have stopped the process, or the
+        /// machine stood still. What servers sent meanwhile is yet to be read.
+        func postponeDeadlines() {
+            let delay = now - nextTurn - Self.longestTurn
+            guard delay > 0 else { return }
+            for transfer in active { transfer.deadlines.postpone(by: delay) }
+        }
+
+        /// How long a turn may take on a busy machine. It counts towards the limits.
+        private static let longestTurn: Int64 = 500_000_000
+
         func sweep() {
             nextSweep = .max
             for transfer in active.reversed() { check(transfer) }

@@ -6,11 +6,14 @@
     extension CurlDriver {
         /// Returns when a socket, a timer or the inbox has work for the thread, or when a deadline has come.
         func waitForWork(_ multi: UnsafeMutableRawPointer) {
+            nextTurn = now
             guard inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) else { return }
             let began = CurlLibrary.now
             rest()
             var events: Int32 = 0
-            curl_multi_poll(multi, nil, 0, goesOnAtOnce ? 0 : millisecondsToSleep, &events)
+            let milliseconds = goesOnAtOnce ? 0 : millisecondsToSleep
+            nextTurn = now.adding(Int64(milliseconds) * 1_000_000)
+            curl_multi_poll(multi, nil, 0, milliseconds, &events)
             goesOnAtOnce = events > 0 && forgetsAddresses
             noticeFruitlessTurn(waited: CurlLibrary.now - began)
         }

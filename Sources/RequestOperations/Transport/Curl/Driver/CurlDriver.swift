@@ -48,6 +48,8 @@
         /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
         var connectionsWithInput: [EstablishedConnection] = []
         var nextSweep = Int64.max
+        /// When the next turn begins at the latest, if the system lets the thread run.
+        var nextTurn = Int64.max
         /// Whether libcurl has to run once more without a wait; see ``forgetsAddresses``.
         var goesOnAtOnce = false
         /// How many of libcurl's calls made a step of a transfer, and how many had when the thread last waited.
@@ -164,6 +166,7 @@
         private func takeInbox(_ calls: inout [CurlTransfer]) -> Bool {
             let ending = inbox.withLock { $0.take(into: &calls) }
             now = CurlLibrary.now
+            postponeDeadlines()
             for transfer in calls { attend(to: transfer) }
             calls.removeAll(keepingCapacity: true)
             guard let ending else { return true }
