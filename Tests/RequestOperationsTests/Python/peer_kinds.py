@@ -293,7 +293,7 @@ def stopping(c):
     # It is to have read that before.
     time.sleep(0.2)
     os.kill(pid, signal.SIGSTOP)
-    time.sleep(3)
+    time.sleep(7)
     os.kill(pid, signal.SIGCONT)
     time.sleep(0.1)
     c.sendall(b"k")

@@ -38,7 +38,7 @@
             await #expect(processExitsWith: .success) { [port = peer.port as Int] in
                 let url = try #require(URL(string: "http://127.0.0.1:\(port)/\(getpid())"))
                 var task = TransportTask.data(URLRequest(url: url))
-                task.limits.idle = .seconds(2)
+                task.limits.idle = .seconds(5)
                 let response = try await CurlTransport().perform(task) { _ in }
                 guard response.body == Data("ok".utf8) else { exit(EXIT_FAILURE) }
             }

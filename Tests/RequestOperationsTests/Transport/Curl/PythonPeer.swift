@@ -31,7 +31,7 @@
             case unixSocket
             /// Reads something and closes the connection.
             case closing
-            /// Sends half of an answer, stops the process that the path names for three seconds, and sends the rest soon after.
+            /// Sends half of an answer, stops the process that the path names for seven seconds, and sends the rest soon after.
             case stopping
             /// Answers nothing; prints `begin` when something comes, and `end` when the connection has ended.
             case silent

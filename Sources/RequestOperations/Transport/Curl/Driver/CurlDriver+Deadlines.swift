@@ -8,16 +8,15 @@
             if time < nextSweep { nextSweep = time }
         }
 
-        /// Gives all transfers the time in which the thread could not run: a signal may have stopped the process, or the
-        /// machine stood still. What servers sent meanwhile is yet to be read.
-        func postponeDeadlines() {
-            let delay = now - nextTurn - Self.longestTurn
-            guard delay > 0 else { return }
-            for transfer in active { transfer.deadlines.postpone(by: delay) }
+        /// If the thread could not run for a while, lets the idle limits begin again: a signal may have stopped the process,
+        /// or the machine stood still. What servers sent meanwhile is yet to be read.
+        func noticeStop() {
+            guard now - nextTurn > Self.longestTurn else { return }
+            for transfer in active { transfer.deadlines.activity = now }
         }
 
-        /// How long a turn may take on a busy machine. It counts towards the limits.
-        private static let longestTurn: Int64 = 500_000_000
+        /// How long a turn takes on a busy machine, at most.
+        private static let longestTurn: Int64 = 1_000_000_000
 
         func sweep() {
             nextSweep = .max

@@ -166,7 +166,7 @@
         private func takeInbox(_ calls: inout [CurlTransfer]) -> Bool {
             let ending = inbox.withLock { $0.take(into: &calls) }
             now = CurlLibrary.now
-            postponeDeadlines()
+            noticeStop()
             for transfer in calls { attend(to: transfer) }
             calls.removeAll(keepingCapacity: true)
             guard let ending else { return true }

@@ -20,12 +20,5 @@
 
         /// The shortest time between two reports of progress.
         static let progressInterval: Int64 = 50_000_000
-
-        /// Gives the transfer more time: for a while, the process could not serve it.
-        mutating func postpone(by delay: Int64) {
-            connect = connect?.adding(delay)
-            drain = drain?.adding(delay)
-            activity = activity.adding(delay)
-        }
     }
 #endif
