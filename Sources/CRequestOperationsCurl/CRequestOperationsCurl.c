@@ -125,8 +125,8 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
     SET(CURLOPT_OPENSOCKETDATA, context);
     SET(CURLOPT_SOCKOPTFUNCTION, callbacks->socket);
     SET(CURLOPT_SOCKOPTDATA, context);
-    SET(rocurl_option_send_function, callbacks->send);
-    SET(rocurl_option_send_data, context);
+    SET(CURLOPT_PREREQFUNCTION, callbacks->send);
+    SET(CURLOPT_PREREQDATA, context);
 #undef SET
     return code;
 }

@@ -12,22 +12,8 @@
 // libcurl's functions that take options are variadic, and Swift cannot call those. So each has a typed form here. The
 // other functions save calls between the two languages in every transfer.
 
-// Definitions that headers older than the oldest supported library lack. A build with such headers can then report at
-// run time what is missing.
-#if LIBCURL_VERSION_NUM < 0x074700
-#define CURL_BLOB_NOCOPY 0
-struct curl_blob {
-    void *data;
-    size_t len;
-    unsigned int flags;
-};
-#endif
-#if LIBCURL_VERSION_NUM < 0x074900
-static const CURLcode CURLE_PROXY = (CURLcode)97;
-#endif
-#ifndef CURL_PREREQFUNC_OK
-#define CURL_PREREQFUNC_OK 0
-#define CURL_PREREQFUNC_ABORT 1
+#if LIBCURL_VERSION_NUM < 0x075100
+#error "RequestOperations needs libcurl 7.81 or later, and its headers."
 #endif
 
 // Options named by number. Some headers mark them as deprecated, in favour of newer ones that older libraries lack.
@@ -37,12 +23,6 @@ static const CURLoption rocurl_option_root_lifetime = (CURLoption)321;
 static const CURLoption rocurl_option_quick_exit = (CURLoption)322;
 static const CURLMoption rocurl_multi_option_lookup_threads = (CURLMoption)20;
 static const CURLMoption rocurl_multi_option_quick_exit = (CURLMoption)21;
-static const CURLoption rocurl_option_send_function = (CURLoption)20312;
-static const CURLoption rocurl_option_send_data = (CURLoption)10313;
-static const CURLoption rocurl_option_certificate = (CURLoption)40291;
-static const CURLoption rocurl_option_key = (CURLoption)40292;
-static const CURLoption rocurl_option_roots = (CURLoption)40309;
-static const CURLoption rocurl_option_proxy_roots = (CURLoption)40310;
 /// The value of `rocurl_option_protocols` for http and https.
 static const long rocurl_protocols_http_https = 3;
 

@@ -140,8 +140,7 @@ struct CircuitState: Sendable {
     }
 
     private mutating func open(at now: Int64) {
-        let (end, overflow) = now.addingReportingOverflow(terms.openTime)
-        enter(.open(until: overflow ? .max : end))
+        enter(.open(until: now.adding(terms.openTime)))
     }
 
     private mutating func enter(_ next: Phase) {

@@ -41,11 +41,7 @@ final class SilenceTable: Sendable {
     func note(_ asked: Duration, for origin: Origin, keeping longest: Duration = .seconds(Int64.max)) {
         guard asked > .zero, longest > .zero else { return }
         let now = now
-        func end(after time: Duration) -> Int64 {
-            let (sum, overflow) = now.addingReportingOverflow(time.nanoseconds)
-            return overflow ? .max : sum
-        }
-        let (end, keptUntil) = (end(after: asked), end(after: min(asked, longest)))
+        let (end, keptUntil) = (now.adding(asked.nanoseconds), now.adding(min(asked, longest).nanoseconds))
         state.withLock { state in
             state.latestEnd = max(state.latestEnd, keptUntil)
             state.silences.change(origin, at: now, initially: Silence(), isIdle: { $0.keptUntil <= now }) { silence in

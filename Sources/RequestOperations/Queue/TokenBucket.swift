@@ -30,7 +30,7 @@ struct TokenBucket {
 
     /// Records that an attempt begins.
     mutating func take(_ spacing: Spacing, at now: Int64) {
-        fullAt = Self.time(spacing.interval, after: max(fullAt, now))
+        fullAt = max(fullAt, now.adding(spacing.interval))
     }
 
     /// Records that an attempt that had begun was not sent.
@@ -40,18 +40,13 @@ struct TokenBucket {
 
     /// Makes the next attempt wait as if one began now, unless it waits longer.
     mutating func wait(_ spacing: Spacing, from now: Int64) {
-        fullAt = max(fullAt, Self.time(spacing.interval, after: now))
+        fullAt = max(fullAt, now.adding(spacing.interval))
     }
 
     /// Makes the next attempt wait at most as if one began now.
     mutating func shorten(to spacing: Spacing, from now: Int64) {
-        fullAt = min(fullAt, Self.time(spacing.interval, after: now))
+        fullAt = min(fullAt, now.adding(spacing.interval))
     }
 
     func isFull(at now: Int64) -> Bool { fullAt <= now }
-
-    private static func time(_ interval: Int64, after time: Int64) -> Int64 {
-        let (sum, overflow) = time.addingReportingOverflow(interval)
-        return overflow ? .max : sum
-    }
 }

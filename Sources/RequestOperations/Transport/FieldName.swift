@@ -5,6 +5,14 @@ extension Sequence<UInt8> {
     }
 }
 
+extension RandomAccessCollection<UInt8> where Index == Int {
+    /// Whether the bytes begin with a text in lower case. Case does not count.
+    func begins(with text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        return (0..<text.utf8CodeUnitCount).allSatisfy { self[startIndex + $0].asciiLowercased == text.utf8Start[$0] }
+    }
+}
+
 extension UInt8 {
     fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

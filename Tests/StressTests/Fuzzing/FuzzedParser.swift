@@ -156,8 +156,8 @@ extension FuzzedParser {
                     // libcurl gives no line that is empty.
                     guard case .more = (line + [UInt8(ascii: "\n")]).withUnsafeBytes({ reader.add($0) }) else { break }
                 }
-                let received = reader.received
-                _ = reader.framing.verdict(status: received.status, version: received.version, isForHead: false)
+                _ = reader.head(for: URL(fileURLWithPath: "/")).fields
+                _ = reader.framing.verdict(status: reader.status, version: reader.version, isForHead: false)
             })
 
         /// A body of several members, in two pieces.

@@ -88,7 +88,8 @@
         static func decodes(_ codings: String) -> Bool {
             codings.split(separator: ",").allSatisfy { coding in
                 switch coding.trimmingCharacters(in: .whitespaces).lowercased() {
-                case "", "identity", "x-gzip": has(CURL_VERSION_LIBZ)
+                case "", "identity": true
+                case "x-gzip": has(CURL_VERSION_LIBZ)
                 case let name: knownCodings.contains { $0.0 == name && has($0.1) }
                 }
             }

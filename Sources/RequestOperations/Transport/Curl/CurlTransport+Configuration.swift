@@ -67,18 +67,8 @@
             /// `RequestOperations/1` by default.
             public var userAgent = "RequestOperations/1"
 
-            /// Has no effect: the thread of the transport always sleeps while it waits. Zero by default.
-            @available(*, deprecated, message: "The transport's thread no longer polls; this has no effect.")
-            public var busyPolling: Duration {
-                get { .zero }
-                set {}
-            }
-
             /// Makes a configuration with the defaults given at each property.
             public init() {}
-
-            /// Whether a request may have to wait until another request's connection becomes free.
-            var boundsConnections: Bool { maximumConnectionsPerHost != nil || maximumConnections != nil }
         }
 
         /// The versions of HTTP that a transport speaks.

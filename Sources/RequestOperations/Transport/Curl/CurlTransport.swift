@@ -120,8 +120,15 @@
             if case .stream(let stream) = task.body, stream.length == 0 {
                 return try await performWithoutBody(task, stream, onHead)
             }
-            let flow = try begin(task, onHead)
+            let submitted = CurlLibrary.now
+            guard let driver = drivers.take(for: task) else {
+                throw TransferFailure(TransferFlow.shutDownError, phase: .connect)
+            }
             defer { drivers.giveBack(task) }
+            let flow: TransferFlow
+            do { flow = try TransferFlow(task, driver: driver, submitted: submitted, onHead: onHead) } catch {
+                throw TransferFailure(error, phase: .connect)
+            }
             return try await flow.run()
         }
 
@@ -138,21 +145,6 @@
             var task = task
             task.body = .data(Data())
             return try await perform(task, onHead: onHead)
-        }
-
-        private func begin(
-            _ task: TransportTask, _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
-        ) throws -> TransferFlow {
-            let submitted = CurlLibrary.now
-            guard let driver = drivers.take(for: task) else {
-                throw TransferFailure(TransferFlow.shutDownError, phase: .connect)
-            }
-            do {
-                return try TransferFlow(task, driver: driver, submitted: submitted, onHead: onHead)
-            } catch {
-                drivers.giveBack(task)
-                throw TransferFailure(error, phase: .connect)
-            }
         }
     }
 #endif

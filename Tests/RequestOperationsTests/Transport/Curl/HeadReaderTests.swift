@@ -5,6 +5,8 @@
     @testable import RequestOperations
 
     struct HeadReaderTests {
+        private static let url = URL(fileURLWithPath: "/")
+
         private func read(_ lines: String...) -> (HeadReader, [HeadReader.Line]) {
             var reader = HeadReader()
             let results = lines.map { line in
@@ -16,16 +18,16 @@
         @Test func `A head is complete at its empty line`() {
             let (reader, results) = read("HTTP/1.1 200 OK", "A: 1", "")
             #expect(results == [.more, .more, .complete])
-            #expect(reader.received.status == 200)
-            #expect(reader.received.version == .http1_1)
-            #expect(reader.received.block.value(of: "a") == "1")
+            #expect(reader.head(for: Self.url).status == 200)
+            #expect(reader.head(for: Self.url).version == .http1_1)
+            #expect(reader.head(for: Self.url).field("a") == "1")
         }
 
         @Test func `Informational heads are left out`() {
             let (reader, results) = read("HTTP/1.1 103 Early", "A: 0", "", "HTTP/1.1 204", "A: 1", "")
             #expect(results.filter { $0 == .complete }.count == 1)
-            #expect(reader.received.status == 204)
-            #expect(reader.received.block.value(of: "A") == "1")
+            #expect(reader.head(for: Self.url).status == 204)
+            #expect(reader.head(for: Self.url).field("A") == "1")
         }
 
         @Test(arguments: [
@@ -45,21 +47,21 @@
         @Test func `A later line continues the one before it`() {
             let (reader, results) = read("HTTP/1.1 200 OK", "A: 1", " 2", "")
             #expect(results == [.more, .more, .more, .complete])
-            #expect(reader.received.block.value(of: "A") == "1 2")
+            #expect(reader.head(for: Self.url).field("A") == "1 2")
         }
 
         @Test func `Several blanks before the status are skipped`() {
-            #expect(read("HTTP/1.1  500 Error", "").0.received.status == 500)
+            #expect(read("HTTP/1.1  500 Error", "").0.head(for: Self.url).status == 500)
         }
 
         @Test func `Trailers are no part of the head`() {
             let (reader, _) = read("HTTP/1.1 200 OK", "", "A: 1")
-            #expect(reader.received.block.value(of: "A") == nil)
+            #expect(reader.head(for: Self.url).field("A") == nil)
         }
 
         @Test(arguments: [("HTTP/1.0 200 OK", HTTPVersion.http1_0), ("HTTP/2 200 ", .http2), ("HTTP/3 200 ", .http3)])
         func `The version is that of the status line`(line: String, version: HTTPVersion) {
-            #expect(read(line, "").0.received.version == version)
+            #expect(read(line, "").0.head(for: Self.url).version == version)
         }
 
         @Test func `The content coding is noticed in any spelling, several as one list`() {

@@ -7,7 +7,7 @@
     /// What the driver thread and the Task of a transfer tell each other, fed by hand.
     struct TransferMachineTests {
         private var machine = TransferMachine()
-        private let head = ReceivedHead(status: 200, version: .http1_1, block: HeaderBlock([]))
+        private let head = ResponseHead(status: 200, url: URL(fileURLWithPath: "/"), version: .http1_1)
 
         private mutating func arrive(_ count: Int, kept: Int = 0, isTooLarge: Bool = false) -> TransferMachine.Reception
         {

@@ -3,9 +3,6 @@
 
     /// How transfers get their connections, on the thread of a driver.
     extension CurlDriver {
-        /// Whether the number of connections is limited, by the configuration or because descriptors ran out.
-        var boundsConnections: Bool { configuration.boundsConnections || wasShortOfDescriptors }
-
         /// Gives a transfer to libcurl, or has it wait for others to its origin.
         func connects(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             let queue = queue(of: transfer)
@@ -46,8 +43,6 @@
         private func go(
             _ transfer: CurlTransfer, _ way: OriginQueue.Way, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
         ) {
-            // Where the number of connections is limited, libcurl may make it wait for one.
-            if !boundsConnections { transfer.beginsToConnect() }
             let makesApart = transfer.queue?.makesApart ?? false
             if way == .new || way == .first && makesApart { easy.askForFreshConnection() }
             if way != .shared, makesApart { easy.askForHTTP2() }
@@ -58,7 +53,7 @@
         /// Gives a transfer to libcurl that waited.
         func giveAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             move(transfer, to: .given)
-            if boundsConnections { tried.append(transfer) }
+            tried.append(transfer)
             othersConnect(by: transfer)
             give(transfer, easy, multi)
         }

@@ -60,14 +60,6 @@
         /// Limits libcurl to the current number of connections for a moment.
         private func boundConnections(_ multi: UnsafeMutableRawPointer) {
             descriptors.isLacking(for: self, at: now)
-            if !boundsConnections {
-                wasShortOfDescriptors = true
-                // From now on, libcurl may make these transfers wait.
-                for transfer in active where transfer.waitsForConnection {
-                    transfer.deadlines.connect = nil
-                    tried.append(transfer)
-                }
-            }
             let bound = max(1, min(sockets.count, configuration.maximumConnections ?? .max))
             _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, bound)
             descriptorBoundEnd = now.adding(Self.boundLength)

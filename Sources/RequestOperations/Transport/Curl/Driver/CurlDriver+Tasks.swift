@@ -25,9 +25,7 @@
         }
 
         func deliver(_ transfer: CurlTransfer) {
-            guard let kept = transfer.kept, !kept.isEmpty, transfer.received <= transfer.limits.body ?? .max else {
-                return
-            }
+            guard let kept = transfer.kept, !kept.isEmpty else { return }
             transfer.exchange.withLock { $0.deliver(kept) }
             becomesReady(transfer)
         }

@@ -41,8 +41,6 @@
         var descriptorLine = DescriptorLine()
         /// Until when libcurl limits the number of connections because descriptors ran out.
         var descriptorBoundEnd = Int64.max
-        /// Whether the process ever ran out of descriptors. From then on, requests may have to wait for a connection.
-        var wasShortOfDescriptors = false
         /// Whether connections are not kept because another driver needs their descriptors.
         var givesUpIdle = false
         /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.

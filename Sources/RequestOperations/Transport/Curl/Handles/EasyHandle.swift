@@ -74,7 +74,7 @@
             var callbacks = CurlCallbacks.all
             note(
                 rocurl_set_callbacks(pointer, &callbacks, Unmanaged.passUnretained(self).toOpaque()),
-                rocurl_option_send_function)
+                CURLOPT_PREREQFUNCTION)
             note(
                 rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
                 CURLOPT_CLOSESOCKETFUNCTION)

@@ -6,7 +6,8 @@
     // Unchecked: the C list is only read once it is made. The jar has its own lock.
     final class HandleSettings: @unchecked Sendable {
         let configuration: CurlTransport.Configuration
-        private let usesEnvironmentProxy: Bool
+        /// Whether requests can go through a proxy.
+        let mayUseProxy: Bool
         private let addresses: CurlList?
         /// `User-Agent` and `Accept-Encoding`, for requests that do not set them. (libcurl makes lines from its options
         /// anew for each request, and writes each byte twice.)
@@ -33,11 +34,10 @@
             addresses = CurlList?(configuration.resolve)
             userAgentLine = configuration.userAgent.isEmpty ? nil : "User-Agent: \(configuration.userAgent)"
             fields = CurlList?([userAgentLine, Self.codingsLine].compactMap(\.self))
-            usesEnvironmentProxy = configuration.proxy == .environment && Self.environmentNamesProxy
+            mayUseProxy = configuration.proxy.isSome
             self.cookies = cookies
             roots = RootsInMemory(configuration.trust).map { (PEMMemory($0.pem), $0.folder) }
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
-            let mayUseProxy = configuration.proxy.isSome(usesEnvironmentProxy)
             let pins = configuration.trust.pins
             chainJudge = pins.isEmpty ? nil : ChainJudge(pins, mayUseSecureProxy: configuration.proxy.maySpeakTLS)
             let hidesAddresses = mayUseProxy && !configuration.addresses.allowsAll
@@ -85,8 +85,6 @@
             curl_slist_free_all(fields)
         }
 
-        private static var environmentNamesProxy: Bool { !CurlTransport.Proxy.ofEnvironment.isEmpty }
-
         var keepsCookies: Bool { cookies != nil }
 
         /// Whether connections are used for more than one request.
@@ -95,11 +93,6 @@
         /// Whether libcurl needs the whole URL of a request, not only where to send it. A proxy needs all of it, and
         /// the cookies need the path.
         var needsWholeURLs: Bool { mayUseProxy || keepsCookies }
-
-        /// Whether requests can go through a proxy.
-        var mayUseProxy: Bool {
-            configuration.proxy.isSome(usesEnvironmentProxy)
-        }
 
         func apply(to handle: EasyHandle) {
             handle.set(CURLOPT_NOSIGNAL, 1)
@@ -111,7 +104,7 @@
             handle.set(CURLOPT_TCP_KEEPALIVE, 1)
             handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-            if CurlLibrary.version >= CurlLibrary.Version(7, 87) {
+            if !CurlLibrary.waitsForLookups {
                 // A handle that is removed during a look-up must not wait for it.
                 handle.set(rocurl_option_quick_exit, 1)
             }
@@ -173,7 +166,7 @@
             switch configuration.proxy {
             case .environment:
                 // Empty names keep libcurl from searching the environment for each request.
-                if !usesEnvironmentProxy { useNoProxy(handle) }
+                if !mayUseProxy { useNoProxy(handle) }
             case .none:
                 useNoProxy(handle)
             case .url(let url, let exceptions):
@@ -214,12 +207,12 @@
 
         private func applyIdentity(_ identity: (certificate: PEMMemory, key: PEMMemory), to handle: EasyHandle) {
             let client = configuration.trust.clientCertificate
-            handle.set(rocurl_option_certificate, identity.certificate.bytes)
+            handle.set(CURLOPT_SSLCERT_BLOB, identity.certificate.bytes)
             switch client?.format {
             case .pkcs12: handle.set(CURLOPT_SSLCERTTYPE, "P12")
             case .pem, nil:
                 handle.set(CURLOPT_SSLCERTTYPE, "PEM")
-                handle.set(rocurl_option_key, identity.key.bytes)
+                handle.set(CURLOPT_SSLKEY_BLOB, identity.key.bytes)
                 handle.set(CURLOPT_SSLKEYTYPE, "PEM")
             }
             // Without a passphrase, libcurl before 8.13 reads from a null pointer if the key is encrypted.
@@ -231,10 +224,10 @@
             let file, folder, memory, verifiesPeer, verifiesHost: CURLoption
 
             static let server = RootOptions(
-                file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, memory: rocurl_option_roots,
+                file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, memory: CURLOPT_CAINFO_BLOB,
                 verifiesPeer: CURLOPT_SSL_VERIFYPEER, verifiesHost: CURLOPT_SSL_VERIFYHOST)
             static let proxy = RootOptions(
-                file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH, memory: rocurl_option_proxy_roots,
+                file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH, memory: CURLOPT_PROXY_CAINFO_BLOB,
                 verifiesPeer: CURLOPT_PROXY_SSL_VERIFYPEER, verifiesHost: CURLOPT_PROXY_SSL_VERIFYHOST)
         }
 
@@ -302,9 +295,9 @@
         }
 
         /// Whether requests can go through a proxy.
-        fileprivate func isSome(_ environmentNamesOne: Bool) -> Bool {
+        fileprivate var isSome: Bool {
             switch self {
-            case .environment: environmentNamesOne
+            case .environment: !Self.ofEnvironment.isEmpty
             case .none: false
             case .url: true
             }

@@ -43,7 +43,9 @@
         var takesSeveral: Bool { version.map { $0.major >= 2 } ?? false }
 
         /// The head, when it is complete.
-        var received: ReceivedHead { ReceivedHead(status: status, version: version, block: HeaderBlock(block)) }
+        func head(for url: URL) -> ResponseHead {
+            ResponseHead(status: status, url: url, block: HeaderBlock(block), version: version)
+        }
 
         mutating func add(_ line: UnsafeRawBufferPointer) -> Line {
             size += line.count
@@ -107,17 +109,6 @@
                 index += 1
             }
             status = number
-        }
-    }
-
-    extension UnsafeRawBufferPointer {
-        /// Whether the bytes begin with a text, ignoring case. The text is in lower case.
-        func begins(with text: StaticString) -> Bool {
-            guard count >= text.utf8CodeUnitCount else { return false }
-            for index in 0..<text.utf8CodeUnitCount where self[index] | 0x20 != text.utf8Start[index] | 0x20 {
-                return false
-            }
-            return true
         }
     }
 

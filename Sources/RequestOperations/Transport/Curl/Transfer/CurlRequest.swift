@@ -128,10 +128,10 @@
             return try text.withUTF8 { bytes in
                 let isSecure: Bool
                 let authority: Slice<UnsafeBufferPointer<UInt8>>
-                if bytes.hasCaseInsensitivePrefix("http://") {
+                if bytes.begins(with: "http://") {
                     isSecure = false
                     authority = bytes[7...].prefix { !$0.endsAuthority }
-                } else if bytes.hasCaseInsensitivePrefix("https://") {
+                } else if bytes.begins(with: "https://") {
                     isSecure = true
                     authority = bytes[8...].prefix { !$0.endsAuthority }
                 } else {
@@ -163,16 +163,6 @@
         }
     }
 
-    extension UnsafeBufferPointer<UInt8> {
-        fileprivate func hasCaseInsensitivePrefix(_ prefix: StaticString) -> Bool {
-            guard count >= prefix.utf8CodeUnitCount else { return false }
-            for index in 0..<prefix.utf8CodeUnitCount where (self[index] | 0x20) != (prefix.utf8Start[index] | 0x20) {
-                return false
-            }
-            return true
-        }
-    }
-
     extension UInt8 {
         fileprivate var isInIPv4Address: Bool {
             (0x30...0x39).contains(self) || self == UInt8(ascii: ".") || self == UInt8(ascii: ":")
@@ -180,9 +170,7 @@
 
         /// Whether it is a visible ASCII character and does not begin a fragment, which is not sent.
         fileprivate var isInTarget: Bool { (0x21...0x7E).contains(self) && self != UInt8(ascii: "#") }
-    }
 
-    extension UInt8 {
         /// Whether this ends the authority of a URL (RFC 3986, section 3.2).
         fileprivate var endsAuthority: Bool {
             self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")

@@ -190,8 +190,8 @@
 
         func publishHead() {
             phase = .body
-            let received = head.received
-            exchange.withLock { $0.headArrived(received) }
+            let head = head.head(for: url)
+            exchange.withLock { $0.headArrived(head) }
             driver.becomesReady(self)
         }
 
@@ -349,14 +349,6 @@
             guard let upload, upload.rewind() else { return false }
             progress.bytesSent = 0
             return true
-        }
-    }
-
-    extension Int64 {
-        /// The sum, or the largest number if it overflows.
-        func adding(_ other: Int64) -> Int64 {
-            let (sum, overflows) = addingReportingOverflow(other)
-            return overflows ? .max : sum
         }
     }
 #endif

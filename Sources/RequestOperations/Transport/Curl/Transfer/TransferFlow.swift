@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The Task's side of one transfer: submits it, answers the head, runs the user's code, and makes the result.
     ///
-    /// Every waiting operation keeps the memory that this type keeps while it waits. So this type is small, and each
-    /// part that does not wait is a separate function.
+    /// Each waiting operation has one of these in memory, so it is small. What does not wait is a function of its own.
     struct TransferFlow {
         private let task: TransportTask
         let transfer: CurlTransfer
@@ -82,7 +81,7 @@
         private func carryOut() async throws -> TransportResponse {
             let reader = try submit()
             defer { reader?.cancel() }
-            var state = Progression()
+            var state = State()
             while true {
                 switch advance(&state) {
                 case .wait:
@@ -93,7 +92,7 @@
                 case .consume(let buffer):
                     await consume(buffer.takeData(), &state)
                 case .conclude:
-                    if state.file != nil || state.consumer != nil { await finishDelivery(&state) }
+                    if !transfer.isForMemory { await finishDelivery(&state) }
                     return try conclude(state)
                 }
             }
@@ -115,11 +114,11 @@
         }
 
         /// Handles the driver's signals until there is something to wait for.
-        private func advance(_ state: inout Progression) -> Step {
+        private func advance(_ state: inout State) -> Step {
             while let (signal, callsDriver) = transfer.exchange.withLock({ $0.take() }) {
                 if callsDriver { transfer.callDriver() }
                 switch signal {
-                case .head(let received): answer(received, &state)
+                case .head(let head): answer(head, &state)
                 case .progress(let progress): task.onProgress?(progress)
                 case .piece(let buffer): return .consume(buffer)
                 case .ended: return .conclude
@@ -129,19 +128,14 @@
         }
 
         /// What the Task has found out so far.
-        private struct Progression {
+        private struct State {
             var head: ResponseHead?
-            var file: FileWriter?
-            /// The consumer of a body that goes neither into memory nor to a regular file.
-            var consumer: (@Sendable (Data) async throws -> Void)?
-            var special: SpecialFile?
+            var sink = BodySink.memory
             /// Why the Task ended the transfer, or did not want the response.
             var rejection: (any Error)?
         }
 
-        private func answer(_ received: ReceivedHead, _ state: inout Progression) {
-            let head = ResponseHead(
-                status: received.status, url: transfer.url, block: received.block, version: received.version)
+        private func answer(_ head: ResponseHead, _ state: inout State) {
             state.head = head
             guard !Task.isCancelled else {
                 // The operation is cancelled, so nobody judges the head any more.
@@ -150,25 +144,8 @@
             }
             do {
                 try onHead(head)
-                let delivery: TransferMachine.Delivery
-                switch task.destination {
-                case .memory:
-                    delivery = .memory
-                case .file(let url):
-                    if let special = SpecialFile(url) {
-                        // Writing may block, so the driver thread does not write to it.
-                        state.special = special
-                        state.consumer = special.write
-                        delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
-                    } else {
-                        let file = FileWriter(try FileSink(url))
-                        state.file = file
-                        delivery = .file(file)
-                    }
-                case .stream(let consumer):
-                    state.consumer = consumer
-                    delivery = .stream(ReceiveBuffer(expecting: 0), isPaused: false)
-                }
+                state.sink = try BodySink(task.destination)
+                let delivery = state.sink.delivery
                 if transfer.exchange.withLock({ $0.accept(delivery) }) { transfer.callDriver() }
             } catch {
                 state.rejection = error
@@ -176,10 +153,10 @@
             }
         }
 
-        private func consume(_ piece: Data, _ state: inout Progression) async {
-            guard let consumer = state.consumer, state.rejection == nil else { return }
+        private func consume(_ piece: Data, _ state: inout State) async {
+            guard state.rejection == nil else { return }
             do {
-                try await consumer(piece)
+                try await state.sink.consume(piece)
             } catch {
                 state.rejection = error
                 transfer.abort()
@@ -190,22 +167,24 @@
 
         /// Gives the rest of a body to the file or the consumer, and makes sure that all of a complete one is written. A
         /// consumer also gets what came of a body that broke off, so that a download can go on from there.
-        private func finishDelivery(_ state: inout Progression) async {
+        private func finishDelivery(_ state: inout State) async {
             if case .stopped(.aborted)? = transfer.outcome { return }
-            guard state.rejection == nil, !isTooLarge else { return }
-            if state.consumer != nil, let kept = transfer.kept, !kept.isEmpty {
-                await consume(kept.takeData(), &state)
+            guard state.rejection == nil else { return }
+            switch state.sink {
+            case .memory: return
+            case .file: break
+            case .special, .consumer:
+                if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
             }
             guard state.rejection == nil, transfer.failure() == nil else { return }
             do {
-                try state.file?.finish(with: transfer.kept)
-                try await state.special?.finish()
+                try await state.sink.finish(with: transfer.kept)
             } catch {
                 state.rejection = error
             }
         }
 
-        private func conclude(_ state: Progression) throws -> TransportResponse {
+        private func conclude(_ state: State) throws -> TransportResponse {
             var timings = transfer.timings()
             timings.httpVersion = state.head?.version
             let failure = transfer.failure()
@@ -213,7 +192,7 @@
             defer { transfer.forgetUser() }
             recycle()
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {
-                state.file?.discard()
+                state.sink.discard()
                 var failure = TransferFailure(
                     error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect || transfer.sends > 0,
@@ -234,24 +213,12 @@
                 throw failed(
                     RequestError(.connectionLost, stage: .transfer, reason: "the connection ended in the head"), .head)
             }
-            do {
-                let response = try response(head, state, timings)
-                reportEnd(timings)
-                return response
-            } catch {
-                throw failed(error, .body)
-            }
+            reportEnd(timings)
+            return response(head, timings)
         }
 
         /// The Task now owns what the driver has kept.
-        private func response(
-            _ head: ResponseHead, _ state: Progression, _ timings: TransferTimings
-        ) throws -> TransportResponse {
-            if isTooLarge {
-                throw RequestError(
-                    .bodyTooLarge, stage: .transfer,
-                    reason: "the body has more than \(transfer.limits.body ?? 0) bytes")
-            }
+        private func response(_ head: ResponseHead, _ timings: TransferTimings) -> TransportResponse {
             switch task.destination {
             case .memory:
                 return TransportResponse(head: head, body: transfer.kept?.takeData() ?? Data(), timings: timings)
@@ -262,9 +229,7 @@
             }
         }
 
-        private var isTooLarge: Bool { transfer.limits.body.map { transfer.received > $0 } ?? false }
-
-        private func prefix(of state: Progression) -> Data {
+        private func prefix(of state: State) -> Data {
             guard let kept = transfer.kept else { return Data() }
             return Data(kept.bytes.prefix(transfer.limits.keptErrorBody))
         }

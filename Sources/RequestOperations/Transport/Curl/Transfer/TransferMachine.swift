@@ -10,15 +10,15 @@
             case queued
             case awaitingHead
             /// The head has come, and the Task has not accepted or rejected it; `nil` once the Task has taken it.
-            case unanswered(ReceivedHead?, isPaused: Bool)
+            case unanswered(ResponseHead?, isPaused: Bool)
             case accepted(Delivery)
             /// The Task did not want the response. The driver reads the rest to keep the connection.
             case rejected
             /// The Task cancelled or gave up, and the driver has not noticed yet. Holds the head that the Task has not
             /// taken.
-            case aborting(ReceivedHead?)
+            case aborting(ResponseHead?)
             /// The driver will never touch the transfer again. Holds what the Task has not taken yet.
-            case ended(ReceivedHead?, ReceiveBuffer?)
+            case ended(ResponseHead?, ReceiveBuffer?)
         }
 
         /// Where the bytes of an accepted response go.
@@ -31,7 +31,7 @@
 
         /// What the Task has to do next.
         enum Signal {
-            case head(ReceivedHead)
+            case head(ResponseHead)
             case piece(ReceiveBuffer)
             case progress(TransferProgress)
             case ended
@@ -96,7 +96,7 @@
             return true
         }
 
-        mutating func headArrived(_ head: ReceivedHead) {
+        mutating func headArrived(_ head: ResponseHead) {
             guard case .awaitingHead = state else { return }
             state = .unanswered(head, isPaused: false)
         }

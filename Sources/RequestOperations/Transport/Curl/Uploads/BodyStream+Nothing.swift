@@ -6,25 +6,10 @@
         /// - Parameter limit: How long that may take; `nil` means no limit.
         /// - Throws: The source's own error, `unencodableBody` if it gives a byte, `timedOut`, or `CancellationError`.
         func expectNothing(within limit: Duration?) async throws {
-            let answer = Answer<Void>()
-            let reading = Task { answer.resume(with: await Result(catching: { try await readNothing() })) }
-            let waiting = limit.map { limit in
-                Task {
-                    // The timer is cancelled when nobody waits any more.
-                    guard (try? await Task.sleep(for: limit)) != nil else { return }
-                    let reason = "no end of the body's source for \(limit)"
-                    answer.resume(with: .failure(RequestError(.timedOut, stage: .transfer, reason: reason)))
-                }
+            let exceeded: @Sendable (Duration) -> any Error = {
+                RequestError(.timedOut, stage: .transfer, reason: "no end of the body's source for \($0)")
             }
-            defer {
-                reading.cancel()
-                waiting?.cancel()
-            }
-            try await withTaskCancellationHandler {
-                try await answer.value
-            } onCancel: {
-                answer.resume(with: .failure(CancellationError()))
-            }
+            try await TimeLimit.run(limit, on: ContinuousClock(), exceeded: exceeded) { try await readNothing() }
         }
 
         private func readNothing() async throws {
