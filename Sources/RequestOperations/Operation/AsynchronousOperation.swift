@@ -1,6 +1,6 @@
 /// An operation whose work is one `async` function, and whose outcome is one stored result.
 ///
-/// Subclasses override ``run()`` and nothing else. Add the operation to an `OperationQueue`, or call `start()`. Then
+/// A subclass must override ``run()``. It may override ``completionQueue`` and ``onEnd(_:)``. Add the operation to an `OperationQueue`, or call `start()`. Then
 /// take the result in the style that suits you:
 ///
 /// ```swift

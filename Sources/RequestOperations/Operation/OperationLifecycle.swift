@@ -1,12 +1,12 @@
 /// The life of one operation, as a pure state machine. It takes events and returns what to do.
 ///
 /// ```
-/// pending ── start ──▶ executing ── finish ──▶ finished
+/// pending ── start ──▶ executing ── decide ──▶ decided ── finish ──▶ finished
 ///    │                     │                     ▲  ▲
 /// cancel, refuse     cancel, fail                │  │
 ///    ▼                     ▼                     │  │
-/// settled              ending ── finish, abandon ┘  │
-///    └── start ─────────────────────────────────────┘
+/// settled              ending ──── decide ───────┘  │
+///    └── start, decide ─────────────────────────────┘
 /// ```
 ///
 /// An end has two steps. First the outcome is decided. Its error may then be replaced, by code that must not run under the

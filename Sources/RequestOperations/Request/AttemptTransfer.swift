@@ -95,8 +95,8 @@ final class AttemptTransfer: Sendable {
         return response
     }
 
-    /// Adds a trace to the task if the attempt has a time limit. Only that limit can stop a transfer after which the
-    /// request still goes on to a decision.
+    /// Adds a trace to the task if the attempt has a time limit. A transfer that this limit stops still goes to the retry
+    /// decision, which must know whether bytes were sent.
     private func traced(_ task: TransportTask) -> TransportTask {
         guard runner.configuration.attemptTimeLimit != nil else { return task }
         var task = task

@@ -75,8 +75,8 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Counts a stage that was left behind, and reports it once.
     ///
-    /// Two callers may report the last stage. The second one does so too, so that the end of the request is never
-    /// reported first.
+    /// The operation and a stage's time limit may both report the last stage. The event line drops the second report. So
+    /// `abandoned` always comes before `ended`.
     func leaveBehind(_ stage: RequestError.Stage) {
         let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
         if isNews { AbandonedStages.countOne() }

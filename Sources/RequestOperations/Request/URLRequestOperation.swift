@@ -6,8 +6,8 @@
 /// let user = try await operation.value
 /// ```
 ///
-/// You can override six stages. The default of each uses one value of the configuration. Configure what is data, and
-/// subclass to change behaviour. The stages of an attempt follow each other:
+/// Configure what is data, and subclass to change behaviour. You can override each stage. The stages of an attempt
+/// follow each other:
 ///
 /// | stage | override point | how often | default |
 /// |---|---|---|---|
@@ -16,6 +16,7 @@
 /// | validate the head | ``validate(_:)-(ResponseHead)`` | once a response that is no redirect | the validation |
 /// | validate the response | ``validate(_:)-(TransportResponse)`` | once a whole response | accepts it |
 /// | decode | ``decode(_:)`` | once an accepted response | the decoder given to `init` |
+/// | accept the value | ``RetryingOperation/retryDecision(afterSuccess:attempt:)`` | once a value | accepts it |
 /// | decide | ``RetryingOperation/retryDecision(after:)`` | once a failed attempt | the retry policy |
 ///
 /// The stages run on the Task of the operation, with three exceptions:
@@ -63,7 +64,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// It is made when it is first asked for. An attempt that already runs then reports nothing until the next attempt or
     /// the end, so ask before you start the operation. The total is negative, and so the progress indeterminate, while the
     /// length of the response is unknown. It never goes back: a later attempt counts once it has come further than the ones
-    /// before. After a success it is complete. To cancel it cancels the operation. It changes on the Task of the transfer,
+    /// before. After a success it is complete. Cancelling it cancels the operation. It changes on the Task of the transfer,
     /// at most about 20 times a second. Its `userInfo` has the speed and the time left (`throughputKey`,
     /// `estimatedTimeRemainingKey`), as ``progressUpdates`` have.
     public final var progress: Progress { runner.progress { [weak self] in self?.cancel() } }
@@ -75,8 +76,8 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// ```
     ///
     /// The first element is the present state. A slow reader gets only the newest one. The stream ends with the operation. Its
-    /// last element is the last state, which is complete after a success. What is said of ``progress`` holds here, too. Every
-    /// call makes a stream of its own. To drop a stream does not cancel the operation.
+    /// last element is the last state, which is complete after a success. The notes at ``progress`` apply. Every
+    /// call makes a stream of its own. Dropping a stream does not cancel the operation.
     public final var progressUpdates: AsyncStream<ProgressUpdate> {
         runner.progress { [weak self] in self?.cancel() }.stream()
     }

@@ -2,7 +2,7 @@
 public struct AttemptFailure: Sendable, CustomStringConvertible {
     /// All values are in one object. An operation that waits before its next attempt keeps its last failure, which is
     /// then a single reference.
-    private let values: Box<Values>
+    private var values: Box<Values>
 
     /// The error. It is a ``RequestError`` if this package or a transport found the failure. Otherwise it is the
     /// unchanged error that a stage of your own threw.
@@ -114,6 +114,20 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
                 work: work, hosts: hosts))
     }
 
+    /// The same failure as that of a first attempt, as the retry policy counts.
+    var asFirst: AttemptFailure {
+        var first = values.value
+        first.attempt = 1
+        first.backoffStep = 1
+        first.elapsed = .zero
+        first.uncounted = 0
+        first.tooManyRequests = 0
+        first.skipsBackoff = false
+        var failure = self
+        failure.values = Box(first)
+        return failure
+    }
+
     /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it,
     /// or if it is a `DecodingError` from the stage `decode`. Any other has ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code { wrapped.code }
@@ -130,35 +144,26 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
 
     private struct Values: Sendable {
         let error: any Error
-        let attempt: Int
+        var attempt: Int
         let request: URLRequest
         let stage: RequestError.Stage
         let head: ResponseHead?
         let requestMayHaveBeenProcessed: Bool
         let bodyIsReplayable: Bool
-        let backoffStep: Int
-        let elapsed: Duration
+        var backoffStep: Int
+        var elapsed: Duration
         let timeLeft: Duration?
         let date: Date
-        let uncounted: Int
-        let tooManyRequests: Int
+        var uncounted: Int
+        var tooManyRequests: Int
         /// The target of the last redirect.
         let redirect: URL?
         let wasRefused: Bool
-        let skipsBackoff: Bool
+        var skipsBackoff: Bool
         let wasSent: Bool
         /// Whether the decoder threw the error, rather than an override of the stage `decode`.
         let isOfDecoder: Bool
         let work: AttemptedWork
         let hosts: HostRegistry
-    }
-}
-
-extension AttemptFailure {
-    /// The same failure as that of a first attempt.
-    var asFirst: AttemptFailure {
-        AttemptFailure(
-            error, request: request, stage: stage, head: head, requestMayHaveBeenProcessed: requestMayHaveBeenProcessed,
-            bodyIsReplayable: bodyIsReplayable, timeLeft: timeLeft, date: date)
     }
 }

@@ -80,7 +80,7 @@ final class HedgeRace: Sendable {
         if isLate { task.cancel() }
     }
 
-    /// Makes the transfer of an attempt and reads its response.
+    /// Runs the transfer of an attempt and reads its response.
     func send(_ id: Int, _ transfer: AttemptTransfer, in attempt: Int) async {
         state.withLock { state in
             state.attempts[id] = attempt

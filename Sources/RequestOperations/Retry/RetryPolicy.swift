@@ -59,8 +59,8 @@ public struct RetryPolicy: Sendable {
     ]
 
     /// Judges errors that a stage of your own throws. If it returns `true`, the error is worth another attempt. With
-    /// `nil`, the default, such errors are permanent. Those of other work than a request (``RetryingOperation``) are
-    /// temporary then.
+    /// `nil`, the default, such an error is permanent in a request, and temporary in other work
+    /// (``RetryingOperation``).
     public var isTransient: (@Sendable (any Error) -> Bool)?
 
     /// Whether a `Retry-After` field replaces the backoff. `true` by default. It does so only in a response that was

@@ -26,8 +26,7 @@
     /// the request fails as ``RequestError/Code/undecodableContent`` instead. A gzip body of several members (RFC 1952,
     /// section 2.2) fails in the same way there; with older versions, it is decoded.
     ///
-    /// Credentials in a URL become an `Authorization` field. With credentials, a proxy or cookies, libcurl 8.8 to 8.20
-    /// omit the `?` of an empty query.
+    /// Credentials in a URL become an `Authorization` field.
     ///
     /// A request with `Connection: close` ends its connection. No other request follows over it, no matter what the
     /// server does (RFC 9112, section 9.6). HTTP/2 has no such field (RFC 9113, section 8.2.2), so it is not sent
@@ -54,13 +53,7 @@
     /// limits. More than that fails as ``RequestError/Code/bodyTooLarge``.
     ///
     /// Over TLS the transport speaks HTTP/2 by default from libcurl 8.1 on; see ``Configuration/httpVersions``. The article
-    /// <doc:Transports> lists the faults of older versions.
-    ///
-    /// With libcurl 8.1 to 8.3, the answer to an unfinished upload over HTTP/2 may get lost if the server ends the stream with
-    /// it. The request then fails as ``RequestError/Code/connectionLost``. HTTP/1.1 is not affected.
-    ///
-    /// Over libcurl 8.13 to 8.15, a connection of HTTP/2 takes no second request before its first answer. Requests that
-    /// come meanwhile make connections of their own, or wait if no more may be made.
+    /// <doc:Transports> lists what depends on the version of libcurl.
     ///
     /// Over HTTP/2, a transfer that is paused for its consumer may hold up others on the same connection. That happens
     /// once libcurl's window for the transfer is full.
@@ -83,7 +76,7 @@
 
         /// Makes a transport with its own connections. Its thread starts with the first request.
         ///
-        /// A negative ``Configuration/keptConnections``, or a connection limit below 1, is a programmer's error.
+        /// It traps if ``Configuration/keptConnections`` is negative or a connection limit is below 1.
         public init(configuration: Configuration = .init()) {
             precondition(configuration.keptConnections >= 0, "No fewer than 0 connections are kept.")
             precondition(
@@ -100,14 +93,14 @@
         /// Shuts the transport down, and returns when that is done.
         ///
         /// New requests fail as ``RequestError/Code/unsupported``. Running requests end as the mode says. The transport
-        /// then closes all connections, ends its threads, and writes the cookies if they have a file. (The last bytes
-        /// of a file whose body has arrived completely may still be being written. Its request has not ended then.)
+        /// then closes all connections, ends its threads, and writes the cookies if they have a file. A download
+        /// whose body has arrived may still write its last bytes when this returns.
         ///
         /// A second call waits as well; if its mode is `failing`, that replaces `draining`. A transport that is freed
         /// shuts down without this call and also writes its cookies, since no request can be running then.
         ///
-        /// Over libcurl before 7.87, the shutdown waits for running look-ups. At the end of the process, the threads
-        /// stand still. A function for `atexit` that waits for this call, or for a request, may wait forever.
+        /// Over libcurl before 7.87, the shutdown waits for running look-ups. When the process exits, the
+        /// threads stop. A function for `atexit` that waits for this call, or for a request, may then wait forever.
         public func shutdown(_ mode: ShutdownMode = .draining) async {
             await drivers.shutDown(mode)
         }

@@ -24,7 +24,7 @@
         }
 
         private func socket(for origin: Origin) -> Int32? {
-            guard case .stands(let known) = table.reuse(localPort: 0, origin: origin, isPlain: true) else { return nil }
+            guard case .usable(let known) = table.reuse(localPort: 0, origin: origin, isPlain: true) else { return nil }
             return known?.socket
         }
 
@@ -38,7 +38,7 @@
         @Test func `A connection without input has not ended`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            #expect(table.stands([near], localPort: 0, origin: origin)?.socket == near)
+            #expect(table.register([near], localPort: 0, origin: origin)?.socket == near)
             #expect(socket(for: origin) == near)
         }
 
@@ -46,7 +46,7 @@
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
             let other = Self.origin("other.example")
-            _ = table.stands([near], localPort: 0, origin: origin)
+            _ = table.register([near], localPort: 0, origin: origin)
             #expect(table.reached(origin) == nil)
             for _ in 1...2 {
                 for sharer in [origin, other] {
@@ -54,7 +54,7 @@
                 }
             }
             #expect(table.reached(origin)?.connections == 1 && table.reached(other)?.connections == 1)
-            table.closes(near)
+            table.noteClosed(near)
             #expect(table.reached(origin) == nil && table.reached(other) == nil)
         }
 
@@ -64,14 +64,14 @@
             let connection = EstablishedConnection(near, for: origin)
             for (limit, longest) in [(5, 5), (3, 5), (6, 6), (nil, Int64.max)] as [(Int64?, Int64)] {
                 connection.limitSilence(to: limit)
-                #expect(connection.endurance == longest)
+                #expect(connection.longestIdleLimit == longest)
             }
         }
 
         @Test func `Input that nobody asked for ends a plain connection and no other`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            _ = table.stands([near], localPort: 0, origin: origin)
+            _ = table.register([near], localPort: 0, origin: origin)
             #expect(write(far, "x", 1) == 1)
             #expect(isEnded(for: origin, isPlain: true) && !isEnded(for: origin, isPlain: false))
         }
@@ -80,7 +80,7 @@
         func `An end counts for every connection, even behind the message that closes TLS`(hasMessage: Bool) {
             let (near, far) = Self.pair()
             defer { close(near) }
-            _ = table.stands([near], localPort: 0, origin: origin)
+            _ = table.register([near], localPort: 0, origin: origin)
             if hasMessage { #expect(write(far, "x", 1) == 1) }
             close(far)
             #expect(isEnded(for: origin, isPlain: false))
@@ -90,10 +90,10 @@
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
             #expect(
-                table.stands([], localPort: 0, origin: origin) == nil
-                    && table.stands([near], localPort: 1, origin: origin) == nil)
-            _ = table.stands([near], localPort: 0, origin: origin)
-            table.closes(near)
+                table.register([], localPort: 0, origin: origin) == nil
+                    && table.register([near], localPort: 1, origin: origin) == nil)
+            _ = table.register([near], localPort: 0, origin: origin)
+            table.noteClosed(near)
             #expect(table.count == 0 && socket(for: origin) == nil)
         }
 
@@ -101,8 +101,8 @@
             let pairs = [Self.pair(), Self.pair()]
             defer { for pair in pairs { close(pair.near) } }
             let other = Self.origin("other.example")
-            _ = table.stands([pairs[0].near], localPort: 0, origin: origin)
-            _ = table.stands([pairs[1].near], localPort: 0, origin: other)
+            _ = table.register([pairs[0].near], localPort: 0, origin: origin)
+            _ = table.register([pairs[1].near], localPort: 0, origin: other)
             #expect(socket(for: other) == pairs[1].near)
             close(pairs[0].far)
             #expect(isEnded(for: origin, isPlain: true))

@@ -24,9 +24,8 @@
         @Test func `A connection that ends with GOAWAY before the head is connectionLost`() async throws {
             let peer = try await PythonPeer(.goAway)
             let row = try await row(peer)
-            // Version 8 goes on to try, and then says nothing of it, or in its first releases what it says of a body.
-            let number = CurlLibrary.version < CurlLibrary.Version(8, 0) ? 16 : row.number.map { _ in 18 }
-            #expect(row.isRow(.sent(.connectionLost, .head, number)))
+            // Each version has another number for it.
+            #expect(row.unnumbered == .sent(.connectionLost, .head))
         }
 
         @Test func `A stream that is reset before its head is connectionLost`() async throws {
@@ -41,7 +40,7 @@
                 request.httpMethod = "POST"
                 return .upload(request, from: .data(Data("1".utf8)))
             }
-            #expect(row.isRow(.sent(.connectionLost, .head)))
+            #expect(row.unnumbered == .sent(.connectionLost, .head))
         }
 
         @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {

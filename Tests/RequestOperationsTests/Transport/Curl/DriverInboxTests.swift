@@ -64,7 +64,7 @@
             #expect(sleeps)
         }
 
-        @Test mutating func `Failing takes the place of draining, and not the other way round`() {
+        @Test mutating func `Failing takes the place of draining, and not the other route round`() {
             _ = inbox.add(transfer, isNew: true)
             let modes = [CurlTransport.ShutdownMode.draining, .failing, .draining].map { mode in
                 _ = inbox.shutDown(mode, nil)

@@ -17,12 +17,12 @@
         @Test func `As many look-ups begin as the bound says, and the next ones when some end`() throws {
             var lookups = Lookups(bound: 2)
             let transfers = try transfers(4)
-            let begun = transfers.map { _ in lookups.begins(at: 0) }
+            let begun = transfers.map { _ in lookups.begin(at: 0) }
             #expect(begun == [true, true, false, false])
             for transfer in transfers[2...] { lookups.wait(transfer) }
             let none = lookups.takeWaiting(at: 0)
             #expect(none.isEmpty && lookups.deadline == .max)
-            lookups.ends()
+            lookups.end()
             #expect(lookups.deadline == 0)
             let next = lookups.takeWaiting(at: 0)
             #expect(next.count == 1 && next.first === transfers[2])
@@ -31,10 +31,10 @@
         @Test func `A look-up of a transfer that has ended counts for a while`() throws {
             var lookups = Lookups(bound: 1)
             let transfers = try transfers(2)
-            let begins = lookups.begins(at: 0)
-            lookups.goesOn(at: 0)
-            lookups.ends()
-            let beginsBeside = lookups.begins(at: 1)
+            let begins = lookups.begin(at: 0)
+            lookups.abandon(at: 0)
+            lookups.end()
+            let beginsBeside = lookups.begin(at: 1)
             #expect(begins && !beginsBeside)
             lookups.wait(transfers[1])
             let none = lookups.takeWaiting(at: 1)

@@ -5,7 +5,7 @@
     @testable import RequestOperations
 
     struct OriginQueueTests {
-        private typealias Reached = ConnectionTable.Reached
+        private typealias OriginState = ConnectionTable.OriginState
 
         private static func transfers(
             _ count: Int, _ url: String = "https://a.example/", isNew: Bool = false, bound: Int? = 64
@@ -22,151 +22,151 @@
                 upload: nil, wantsNewConnection: isNew, wantsProgress: false, submitted: 0)
         }
 
-        private static func takeAll(_ queue: OriginQueue, _ known: Reached?) -> [OriginQueue.Way] {
-            var ways: [OriginQueue.Way] = []
-            while let (_, way) = queue.takeNext(known) { ways.append(way) }
+        private static func takeAll(_ queue: OriginQueue, _ known: OriginState?) -> [OriginQueue.Route] {
+            var ways: [OriginQueue.Route] = []
+            while let (_, route) = queue.takeNext(known) { ways.append(route) }
             return ways
         }
 
         @Test func `The first to an unknown origin goes alone, and the others when it was sent`() throws {
             let transfers = try Self.transfers(5)
             let queue = OriginQueue(of: transfers[0])
-            #expect(transfers.map { queue.begins($0, nil) } == [.first, nil, nil, nil, nil])
+            #expect(transfers.map { queue.begin($0, nil) } == [.first, nil, nil, nil, nil])
             #expect(Self.takeAll(queue, nil).isEmpty)
-            queue.sends(transfers[0])
-            let one = Reached(connections: 1)
+            queue.noteSent(transfers[0])
+            let one = OriginState(connections: 1)
             #expect(Self.takeAll(queue, one) == [.shared, .shared, .shared, .shared])
         }
 
         @Test func `One that wants a new connection gets it, unless one was made while it waited`() throws {
-            let known = Reached(connections: 1, speaksHTTP2: true)
+            let known = OriginState(connections: 1, speaksHTTP2: true)
             let driver = CurlDriver(CurlTransport.with { $0.maximumConnectionsPerHost = 1 }.configuration)
             let others = try (0..<OriginQueue.streams).map { _ in try Self.transfer("https://a.example/", driver, false)
             }
             let new = try (0..<2).map { _ in try Self.transfer("https://a.example/", driver, true) }
             let queue = OriginQueue(of: others[0])
-            for other in others { #expect(queue.begins(other, known) == .shared) }
-            for transfer in new { #expect(queue.begins(transfer, known) == nil) }
-            for other in others { queue.ends(other) }
+            for other in others { #expect(queue.begin(other, known) == .shared) }
+            for transfer in new { #expect(queue.begin(transfer, known) == nil) }
+            for other in others { queue.noteEnd(other) }
             #expect(queue.takeNext(known)?.1 == .new)
-            queue.sends(new[0])
+            queue.noteSent(new[0])
             #expect(queue.takeNext(known)?.1 == .shared)
         }
 
         @Test func `When the first fails, the next goes alone`() throws {
             let transfers = try Self.transfers(3)
             let queue = OriginQueue(of: transfers[0])
-            for transfer in transfers { _ = queue.begins(transfer, nil) }
-            queue.ends(transfers[0])
+            for transfer in transfers { _ = queue.begin(transfer, nil) }
+            queue.noteEnd(transfers[0])
             #expect(Self.takeAll(queue, nil) == [.first])
-            queue.ends(transfers[1])
+            queue.noteEnd(transfers[1])
             #expect(Self.takeAll(queue, nil) == [.first])
-            queue.ends(transfers[2])
+            queue.noteEnd(transfers[2])
             #expect(queue.isIdle)
         }
 
         @Test func `Over HTTP/1.1 there are as many as connections may be`() throws {
             let transfers = try Self.transfers(5, "http://a.example/", bound: 2)
             let queue = OriginQueue(of: transfers[0])
-            #expect(transfers.map { queue.begins($0, nil) } == [.shared, .shared, nil, nil, nil])
-            queue.ends(transfers[1])
+            #expect(transfers.map { queue.begin($0, nil) } == [.shared, .shared, nil, nil, nil])
+            queue.noteEnd(transfers[1])
             #expect(Self.takeAll(queue, nil) == [.shared])
             let secure = try Self.transfers(5, bound: 2)
             let other = OriginQueue(of: secure[0])
-            let known = Reached(connections: 2, speaksHTTP2: false)
-            #expect(secure.map { other.begins($0, known) } == [.shared, .shared, nil, nil, nil])
+            let known = OriginState(connections: 2, speaksHTTP2: false)
+            #expect(secure.map { other.begin($0, known) } == [.shared, .shared, nil, nil, nil])
         }
 
         @Test func `Over HTTP/2 one beyond those that the connections take makes the next connection`() throws {
             let transfers = try Self.transfers(103)
             let queue = OriginQueue(of: transfers[0])
-            let one = Reached(connections: 1, speaksHTTP2: true)
-            let ways = transfers.map { queue.begins($0, one) }
+            let one = OriginState(connections: 1, speaksHTTP2: true)
+            let ways = transfers.map { queue.begin($0, one) }
             #expect(ways == Array(repeating: .shared, count: 100) + [.first, nil, nil])
-            queue.sends(transfers[100])
-            #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+            queue.noteSent(transfers[100])
+            #expect(Self.takeAll(queue, OriginState(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
         }
 
         @Test func `When no connection takes a request, one makes the next, and the others wait for it`() throws {
             let transfers = try Self.transfers(4)
             let queue = OriginQueue(of: transfers[0])
-            let one = Reached(connections: 1, speaksHTTP2: true)
-            #expect(transfers[..<3].map { queue.begins($0, one) } == [.shared, .shared, .shared])
+            let one = OriginState(connections: 1, speaksHTTP2: true)
+            #expect(transfers[..<3].map { queue.begin($0, one) } == [.shared, .shared, .shared])
             for transfer in transfers[..<2] {
-                queue.isTurnedBack()
-                #expect(queue.beginsAnew(transfer, one) == (transfer === transfers[0] ? .new : nil))
+                queue.noteTurnedBack()
+                #expect(queue.beginAnew(transfer, one) == (transfer === transfers[0] ? .new : nil))
             }
-            #expect(queue.begins(transfers[3], one) == nil && Self.takeAll(queue, one).isEmpty)
-            queue.sends(transfers[0])
-            #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+            #expect(queue.begin(transfers[3], one) == nil && Self.takeAll(queue, one).isEmpty)
+            queue.noteSent(transfers[0])
+            #expect(Self.takeAll(queue, OriginState(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
         }
 
         @Test func `When the next connection fails after that, another request makes it`() throws {
             let transfers = try Self.transfers(2)
             let queue = OriginQueue(of: transfers[0])
-            let one = Reached(connections: 1, speaksHTTP2: true)
-            for transfer in transfers { #expect(queue.begins(transfer, one) == .shared) }
+            let one = OriginState(connections: 1, speaksHTTP2: true)
+            for transfer in transfers { #expect(queue.begin(transfer, one) == .shared) }
             for transfer in transfers {
-                queue.isTurnedBack()
-                _ = queue.beginsAnew(transfer, one)
+                queue.noteTurnedBack()
+                _ = queue.beginAnew(transfer, one)
             }
-            queue.ends(transfers[0])
+            queue.noteEnd(transfers[0])
             #expect(Self.takeAll(queue, one) == [.first])
         }
 
         @Test func `Those that want a new connection share one`() throws {
             let transfers = try Self.transfers(3, isNew: true)
             let queue = OriginQueue(of: transfers[0])
-            let one = Reached(connections: 1, speaksHTTP2: true)
-            #expect(transfers.map { queue.begins($0, one) } == [.new, nil, nil])
-            queue.sends(transfers[0])
-            #expect(Self.takeAll(queue, Reached(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
+            let one = OriginState(connections: 1, speaksHTTP2: true)
+            #expect(transfers.map { queue.begin($0, one) } == [.new, nil, nil])
+            queue.noteSent(transfers[0])
+            #expect(Self.takeAll(queue, OriginState(connections: 2, speaksHTTP2: true)) == [.shared, .shared])
         }
 
         @Test func `They share it though another request ends meanwhile`() throws {
-            let known = Reached(connections: 1, speaksHTTP2: true)
+            let known = OriginState(connections: 1, speaksHTTP2: true)
             let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
             let other = try Self.transfer("https://a.example/", driver, false)
             let new = try (0..<3).map { _ in try Self.transfer("https://a.example/", driver, true) }
             let queue = OriginQueue(of: other)
-            #expect(queue.begins(other, known) == .shared)
-            #expect(new.map { queue.begins($0, known) } == [.new, nil, nil])
-            queue.ends(other)
+            #expect(queue.begin(other, known) == .shared)
+            #expect(new.map { queue.begin($0, known) } == [.new, nil, nil])
+            queue.noteEnd(other)
             #expect(Self.takeAll(queue, known).isEmpty)
         }
 
         @Test func `Over HTTP/1.1 each that wants a new connection makes one`() throws {
             let transfers = try Self.transfers(3, isNew: true, bound: 2)
             let queue = OriginQueue(of: transfers[0])
-            let two = Reached(connections: 2, speaksHTTP2: false)
-            #expect(transfers.map { queue.begins($0, two) } == [.new, .new, nil])
-            queue.sends(transfers[0])
-            queue.ends(transfers[0])
+            let two = OriginState(connections: 2, speaksHTTP2: false)
+            #expect(transfers.map { queue.begin($0, two) } == [.new, .new, nil])
+            queue.noteSent(transfers[0])
+            queue.noteEnd(transfers[0])
             #expect(Self.takeAll(queue, two) == [.new])
-            #expect(queue.beginsAnew(transfers[1], two) == .new)
+            #expect(queue.beginAnew(transfers[1], two) == .new)
         }
 
         @Test func `While the one that makes the next connection waits, others try one after the other`() throws {
             let transfers = try Self.transfers(4)
             let queue = OriginQueue(of: transfers[0])
-            let one = Reached(connections: 1, speaksHTTP2: true)
-            #expect(queue.begins(transfers[0], one) == .shared)
-            queue.isTurnedBack()
-            #expect(queue.beginsAnew(transfers[0], one) == .new)
-            #expect(queue.begins(transfers[1], one) == nil)
+            let one = OriginState(connections: 1, speaksHTTP2: true)
+            #expect(queue.begin(transfers[0], one) == .shared)
+            queue.noteTurnedBack()
+            #expect(queue.beginAnew(transfers[0], one) == .new)
+            #expect(queue.begin(transfers[1], one) == nil)
             transfers[0].place = .awaitingDescriptor
             #expect(queue.takeNext(one)?.1 == .shared && queue.isFull)
-            queue.sends(transfers[1])
+            queue.noteSent(transfers[1])
             #expect(queue.waits(for: transfers[0]) && queue.isFull)
         }
 
         @Test func `What has ended leaves the line, one or most of it`() throws {
             let transfers = try Self.transfers(300)
             let queue = OriginQueue(of: transfers[0])
-            for transfer in transfers { _ = queue.begins(transfer, nil) }
-            for transfer in transfers[1..<299] { queue.ends(transfer) }
+            for transfer in transfers { _ = queue.begin(transfer, nil) }
+            for transfer in transfers[1..<299] { queue.noteEnd(transfer) }
             #expect(queue.waiting.count == 1)
-            queue.ends(transfers[0])
+            queue.noteEnd(transfers[0])
             let next = queue.takeNext(nil)
             #expect(next?.0 === transfers[299] && next?.1 == .first)
         }
@@ -181,14 +181,14 @@
             let transfers = try (0..<count).map { _ in try transfer("https://a.example/", driver, false) }
             let multi = try #require(CurlDriver.makeMulti())
             driver.multi = multi
-            for transfer in transfers { driver.connects(transfer, try #require(transfer.easy), multi) }
+            for transfer in transfers { driver.connect(transfer, try #require(transfer.easy), multi) }
             return (driver, transfers)
         }
 
         @Test func `The wait for the first connection is time to connect, and a later wait is not`() throws {
             let (driver, transfers) = try Self.connecting(3)
             #expect(transfers[1...].allSatisfy { $0.deadlines.connect != nil })
-            driver.sends(transfers[0])
+            driver.noteSent(transfers[0])
             #expect(transfers[1...].allSatisfy { $0.deadlines.connect == nil })
         }
 
@@ -199,7 +199,7 @@
             driver.othersWait(for: transfers[0])
             #expect(transfers.allSatisfy { $0.deadlines.connect == nil })
             let late = try Self.transfer("https://a.example/", driver, false)
-            driver.connects(late, try #require(late.easy), try #require(driver.multi))
+            driver.connect(late, try #require(late.easy), try #require(driver.multi))
             #expect(late.deadlines.connect == nil)
         }
 
@@ -207,14 +207,14 @@
             let (driver, transfers) = try Self.connecting(2)
             let deadline = try #require(transfers[1].deadlines.connect)
             transfers[1].deadlines.connect = deadline - 1
-            driver.leavesQueue(transfers[0])
+            driver.leaveQueue(transfers[0])
             driver.giveWaiting(try #require(driver.multi))
             #expect(transfers[1].place == .given && transfers[1].deadlines.connect == deadline - 1)
         }
 
         @Test func `A queue whose transfers have all ended is gone`() throws {
             let (driver, transfers) = try Self.connecting(2)
-            for transfer in transfers { driver.leavesQueue(transfer) }
+            for transfer in transfers { driver.leaveQueue(transfer) }
             driver.giveWaiting(try #require(driver.multi))
             #expect(driver.queues.isEmpty)
         }
@@ -222,19 +222,19 @@
         @Test func `A queue that has ended leaves the next one of its origin alone`() throws {
             let (driver, transfers) = try Self.connecting(2)
             let multi = try #require(driver.multi)
-            for transfer in transfers { driver.leavesQueue(transfer) }
+            for transfer in transfers { driver.leaveQueue(transfer) }
             let next = try (0..<2).map { _ in try Self.transfer("https://a.example/", driver, false) }
-            driver.connects(next[0], try #require(next[0].easy), multi)
+            driver.connect(next[0], try #require(next[0].easy), multi)
             driver.giveWaiting(multi)
-            driver.connects(next[1], try #require(next[1].easy), multi)
+            driver.connect(next[1], try #require(next[1].easy), multi)
             #expect(next[1].place == .inLine && driver.queues.count == 1)
         }
 
         @Test func `Those that wait connect again when the last connection is gone`() throws {
             let (driver, transfers) = try Self.connecting(3)
-            driver.sends(transfers[0])
+            driver.noteSent(transfers[0])
             #expect(transfers[2].deadlines.connect == nil)
-            driver.leavesQueue(transfers[0])
+            driver.leaveQueue(transfers[0])
             driver.giveWaiting(try #require(driver.multi))
             #expect(transfers[1].place == .given && transfers[2].place == .inLine)
             #expect(transfers[2].deadlines.connect != nil)

@@ -4,17 +4,17 @@
     /// How transfers get their connections, on the thread of a driver.
     extension CurlDriver {
         /// Gives a transfer to libcurl, or has it wait for others to its origin.
-        func connects(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+        func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             let queue = queue(of: transfer)
             transfer.queue = queue
             let known = sockets.reached(transfer.origin)
-            if let way = queue.begins(transfer, known) { return go(transfer, way, easy, multi) }
+            if let route = queue.begin(transfer, known) { return go(transfer, route, easy, multi) }
             if queue.isReached(known) || queue.makerWaits {
                 transfer.wait?.begin()
             } else {
                 // The time until it is known what a connection can do counts as time to connect.
                 queue.waitsToConnect = true
-                if transfer.mayUseHTTP2 { transfer.beginsToConnect() }
+                if transfer.mayUseHTTP2 { transfer.startConnectLimit() }
             }
         }
 
@@ -26,10 +26,10 @@
         }
 
         /// Gives a transfer to libcurl again that was not sent, for a new connection.
-        func connectsAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
+        func connectAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
             guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             easy.forgetMessage()
-            guard let way = transfer.queue?.beginsAnew(transfer, sockets.reached(transfer.origin)) else {
+            guard let route = transfer.queue?.beginAnew(transfer, sockets.reached(transfer.origin)) else {
                 // Where there are connections, it may also wait for one of them.
                 if sockets.reached(transfer.origin) != nil {
                     transfer.deadlines.connect = nil
@@ -37,16 +37,16 @@
                 }
                 return
             }
-            go(transfer, way, easy, multi)
+            go(transfer, route, easy, multi)
         }
 
         private func go(
-            _ transfer: CurlTransfer, _ way: OriginQueue.Way, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
+            _ transfer: CurlTransfer, _ route: OriginQueue.Route, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
         ) {
             let makesApart = transfer.queue?.makesApart ?? false
-            if way == .new || way == .first && makesApart { easy.askForFreshConnection() }
-            if way != .shared, makesApart { easy.askForHTTP2() }
-            transfer.way = way
+            if route == .new || route == .first && makesApart { easy.askForFreshConnection() }
+            if route != .shared, makesApart { easy.askForHTTP2() }
+            transfer.route = route
             giveAgain(transfer, easy, multi)
         }
 
@@ -65,7 +65,7 @@
                 sockets.reached(transfer.origin) == nil
             else { return }
             queue.waitsToConnect = true
-            for other in queue.waiting { other.beginsToConnect() }
+            for other in queue.waiting { other.startConnectLimit() }
         }
 
         /// libcurl has had its turn. Transfers given to it that did nothing wait in libcurl for one of a limited number of
@@ -76,23 +76,23 @@
                 move(transfer, to: .awaitingConnection)
                 transfer.easy?.liftConnectLimit()
                 transfer.deadlines.connect = nil
-                beginsToWait(transfer)
+                noteWait(transfer)
             }
             tried.removeAll(keepingCapacity: true)
         }
 
         /// A transfer waits for something that no transfer of its line provides.
-        func beginsToWait(_ transfer: CurlTransfer) {
+        func noteWait(_ transfer: CurlTransfer) {
             transfer.wait?.begin()
             othersWait(for: transfer)
             if let queue = transfer.queue { noteRoom(in: queue) }
         }
 
         /// A request is sent, over a connection that was made for it or over another transfer's.
-        func sends(_ transfer: CurlTransfer) {
-            transfer.way = .shared
+        func noteSent(_ transfer: CurlTransfer) {
+            transfer.route = .shared
             guard let queue = transfer.queue else { return }
-            queue.sends(transfer)
+            queue.noteSent(transfer)
             othersWait(for: transfer)
             noteRoom(in: queue)
         }
@@ -109,19 +109,19 @@
         }
 
         /// A status has come for a transfer.
-        func answers(_ transfer: CurlTransfer) {
+        func noteAnswer(_ transfer: CurlTransfer) {
             guard transfer.mayUseHTTP2, let queue = transfer.queue else { return }
-            sockets.answers(transfer.origin, isHTTP2: transfer.head.takesSeveral)
-            queue.answers(isHTTP2: transfer.head.takesSeveral)
+            sockets.noteAnswer(transfer.origin, isHTTP2: transfer.head.takesSeveral)
+            queue.noteAnswer(isHTTP2: transfer.head.takesSeveral)
             noteRoom(in: queue)
         }
 
         /// A transfer has ended.
-        func leavesQueue(_ transfer: CurlTransfer) {
+        func leaveQueue(_ transfer: CurlTransfer) {
             descriptorLine.noteRoom()
             guard let queue = transfer.queue else { return }
             transfer.queue = nil
-            queue.ends(transfer)
+            queue.noteEnd(transfer)
             if queue.isIdle { forget(queue) } else { noteRoom(in: queue) }
         }
 
@@ -137,8 +137,8 @@
             for transfer in turnedBack {
                 guard transfer.isActive, transfer.outcome == nil, let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
-                transfer.queue?.isTurnedBack()
-                connectsAnew(transfer, easy, multi)
+                transfer.queue?.noteTurnedBack()
+                connectAnew(transfer, easy, multi)
             }
             turnedBack.removeAll(keepingCapacity: true)
         }
@@ -157,8 +157,8 @@
             queuesWithRoom = []
             for queue in listed {
                 queue.isListed = false
-                while let (transfer, way) = queue.takeNext(sockets.reached(queue.key.origin)) {
-                    if let easy = transfer.easy { go(transfer, way, easy, multi) }
+                while let (transfer, route) = queue.takeNext(sockets.reached(queue.key.origin)) {
+                    if let easy = transfer.easy { go(transfer, route, easy, multi) }
                     if queue.isFull { break }
                 }
                 if queue.isIdle { forget(queue) }
@@ -179,7 +179,7 @@
 
         /// Whether libcurl may make a connection for the transfer.
         var mayMakeConnection: Bool {
-            guard way == .shared, let queue else { return true }
+            guard route == .shared, let queue else { return true }
             return !queue.makesApart && (isLastSend || !queue.mustShare(driver.sockets.reached(origin)))
         }
 

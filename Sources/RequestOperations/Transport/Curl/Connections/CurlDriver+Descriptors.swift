@@ -19,7 +19,7 @@
             for transfer in lacking {
                 // A transfer with a socket may still connect with it.
                 guard transfer.place == .lackingDescriptor, !transfer.connection.hasSocket,
-                    transfer.mayWaitForDescriptor,
+                    transfer.mayBeGivenAgain,
                     let easy = transfer.easy
                 else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)
@@ -30,7 +30,7 @@
 
         /// Makes a transfer wait that libcurl ended for lack of a descriptor or a thread. Returns whether it waits.
         func waitsForDescriptor(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
-            guard code != CURLE_OK, transfer.mayWaitForDescriptor, let multi else { return false }
+            guard code != CURLE_OK, transfer.mayBeGivenAgain, let multi else { return false }
             let lacksThread = easy.message.map(CurlLibrary.lacksThread) ?? false
             guard lacksThread || transfer.place == .lackingDescriptor && code == CURLE_COULDNT_CONNECT else {
                 return false
@@ -44,15 +44,15 @@
             let isFirst = descriptorBoundEnd == .max
             boundConnections(multi)
             move(transfer, to: .awaitingDescriptor)
-            transfer.leavesConnecting()
+            transfer.forgetConnecting()
             easy.forgetMessage()
             easy.liftConnectLimit()
             if hasNoConnection(beside: transfer) {
                 // No descriptor of ours will become free, so this is time to connect.
-                transfer.beginsToConnect()
+                transfer.startConnectLimit()
             } else {
                 transfer.deadlines.connect = nil
-                beginsToWait(transfer)
+                noteWait(transfer)
             }
             descriptorLine.append(transfer, at: isFirst ? nil : now)
         }
@@ -121,12 +121,12 @@
         }
 
         /// Whether the transfer can be given to libcurl once more, as if it had not been before.
-        var mayWaitForDescriptor: Bool {
+        var mayBeGivenAgain: Bool {
             isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
         }
 
         /// libcurl no longer has the transfer, and it has no socket.
-        fileprivate func leavesConnecting() {
+        fileprivate func forgetConnecting() {
             connection.forgetSockets()
             phase = .connect
             deadlines.activity = driver.now

@@ -11,7 +11,7 @@
         /// The origins whose requests may share it.
         private(set) var sharers: [Origin] = []
         /// The longest silence that its users endure, in nanoseconds.
-        private(set) var endurance: Int64 = 0
+        private(set) var longestIdleLimit: Int64 = 0
         /// Whether something came over it in this turn; see ``CurlLibrary/overlooksInput``.
         var hasInput = false
 
@@ -31,8 +31,8 @@
         /// Has the kernel give it up if the other side acknowledges nothing for as long as the longest idle limit of its
         /// users, in nanoseconds. (RFC 5482; `nil` means no limit of our own.)
         func limitSilence(to idle: Int64?) {
-            guard let socket, idle ?? .max > endurance else { return }
-            endurance = idle ?? .max
+            guard let socket, idle ?? .max > longestIdleLimit else { return }
+            longestIdleLimit = idle ?? .max
             var milliseconds = idle.map { UInt32(clamping: max($0 / 1_000_000, 1)) } ?? 0
             // A socket of another kind than TCP refuses this.
             setsockopt(
@@ -48,7 +48,7 @@
         }
 
         /// libcurl is about to close it.
-        func closes() {
+        func noteClosed() {
             socket = nil
         }
     }

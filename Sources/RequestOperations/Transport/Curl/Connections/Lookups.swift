@@ -34,7 +34,7 @@
         private var hasPlace: Bool { running + abandoned.count < bound }
 
         /// Takes a place for a look-up. Returns `false` if there is none.
-        mutating func begins(at now: Int64) -> Bool {
+        mutating func begin(at now: Int64) -> Bool {
             abandoned.removeAll { $0 <= now }
             guard hasPlace else { return false }
             running += 1
@@ -42,12 +42,12 @@
         }
 
         /// A look-up has ended.
-        mutating func ends() {
+        mutating func end() {
             running -= 1
         }
 
         /// The transfer of a look-up is about to end, and the look-up goes on. So its place stays taken for a while.
-        mutating func goesOn(at now: Int64) {
+        mutating func abandon(at now: Int64) {
             abandoned.append(now.adding(Self.patience))
         }
 

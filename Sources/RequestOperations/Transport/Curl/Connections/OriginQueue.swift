@@ -1,15 +1,15 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     /// The requests to one origin: how many libcurl has at a time, and which wait.
     ///
-    /// Whether a connection takes several requests at a time is known when it is ready. So the first request to an origin
-    /// that may speak HTTP/2 goes alone, and the others follow when it was sent. Over HTTP/1.1 there are then as many as
-    /// there may be connections, over HTTP/2 as many as the connections take, and one more that makes the next one.
+    /// A connection shows whether it takes several requests only when it is ready. So the first request to an origin that
+    /// may speak HTTP/2 goes alone. Then the others follow: over HTTP/1.1 one per connection, over HTTP/2 up to 100 per
+    /// connection, and one more that makes the next connection.
     ///
     /// libcurl has one line for all requests that wait for a connection, whatever their host. One that has to wait there may
     /// hold up others for which a connection is free. So requests wait here.
     final class OriginQueue {
         /// How a request goes.
-        enum Way {
+        enum Route {
             /// Over any connection.
             case shared
             /// Others wait until it has a connection.
@@ -83,7 +83,7 @@
         /// Whether others wait for the connection of a transfer.
         func waits(for transfer: CurlTransfer) -> Bool { maker === transfer }
 
-        private func limit(_ known: ConnectionTable.Reached?) -> Int {
+        private func limit(_ known: ConnectionTable.OriginState?) -> Int {
             guard mayShare else { return mostConnections }
             guard let known else { return 1 }
             guard speaksHTTP2(known) else { return mostConnections }
@@ -92,28 +92,28 @@
         }
 
         /// A transfer begins. Returns `nil` if it waits.
-        func begins(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
+        func begin(_ transfer: CurlTransfer, _ known: ConnectionTable.OriginState?) -> Route? {
             let isNew = transfer.wantsNewConnection
             guard line.isEmpty, !(isNew && isMade(known)), hasRoom(known) else {
                 wait(transfer)
                 return nil
             }
-            return goes(transfer, known, isNew: isNew)
+            return go(transfer, known, isNew: isNew)
         }
 
         /// A transfer that was not sent needs a new connection. Returns `nil` if it waits for that of another.
-        func beginsAnew(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?) -> Way? {
+        func beginAnew(_ transfer: CurlTransfer, _ known: ConnectionTable.OriginState?) -> Route? {
             guard maker === transfer || !isMade(known) else {
                 running -= 1
                 wait(transfer)
                 return nil
             }
-            makes(transfer)
+            noteMaker(transfer)
             return .new
         }
 
         /// Takes the next transfer out of the line, if there is room.
-        func takeNext(_ known: ConnectionTable.Reached?) -> (CurlTransfer, Way)? {
+        func takeNext(_ known: ConnectionTable.OriginState?) -> (CurlTransfer, Route)? {
             while let first = line.first {
                 guard first.transfer.place == .inLine else {
                     line.popFirst()
@@ -127,40 +127,42 @@
                 if isNew, isMade(known) { return nil }
                 line.popFirst()
                 first.transfer.place = .new
-                return (first.transfer, goes(first.transfer, known, isNew: isNew))
+                return (first.transfer, go(first.transfer, known, isNew: isNew))
             }
             return nil
         }
 
         /// Whether libcurl must make no connection for a request that goes over any.
-        func mustShare(_ known: ConnectionTable.Reached?) -> Bool {
+        func mustShare(_ known: ConnectionTable.OriginState?) -> Bool {
             mayShare && speaksHTTP2(known)
         }
 
         /// Whether a connection is being made that others can wait for.
-        private func isMade(_ known: ConnectionTable.Reached?) -> Bool { maker != nil && nextMayShare(known) }
+        private func isMade(_ known: ConnectionTable.OriginState?) -> Bool { maker != nil && nextMayShare(known) }
 
         /// Whether the next connection may take several requests: over HTTP/2 it does, and before an answer we do not know.
-        private func nextMayShare(_ known: ConnectionTable.Reached?) -> Bool { mayShare && lastAnswer(known) != false }
+        private func nextMayShare(_ known: ConnectionTable.OriginState?) -> Bool {
+            mayShare && lastAnswer(known) != false
+        }
 
-        private func speaksHTTP2(_ known: ConnectionTable.Reached?) -> Bool { lastAnswer(known) ?? alwaysShares }
+        private func speaksHTTP2(_ known: ConnectionTable.OriginState?) -> Bool { lastAnswer(known) ?? alwaysShares }
 
         /// Whether the last answer came over HTTP/2; `nil` before the first one.
-        private func lastAnswer(_ known: ConnectionTable.Reached?) -> Bool? { known?.speaksHTTP2 ?? speaksHTTP2 }
+        private func lastAnswer(_ known: ConnectionTable.OriginState?) -> Bool? { known?.speaksHTTP2 ?? speaksHTTP2 }
 
         /// A request was answered.
-        func answers(isHTTP2: Bool) {
+        func noteAnswer(isHTTP2: Bool) {
             speaksHTTP2 = isHTTP2
         }
 
         /// No connection took a request that must make none. The server may take fewer requests at a time, or may have ended
         /// the connection for new ones (GOAWAY: RFC 9113, section 6.8).
-        func isTurnedBack() {
+        func noteTurnedBack() {
             isFull = true
         }
 
         /// A transfer was sent. Others may use its connection.
-        func sends(_ transfer: CurlTransfer) {
+        func noteSent(_ transfer: CurlTransfer) {
             hasSent = true
             guard maker === transfer else { return }
             madeCount += 1
@@ -169,10 +171,10 @@
         }
 
         /// Whether there is a connection for which others can wait.
-        func isReached(_ known: ConnectionTable.Reached?) -> Bool { mayShare ? known != nil : hasSent }
+        func isReached(_ known: ConnectionTable.OriginState?) -> Bool { mayShare ? known != nil : hasSent }
 
         /// A transfer has ended.
-        func ends(_ transfer: CurlTransfer) {
+        func noteEnd(_ transfer: CurlTransfer) {
             if transfer.place == .inLine {
                 transfer.place = .ended
                 endedCount += 1
@@ -183,24 +185,24 @@
             }
         }
 
-        private func hasRoom(_ known: ConnectionTable.Reached?) -> Bool {
+        private func hasRoom(_ known: ConnectionTable.OriginState?) -> Bool {
             // While the next connection is made, nobody else tries, unless its maker waits for something else.
             if let maker, makesApart || isFull && !maker.place.waits { return false }
             return running < limit(known)
         }
 
-        private func goes(_ transfer: CurlTransfer, _ known: ConnectionTable.Reached?, isNew: Bool) -> Way {
+        private func go(_ transfer: CurlTransfer, _ known: ConnectionTable.OriginState?, isNew: Bool) -> Route {
             running += 1
             let connections = known?.connections ?? 0
             let isFirst =
                 mayShare && maker == nil && (connections == 0 || isFull || running > connections * Self.streams)
             guard isNew || isFirst else { return .shared }
-            makes(transfer)
+            noteMaker(transfer)
             return isNew ? .new : .first
         }
 
         /// A transfer makes a connection. Others wait for it, unless they wait for another transfer's.
-        private func makes(_ transfer: CurlTransfer) {
+        private func noteMaker(_ transfer: CurlTransfer) {
             if mayShare, maker == nil { maker = transfer }
         }
 

@@ -12,7 +12,7 @@
                 return false
             }
             transfer.wasNotSent()
-            connectsAnew(transfer, easy, multi)
+            connectAnew(transfer, easy, multi)
             return true
         }
     }

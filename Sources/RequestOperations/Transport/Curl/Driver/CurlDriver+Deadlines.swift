@@ -50,9 +50,9 @@
             // Time that a consumer takes does not count as idle; time that a source takes does.
             guard let idle = transfer.limits.idle, !transfer.paused.contains(.receiving) else { return nil }
             if transfer.sendsBody, let easy = transfer.easy {
-                let isDue = min(transfer.deadlines.look, transfer.deadlines.activity.adding(idle)) <= now
+                let isDue = min(transfer.deadlines.nextUploadCheck, transfer.deadlines.activity.adding(idle)) <= now
                 if isDue { noticeSent(of: transfer, easy, idle) }
-                sweep(by: transfer.deadlines.look)
+                sweep(by: transfer.deadlines.nextUploadCheck)
             }
             return (transfer.deadlines.activity.adding(idle), .idleLimit)
         }
@@ -71,7 +71,7 @@
             transfer.deadlines.unreceived = unreceived
             // What happened since the last look gets the time of this one.
             let isSending = transfer.upload != nil && sent != transfer.upload?.length
-            transfer.deadlines.look = isSending || unreceived > 0 ? look(after: idle) : .max
+            transfer.deadlines.nextUploadCheck = isSending || unreceived > 0 ? look(after: idle) : .max
         }
 
         private func leastUnreceived(of transfer: CurlTransfer) -> Int64 { transfer.mayUseHTTP2 ? 4 << 10 : 0 }
@@ -91,7 +91,7 @@
             transfer.deadlines.lastProgress = now
             let progress = transfer.progress
             transfer.exchange.withLock { $0.progressed(progress) }
-            becomesReady(transfer)
+            markReady(transfer)
         }
     }
 #endif

@@ -27,7 +27,7 @@
         func deliver(_ transfer: CurlTransfer) {
             guard let kept = transfer.kept, !kept.isEmpty else { return }
             transfer.exchange.withLock { $0.deliver(kept) }
-            becomesReady(transfer)
+            markReady(transfer)
         }
 
         func drain(_ transfer: CurlTransfer) {
@@ -44,7 +44,7 @@
         }
 
         /// Records that the Task of a transfer may have something to do at the end of this turn.
-        func becomesReady(_ transfer: CurlTransfer) {
+        func markReady(_ transfer: CurlTransfer) {
             guard !transfer.isReady else { return }
             transfer.isReady = true
             ready.append(transfer)

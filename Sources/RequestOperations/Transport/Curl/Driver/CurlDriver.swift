@@ -6,8 +6,8 @@
     ///
     /// Each turn takes the inbox, lets libcurl work, and ends transfers that are finished or overdue. It then resumes
     /// all Tasks that have something to do, and waits in libcurl. The thread starts with the first transfer.
-    // Unchecked: `inbox` and `bell` are locks, and the constants do not change. Only the thread touches the members below
-    // "The thread's own"; before it starts, the thread that starts it does.
+    // Unchecked: `inbox` and `bell` are locks, and the constants do not change. Only the driver's thread touches the members
+    // below "The thread's own"; before it runs, only the thread that starts it.
     final class CurlDriver: @unchecked Sendable {
         let inbox = Locked(DriverInbox())
         let bell = WakeBell()
@@ -231,7 +231,7 @@
             transfer.began = now
             transfer.index = active.count
             active.append(transfer)
-            connects(transfer, easy, multi)
+            connect(transfer, easy, multi)
         }
 
         /// Gives a transfer to libcurl. If libcurl does not take it, the transfer ends.
@@ -283,7 +283,7 @@
             for cause: CurlTransfer.Cause
         ) {
             if transfer.place == .lookingUp {
-                lookups.goesOn(at: now)
+                lookups.abandon(at: now)
                 if CurlLibrary.waitsForLookups, !transfer.connection.hasSocket {
                     return leaveLookup(of: transfer, easy)
                 }
@@ -305,7 +305,7 @@
             transfer.noticeInput()
             transfer.wait?.end()
             if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
-            leavesQueue(transfer)
+            leaveQueue(transfer)
             move(transfer, to: .ended)
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }
@@ -316,7 +316,7 @@
                 if machine.isAborting { transfer.outcome = .stopped(.aborted) }
                 machine.end()
             }
-            becomesReady(transfer)
+            markReady(transfer)
         }
 
         private func stopAll() {

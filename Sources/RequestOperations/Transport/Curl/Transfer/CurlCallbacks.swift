@@ -63,7 +63,7 @@
 
         static let close: curl_closesocket_callback = { context, descriptor in
             // The handle gave this context to libcurl, and the driver keeps it longer than the multi handle.
-            Unmanaged<ConnectionTable>.fromOpaque(context!).takeUnretainedValue().closes(descriptor)
+            Unmanaged<ConnectionTable>.fromOpaque(context!).takeUnretainedValue().noteClosed(descriptor)
             return Glibc.close(descriptor)
         }
 

@@ -9,11 +9,11 @@
         /// A look-up begins. Returning `false` ends the transfer.
         func lookupBegins() -> Bool {
             guard maySendAgain() else { return false }
-            beginsToConnect()
+            startConnectLimit()
             let needsLookup = hasName || driver.mayUseProxy
-            let mayWait = mayWaitForDescriptor && !CurlLibrary.remembersFailures
+            let mayWait = mayBeGivenAgain && !CurlLibrary.remembersFailures
             if needsLookup, place != .lookingUp {
-                if driver.lookups.begins(at: driver.now) {
+                if driver.lookups.begin(at: driver.now) {
                     driver.move(self, to: .lookingUp)
                 } else if mayWait {
                     driver.move(self, to: .lackingLookup)
@@ -40,7 +40,7 @@
             if connection.hasSocket, !lastAddressIsUnreachable { connection.triedReachable = true }
             connection.opens(descriptor)
             if place != .lackingDescriptor { driver.move(self, to: .connecting) }
-            beginsToConnect()
+            startConnectLimit()
         }
 
         /// Whether an address failed and there was no route to the last one.
@@ -50,7 +50,7 @@
 
         /// Starts the connect limit, for each connection of a request that is sent again. Where the number of
         /// connections is limited, it starts when the wait for a free one ends.
-        func beginsToConnect() {
+        func startConnectLimit() {
             guard deadlines.connect == nil, let limit = limits.connect else { return }
             deadlines.connect = driver.now.adding(limit)
             driver.sweep(by: driver.now.adding(limit))
@@ -59,7 +59,7 @@
         /// The connection is ready and the request is sent next. Returning `false` ends the transfer, or makes it
         /// connect anew.
         func requestBegins(localPort: Int32) -> Bool {
-            guard maySendAgain(), takesConnection(localPort: localPort) else { return false }
+            guard maySendAgain(), takeConnection(localPort: localPort) else { return false }
             driver.move(self, to: .sent)
             wait?.end()
             sends += 1
@@ -79,19 +79,19 @@
                 if isLastSend { easy?.askForFreshConnection() }
             }
             phase = upload == nil ? .head : .request
-            driver.sends(self)
+            driver.noteSent(self)
             deadlines.activity = driver.now
             deadlines.sent = 0
             deadlines.unreceived = -1
             if let idle = limits.idle {
-                deadlines.look = sendsBody ? driver.look(after: idle) : .max
-                driver.sweep(by: min(deadlines.look, driver.now.adding(idle)))
+                deadlines.nextUploadCheck = sendsBody ? driver.look(after: idle) : .max
+                driver.sweep(by: min(deadlines.nextUploadCheck, driver.now.adding(idle)))
             }
             return true
         }
 
         /// The request is sent next over the connection with a local port. Returns `false` if that has ended.
-        private func takesConnection(localPort: Int32) -> Bool {
+        private func takeConnection(localPort: Int32) -> Bool {
             connection.isReused = connection.newSockets.isEmpty
             connection.loss = nil
             if connection.isReused {
@@ -102,11 +102,11 @@
                     easy?.keepConnection(false)
                     connection.loss = .beforeUse
                     return false
-                case .stands(let known):
+                case .usable(let known):
                     connection.known = known
                 }
             } else {
-                connection.known = driver.sockets.stands(
+                connection.known = driver.sockets.register(
                     connection.newSockets, localPort: localPort, origin: origin, mayShare: mayUseHTTP2)
                 connection.newSockets = []
             }
@@ -160,11 +160,11 @@
                 // The end of an informational head.
                 if head.isAtStart {
                     firstByte = 0
-                    driver.answers(self)
+                    driver.noteAnswer(self)
                 }
                 return true
             case .complete:
-                driver.answers(self)
+                driver.noteAnswer(self)
                 guard takesFraming() else { return false }
                 if let coding = head.contentEncoding, easy?.decodesBody == true {
                     // The caller has to handle an unknown coding. (From 8.5 on, libcurl decides that before it calls
@@ -192,7 +192,7 @@
             phase = .body
             let head = head.head(for: url)
             exchange.withLock { $0.headArrived(head) }
-            driver.becomesReady(self)
+            driver.markReady(self)
         }
 
         enum Receipt {
@@ -229,13 +229,13 @@
             case .write(let file):
                 guard write(kept, bytes, to: file) else { return .stopped }
             case .offered:
-                driver.becomesReady(self)
+                driver.markReady(self)
             case .discard:
                 return discard(start, bytes.count, keptIn: kept)
             case .pause:
                 paused.insert(.receiving)
                 hadToWait = true
-                driver.becomesReady(self)
+                driver.markReady(self)
                 return .paused
             case .tooLarge:
                 stop(excess ?? .bodyTooLarge)
@@ -258,7 +258,7 @@
                     ? 256 << 10 : Int(min(limits.errorBody, 64 << 10))
             }
             // To avoid a pause for a larger body, the Task gets the head soon.
-            if length < 0 || length > keptLimit { driver.becomesReady(self) }
+            if length < 0 || length > keptLimit { driver.markReady(self) }
             let buffer = ReceiveBuffer(
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))
             kept = buffer

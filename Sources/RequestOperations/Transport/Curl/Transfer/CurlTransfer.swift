@@ -50,7 +50,7 @@
         var deadlines = TransferDeadlines()
         var connection = TransferConnection()
         /// How it goes to its connection.
-        var way = OriginQueue.Way.shared
+        var route = OriginQueue.Route.shared
         /// The requests to its origin, among which it is.
         var queue: OriginQueue?
         /// Whether the body goes into memory without asking the state machine for each piece.

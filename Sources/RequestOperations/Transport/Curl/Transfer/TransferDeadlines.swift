@@ -9,7 +9,7 @@
         /// When bytes last went in either direction.
         var activity: Int64 = 0
         /// When the driver checks next how far the request's body has come.
-        var look = Int64.max
+        var nextUploadCheck = Int64.max
         /// How many bytes were sent at the last check.
         var sent: Int64 = 0
         /// How many bytes the other side had not received at the last check; -1 if that was not known.

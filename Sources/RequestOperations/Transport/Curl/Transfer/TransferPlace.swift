@@ -42,7 +42,7 @@
     extension CurlDriver {
         /// Moves a transfer on. Its look-up is over then.
         func move(_ transfer: CurlTransfer, to place: TransferPlace) {
-            if transfer.place == .lookingUp { lookups.ends() }
+            if transfer.place == .lookingUp { lookups.end() }
             transfer.place = place
         }
     }
