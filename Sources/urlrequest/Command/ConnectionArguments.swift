@@ -34,7 +34,7 @@
 
         @Flag(
             help:
-                "Speaks HTTP/2 without TLS as well. (With TLS it is spoken from libcurl 8.1 on where the server offers it.)"
+                "Speaks HTTP/2 without TLS as well. (With TLS it is spoken from libcurl 8.4 on where the server offers it.)"
         )
         var http2 = false
 

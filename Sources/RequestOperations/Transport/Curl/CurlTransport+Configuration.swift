@@ -75,12 +75,12 @@
         public enum HTTPVersions: Sendable, Hashable {
             /// HTTP/2 where the server offers it in the TLS handshake (ALPN), otherwise HTTP/1.1; HTTP/1.1 without TLS.
             ///
-            /// Over libcurl before 8.1 this is HTTP/1.1, since those versions have faults with requests that share a
+            /// Over libcurl before 8.4 this is HTTP/1.1, since those versions have faults with requests that share a
             /// connection. The article <doc:Transports> lists them.
             case automatic
             /// HTTP/1.1.
             case http11
-            /// As ``automatic``, also over libcurl before 8.1. There, requests with a body of more than 16 KiB and
+            /// As ``automatic``, also over libcurl before 8.4. There, requests with a body of more than 16 KiB and
             /// streamed responses still go over HTTP/1.1.
             case http2
             /// HTTP/2 without TLS as well, by prior knowledge (RFC 9113, section 3.3), over every version of libcurl.

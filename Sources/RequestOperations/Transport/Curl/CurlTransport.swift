@@ -52,7 +52,7 @@
     /// While a transfer is paused, libcurl keeps up to 64 MiB of its decompressed bytes, regardless of the transfer's
     /// limits. More than that fails as ``RequestError/Code/bodyTooLarge``.
     ///
-    /// Over TLS the transport speaks HTTP/2 by default from libcurl 8.1 on; see ``Configuration/httpVersions``. The article
+    /// Over TLS the transport speaks HTTP/2 by default from libcurl 8.4 on; see ``Configuration/httpVersions``. The article
     /// <doc:Transports> lists what depends on the version of libcurl.
     ///
     /// Over HTTP/2, a transfer that is paused for its consumer may hold up others on the same connection. That happens

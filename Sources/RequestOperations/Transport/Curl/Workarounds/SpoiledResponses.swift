@@ -1,16 +1,19 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    // libcurl before 8.1.
+    // libcurl before 8.4.
     //
     // The end of an upload over HTTP/2 may silently spoil other responses on its connection. That happens where libcurl did
     // not expect the end: the length was unknown, or the server answered with an error before it. libcurl then reads on and
     // overwrites bytes that it has yet to deliver. And a response whose consumer is slow holds up the others.
+    //
+    // From 8.1 on that is mended. But 8.1 to 8.3 lose answers that come before the end of an upload, and 8.3 may stop in the
+    // middle of one.
     //
     // So HTTP/2 is not spoken by default. Where it is asked for, larger bodies and streamed responses go over HTTP/1.1, if
     // TLS leaves that choice. A short body is sent to its end, whatever the server answers.
 
     extension CurlLibrary {
         /// Whether requests that share a connection of HTTP/2 leave one another alone.
-        static let sharesConnectionsSoundly = version >= Version(8, 1)
+        static let sharesConnectionsSoundly = version >= Version(8, 4)
     }
 
     extension HandleSettings {
