@@ -14,7 +14,8 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         let maySend: @Sendable () async throws -> Bool
         /// Writes a failed attempt down. Called before each wait in the operation.
         let note: @Sendable (FailureNote) async throws -> Void
-        /// Whether another attempt may follow. It may not while the queue closes.
+        /// Whether another attempt may follow. It may not while the queue is paused or closes, or once the constraints are
+        /// to be asked again.
         let mayGoOn: @Sendable () -> Bool
         /// The time of the calendar.
         let date: @Sendable () -> Date

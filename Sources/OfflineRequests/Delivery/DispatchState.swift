@@ -123,10 +123,12 @@ struct DispatchState: Sendable {
         return !isPatient || delivery.stage != .sending
     }
 
-    /// Notes how far a delivery has come. Returns `false` if it must not go there, since the dispatcher closes.
+    /// Notes how far a delivery has come. Returns `false` if it must not go there, since the dispatcher closes or is paused.
     mutating func enter(_ stage: Stage, _ number: Int) -> Bool {
+        let last = deliveries[number]?.stage
         // A redirect is a part of its attempt.
-        if isEnding, deliveries[number]?.stage != stage { return false }
+        if isEnding, last != stage { return false }
+        if phase == .paused, last == .waiting, stage == .sending { return false }
         deliveries[number]?.stage = stage
         return true
     }

@@ -51,7 +51,8 @@ extension Dispatcher {
         return may
     }
 
-    /// Notes how far a delivery has come. While the queue closes, it ends instead.
+    /// Notes how far a delivery has come. While the queue closes, it ends instead. While the queue is paused, it ends
+    /// instead of another attempt.
     private func enter(_ stage: DispatchState.Stage, _ number: Int) throws {
         let refused = state.withLock { state in
             state.enter(stage, number) ? nil : state.deliveries[number]
@@ -84,7 +85,8 @@ extension Dispatcher {
     }
 
     private func hooks(_ id: OfflineRecord.ID, _ number: Int, _ lease: Lease) -> DeliveryOperation.Hooks {
-        DeliveryOperation.Hooks(
+        let conditions = state.withLock { $0.conditionsNumber }
+        return DeliveryOperation.Hooks(
             maySend: { [self] in try await maySend(id, number, lease) },
             note: { [self] step in
                 try await store.note(step, of: id, under: lease)
@@ -93,7 +95,8 @@ extension Dispatcher {
                 try enter(.waiting, number)
                 search()
             },
-            mayGoOn: { [state] in state.withLock { !$0.isEnding } }, date: configuration.date)
+            mayGoOn: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
+            date: configuration.date)
     }
 
     /// The configuration of a delivery. The rules of the queue limit retries, so the policy does not.

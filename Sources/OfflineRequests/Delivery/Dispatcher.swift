@@ -117,7 +117,6 @@ final class Dispatcher: Sendable {
         let room = state.withLock { $0.room(width: width) }
         guard room > 0 else { return }
         do {
-            try await wakeFresh()
             let claim = try await store.claim(await request(room))
             for (id, outcome) in claim.ended { announce(id, outcome) }
             switch claim.answer {
@@ -133,17 +132,6 @@ final class Dispatcher: Sendable {
         } catch {
             report(error)
             setAlarm(after: Self.pauseAfterFailure)
-        }
-    }
-
-    /// Wakes the messages whose handler is new.
-    private func wakeFresh() async throws {
-        let names = handlers.takeFresh()
-        do {
-            for name in names { while try await store.wake(.message(name)) == Sleepers.batch {} }
-        } catch {
-            handlers.putBack(names)
-            throw error
         }
     }
 

@@ -50,8 +50,6 @@ final class MessageHandlers: Sendable {
     private struct State {
         var byName: [String: Handler] = [:]
         var nameByType: [ObjectIdentifier: String] = [:]
-        /// Names that were registered since the last look.
-        var fresh: Set<String> = []
     }
 
     private let state = Locked(State())
@@ -61,25 +59,11 @@ final class MessageHandlers: Sendable {
         state.withLock { state in
             state.byName[handler.name] = handler
             state.nameByType[handler.type] = handler.name
-            state.fresh.insert(handler.name)
         }
     }
 
     /// The names of all handlers.
     var names: Set<String> { state.withLock { Set($0.byName.keys) } }
-
-    /// The names that were registered since the last call.
-    func takeFresh() -> Set<String> {
-        state.withLock { state in
-            defer { state.fresh = [] }
-            return state.fresh
-        }
-    }
-
-    /// Names whose records could not be woken. The next call of ``takeFresh()`` returns them again.
-    func putBack(_ names: Set<String>) {
-        state.withLock { $0.fresh.formUnion(names) }
-    }
 
     subscript(name: String) -> Handler? { state.withLock { $0.byName[name] } }
 

@@ -105,8 +105,14 @@ extension OfflineRequestQueue {
                 let old = try await store.mergeable(withKey: unique.name)
                 var (merged, rule) = (draft, UniqueRule.expectNone)
                 if let old {
-                    merged = try codec.encode(try merge(try await codec.decode(old), content))
-                    rule = .update(old.id, idempotencyKey: old.content.idempotencyKey)
+                    let before: Content
+                    do { before = try await codec.decode(old) } catch {
+                        // Another merge may have removed the file of the old body.
+                        if try await store.mergeable(withKey: unique.name)?.checksum != old.checksum { continue }
+                        throw error
+                    }
+                    merged = try codec.encode(try merge(before, content))
+                    rule = .update(old.id, checksum: old.checksum)
                 }
                 let result = try await insert(merged, options, key: unique.name, rule: rule)
                 if !result.isConflict { return result.id }

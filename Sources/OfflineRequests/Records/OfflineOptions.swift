@@ -16,7 +16,8 @@ public struct OfflineOptions: Sendable {
     public var priority: Int = 0
     /// The earliest time of the first delivery. `nil`, at once, by default.
     public var notBefore: Date?
-    /// When the record becomes a dead letter if it was not delivered. `nil`, never, by default.
+    /// When the record becomes a dead letter if it was not delivered. `nil`, never, by default. A queue that is paused, or
+    /// whose places are all taken, notices that later.
     public var expires: Date?
     /// What must hold before each delivery begins. ``OfflineConstraint/reachable`` by default.
     public var constraints: Set<OfflineConstraint> = [.reachable]

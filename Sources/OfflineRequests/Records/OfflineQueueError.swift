@@ -19,7 +19,7 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         public static let diskFull = Self("diskFull")
         /// Another process kept its lock on the database for too long.
         public static let busy = Self("busy")
-        /// The request has no URL, or a body that comes from a stream.
+        /// The request has no URL, a body that comes from a stream, or a body in a file that cannot be read.
         public static let unusableRequest = Self("unusableRequest")
         /// No handler is registered for the type of the message.
         public static let unregistered = Self("unregistered")

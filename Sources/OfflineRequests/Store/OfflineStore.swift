@@ -169,8 +169,6 @@ package enum Sleepers: Sendable, Hashable {
     case network
     /// At most a number of those whose server failed, by the origin of their URL.
     case origin(String, limit: Int)
-    /// Those without a handler, now that there is one.
-    case message(String)
     /// Those with an unmet constraint.
     case constraint
 

@@ -18,6 +18,8 @@ package struct StoredRecord: Sendable {
     package let refusals: Int
     package let lastFailure: String?
     package let bodySize: Int64
+    /// The checksum of what does not change while the record waits. A merge changes it.
+    package let checksum: UInt64
 
     /// The record as the program sees it.
     package var snapshot: OfflineRecord {
@@ -106,8 +108,8 @@ package enum UniqueRule: Sendable, Hashable {
     case replace
     /// There is none that could be merged.
     case expectNone
-    /// This one still has this idempotency key. It gets the new content.
-    case update(OfflineRecord.ID, idempotencyKey: String)
+    /// This one still has this checksum. It gets the new content.
+    case update(OfflineRecord.ID, checksum: UInt64)
 }
 
 /// What became of an addition.

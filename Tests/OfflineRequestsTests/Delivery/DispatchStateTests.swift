@@ -9,7 +9,7 @@ import Testing
             id: OfflineRecord.ID(rawValue: id), state: .inFlight,
             content: StoredContent(constraints: [], idempotencyKey: ""), body: .none, lane: "", tag: nil,
             uniqueKey: nil, priority: 0, added: Fixture.epoch, expires: nil, attempts: 0, refusals: 0,
-            lastFailure: nil, bodySize: 0)
+            lastFailure: nil, bodySize: 0, checksum: 0)
     }
 
     @Test func `The end of a delivery leaves a later one of the same record`() throws {

@@ -125,6 +125,22 @@ import Testing
         await queue.close()
     }
 
+    @Test func `A paused queue makes no other attempt`() async throws {
+        let fixture = try Fixture([.status(503), .status(204)])
+        let queue = try await fixture.open { $0.backoff = .constant(.seconds(1)) }
+        try await queue.add(post("a"))
+        let wait: Void? = await queue.event { if case .waits = $0 { () } else { nil } }
+        #expect(wait != nil)
+        queue.pause()
+        await fixture.advance(by: .seconds(2)) { queue.dispatcher.state.withLock { $0.isQuiet } }
+        #expect(fixture.sent == ["a"])
+        #expect(try await queue.counts.undelivered == 1)
+        queue.resume()
+        try await queue.drain()
+        #expect(fixture.sent == ["a", "a"])
+        await queue.close()
+    }
+
     @Test func `Synchronize empties the log`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

@@ -75,15 +75,18 @@ private struct Favourite: Codable, Sendable, Equatable {
         await queue.close()
     }
 
-    @Test func `Concurrent merges lose nothing`() async throws {
+    @Test(arguments: [nil, "key"], [1, 200_000])
+    func `Concurrent merges lose nothing`(idempotencyKey: String?, bodySize: Int) async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         queue.pause()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 group.addTask {
+                    var request = post("a", body: "\(number)" + String(repeating: " ", count: bodySize))
+                    request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key")
                     try await queue.add(
-                        post("a", body: "\(number) "),
+                        request,
                         unique: UniqueKey(
                             "k",
                             .merge { old, new in
@@ -99,6 +102,20 @@ private struct Favourite: Codable, Sendable, Equatable {
         #expect(records.count == 1)
         let body = String(decoding: try #require(try await queue.body(of: records[0].id)), as: UTF8.self)
         #expect(Set(body.split(separator: " ")).count == 40)
+        await queue.close()
+    }
+
+    @Test func `A merge without an unmet constraint frees the record`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        var options = OfflineOptions()
+        options.constraints.insert(OfflineConstraint("never"))
+        let key = UniqueKey<URLRequest>("k", .merge { $1 })
+        let id = try await queue.add(post("old"), options: options, unique: key)
+        while try await queue.record(id)?.state != .waiting(until: nil, .constraint) { await Task.yield() }
+        #expect(try await queue.add(post("new"), unique: key) == id)
+        #expect(try await queue.outcome(of: id) == .delivered(status: 204))
+        #expect(fixture.sent == ["new"])
         await queue.close()
     }
 

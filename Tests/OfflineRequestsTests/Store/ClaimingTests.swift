@@ -119,8 +119,22 @@ import Testing
         #expect(try await store.counts().waiting < 300)
         while try await store.claim(Self.request).nextDue != nil {}
         #expect(try await store.counts().waiting == 400)
-        #expect(try await store.wake(.message("m")) == 400)
         await store.close()
+    }
+
+    @Test func `Messages that wait for a handler are claimed by a process that has it`() async throws {
+        let fixture = try Fixture()
+        let (without, with) = (try await store(fixture), try await store(fixture))
+        let id = try await add("a", host: nil, to: without)
+        #expect(claimed(try await without.claim(Self.request)) == nil)
+        #expect(try await without.counts().waiting == 1)
+        var request = Self.request
+        request.handlers = ["other"]
+        #expect(claimed(try await with.claim(request)) == nil)
+        request.handlers = ["m", "other"]
+        #expect(claimed(try await with.claim(request))?.ids == [id])
+        await without.close()
+        await with.close()
     }
 
     @Test func `A clock that was set back does not lengthen a backoff`() async throws {

@@ -15,7 +15,10 @@ enum BodyFiles {
     /// Copies a file. When it returns, the copy is on disk. The whole never passes through memory.
     static func copy(_ source: URL, into folder: URL) throws -> OwnedBody {
         // It closes its file itself when it goes. A second close could hit a file that another thread has just opened.
-        let input = try FileHandle(forReadingFrom: source)
+        let input: FileHandle
+        do { input = try FileHandle(forReadingFrom: source) } catch {
+            throw OfflineQueueError(.unusableRequest, underlying: error)
+        }
         return try makeFile(in: folder) { try input.read(upToCount: pieceSize) ?? Data() }
     }
 

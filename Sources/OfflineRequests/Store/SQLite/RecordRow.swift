@@ -31,6 +31,7 @@ enum RecordRow {
         let parts = Parts(
             content: bytes, body: data, file: file, lane: row.text(5) ?? "", tag: row.text(6), key: row.text(7),
             priority: row.integer(8), bytes: row.integer(15))
+        let checksum = UInt64(bitPattern: row.integer(16))
         let record = StoredRecord(
             id: OfflineRecord.ID(rawValue: row.integer(0)), state: state(row),
             content: content ?? StoredContent(constraints: [], idempotencyKey: ""),
@@ -38,10 +39,10 @@ enum RecordRow {
             lane: parts.lane, tag: parts.tag, uniqueKey: parts.key, priority: Int(parts.priority),
             added: Date(timeIntervalSince1970: row.real(9)),
             expires: row.optionalReal(10).map(Date.init(timeIntervalSince1970:)), attempts: Int(row.integer(11)),
-            refusals: Int(row.integer(12)), lastFailure: row.text(13), bodySize: parts.bytes)
+            refusals: Int(row.integer(12)), lastFailure: row.text(13), bodySize: parts.bytes, checksum: checksum)
         return Reading(
             record: record,
-            isSound: content != nil && (!hasBody || parts.checksum == UInt64(bitPattern: row.integer(16))))
+            isSound: content != nil && (!hasBody || parts.checksum == checksum))
     }
 
     private static func state(_ row: SQLiteRow) -> OfflineRecord.State {

@@ -63,7 +63,7 @@ private struct Adding {
             case .keep: if let id = try find(key, below: 3).first { return .kept(id) }
             case .replace: replaced = try find(key, below: 2)
             case .expectNone: guard try find(key, below: 2).isEmpty else { return .conflict }
-            case .update(let id, let idempotencyKey): return try update(id, ifKeyIs: idempotencyKey)
+            case .update(let id, let checksum): return try update(id, ifChecksumIs: checksum)
             }
         }
         // The outcome of a replaced record names the new one, so the old ones are removed after the insertion. They
@@ -101,14 +101,15 @@ private struct Adding {
         return OfflineRecord.ID(rawValue: connection.lastRow)
     }
 
-    /// Gives a record a new content. What was tried before does not count for it.
-    private mutating func update(_ id: OfflineRecord.ID, ifKeyIs idempotencyKey: String) throws -> AddResult {
+    /// Gives a record a new content. What was tried before does not count for it. If it waits for a handler or for
+    /// constraints, those of the new content count.
+    private mutating func update(_ id: OfflineRecord.ID, ifChecksumIs checksum: UInt64) throws -> AddResult {
         let old = try connection.first(
             """
             SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ? AND state < 2
             """, .integer(id.rawValue)
         ) { RecordRow.read($0, hasBody: true, bodies: store.files.bodies).record }
-        guard let old, old.content.idempotencyKey == idempotencyKey else { return .conflict }
+        guard let old, old.checksum == checksum else { return .conflict }
         try makeRoom(besides: [id])
         if case .file(let file) = old.body { unusedFiles.append(file.lastPathComponent) }
         var merged = parts
@@ -123,6 +124,10 @@ private struct Adding {
             .optional(record.content.origin), .optional(record.content.message),
             .integer(record.content.needsNetwork ? 1 : 0), .integer(Int64(bitPattern: merged.checksum)),
             .integer(id.rawValue))
+        try connection.run(
+            "UPDATE records SET state = 0, reason = 0, due = 0 WHERE id = ? AND state = 1 AND reason IN (?, ?)",
+            .integer(id.rawValue), .integer(OfflineRecord.WaitReason.handler.rawValue),
+            .integer(OfflineRecord.WaitReason.constraint.rawValue))
         return .kept(id)
     }
 

@@ -60,7 +60,8 @@ private struct ClaimView {
 
     init(_ request: ClaimRequest, owner: String, _ connection: SQLiteConnection) throws {
         let now = SQLiteValue.real(request.now.timeIntervalSince1970)
-        func exists(_ condition: String, _ values: SQLiteValue...) throws -> Bool {
+        func exists(_ condition: String, _ values: SQLiteValue...) throws -> Bool { try exists(condition, values) }
+        func exists(_ condition: String, _ values: [SQLiteValue]) throws -> Bool {
             var found = false
             try connection.forEach("SELECT 1 FROM records WHERE \(condition) LIMIT 1", values) { _ in
                 found = true
@@ -79,6 +80,7 @@ private struct ClaimView {
             || request.isOnline && exists("head = 1 AND state = 0 AND network = 1")
             || exists("head = 1 AND state = 1 AND due <= ?", now)
             || exists("expires IS NOT NULL AND state < 2 AND expires <= ?", now)
+            || exists(request.lackedHandler, request.handlers.map(SQLiteValue.text))
             || Self.tooLong.contains { try exists("head = 1 AND state = 1 AND \($0)", .real(request.latestDue)) }
             || request.oldestAllowed.map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false }
                 ?? false
@@ -94,6 +96,13 @@ private struct ClaimView {
 extension ClaimRequest {
     /// No wait after a failure ends later than this, unless the time of the calendar was changed.
     fileprivate var latestDue: Double { now.timeIntervalSince1970 + longestWait / .seconds(1) }
+
+    /// Messages that waited for one of these handlers. Another process may have made them wait.
+    fileprivate var lackedHandler: String {
+        let names = handlers.map { _ in "?" }.joined(separator: ", ")
+        let reason = OfflineRecord.WaitReason.handler.rawValue
+        return "head = 1 AND state = 1 AND reason = \(reason) AND message IN (\(names))"
+    }
 
     /// Records that were added earlier are too old; `nil` if none is.
     fileprivate var oldestAllowed: Double? { maximumAge.map { now.timeIntervalSince1970 - $0 / .seconds(1) } }
@@ -201,6 +210,12 @@ private struct Claiming {
             UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records
               WHERE head = 1 AND state = 1 AND due <= ? ORDER BY due LIMIT \(Self.batch))
             """, .real(request.now.timeIntervalSince1970))
+        try connection.forEach(
+            """
+            UPDATE records SET state = 0, reason = 0, due = 0 WHERE id IN (SELECT id FROM records
+              WHERE \(request.lackedHandler) LIMIT \(Self.batch))
+            """, request.handlers.map(SQLiteValue.text)
+        ) { _ in true }
     }
 
     /// The first records whose origins have a place, highest priority first.

@@ -99,12 +99,10 @@ extension SQLiteStore {
             let (network, backoff) = (
                 OfflineRecord.WaitReason.network.rawValue, OfflineRecord.WaitReason.backoff.rawValue
             )
-            let (handler, constraint) =
-                (OfflineRecord.WaitReason.handler.rawValue, OfflineRecord.WaitReason.constraint.rawValue)
+            let constraint = OfflineRecord.WaitReason.constraint.rawValue
             switch sleepers {
             case .network: return try wake("head = 1 AND reason = \(network)")
             case .constraint: return try wake("head = 1 AND reason = \(constraint)")
-            case .message(let name): return try wake("message = ? AND reason = \(handler)", .text(name))
             case .origin(let origin, let limit):
                 return try wake("origin = ? AND reason IN (\(network), \(backoff))", .text(origin), limit: limit)
             }
