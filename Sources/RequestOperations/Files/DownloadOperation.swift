@@ -213,9 +213,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         if download.segmentsHaveFailed { return .stop }
         // An attempt that brought the file further is no failure of the download.
         guard await download.hasGrown() else { return await super.retryDecision(after: failure) }
-        let decision = await super.retryDecision(after: failure.asFirst)
-        guard case .retry(let delay, let observers, _, _, let request) = decision else { return decision }
-        return .retry(after: delay, or: observers, restartingBackoff: true, restartingCount: true, with: request)
+        return await super.retryDecision(after: failure.asFirst).restarting
     }
 
     private func canMend(_ failure: AttemptFailure) -> Bool {

@@ -66,18 +66,18 @@ final class DownloadReceiver: Sendable {
         }
     }
 
-    /// Tells a listener how far the whole file has come.
+    /// Tells a listener how far the whole file has come. Bytes of a response that is not accepted do not count.
     func report(_ progress: TransferProgress, to listener: @Sendable (TransferProgress) -> Void) {
         var progress = progress
-        let (verdict, offset) = state.withLock { state in
+        let accepted = state.withLock { state -> (RangeVerdict, Int64)? in
             switch state {
-            case .waiting: (nil as RangeVerdict?, 0 as Int64)
+            case .waiting: nil
             case .accepted(_, let verdict, let offset), .open(_, let verdict, _, let offset, _): (verdict, offset)
             }
         }
-        guard verdict != .complete else { return }
+        guard let (verdict, offset) = accepted, verdict != .complete else { return }
         // Segments of a state of the file that is out of date are about to be dropped.
-        progress.bytesReceived += verdict?.beginsFile == true ? 0 : offset + download.bytesInSegments
+        progress.bytesReceived += verdict.beginsFile ? 0 : offset + download.bytesInSegments
         if isForPart, verdict != .whole {
             progress.bytesToReceive = download.total
         } else {

@@ -10,6 +10,8 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         var head: ResponseHead?
         /// Whether a new URL was asked for and no byte has come since.
         var hasRenewedURL = false
+        /// Whether bytes have come since the last failure.
+        var hasGrown = false
     }
 
     private let missing: MissingSegment
@@ -74,14 +76,16 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     private func take(_ piece: Data, in number: Int) throws {
         try download.check(attemptOfDownload)
         let isCurrent = segmentState.withLock { state in
-            if state.number == number { state.hasRenewedURL = false }
-            return state.number == number
+            guard state.number == number else { return false }
+            state.hasRenewedURL = false
+            return true
         }
         guard isCurrent else { throw CancellationError() }
         guard missing.segment.end + Int64(piece.count) <= missing.range.upperBound else {
             throw RequestError(.malformedResponse, stage: .transfer, reason: "more bytes arrived than were asked for")
         }
         try missing.segment.file.append(piece)
+        segmentState.withLock { $0.hasGrown = true }
         download.report()
     }
 
@@ -117,11 +121,19 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         {
             return .retry(after: .zero)
         }
-        return await super.retryDecision(after: failure)
+        // As in the download, an attempt that brought bytes is no failure of the segment.
+        guard segmentState.withLock({ $0.takeGrowth() }) else { return await super.retryDecision(after: failure) }
+        return await super.retryDecision(after: failure.asFirst).restarting
     }
 }
 
 extension SegmentOperation.State {
+    /// Whether bytes have come since the last failure, of which this is the next.
+    fileprivate mutating func takeGrowth() -> Bool {
+        defer { hasGrown = false }
+        return hasGrown
+    }
+
     /// Whether a new URL may be asked for. It may be, if bytes have come since the last time.
     fileprivate mutating func renewURL() -> Bool {
         defer { hasRenewedURL = true }

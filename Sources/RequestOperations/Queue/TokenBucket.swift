@@ -30,7 +30,7 @@ struct TokenBucket {
 
     /// Records that an attempt begins.
     mutating func take(_ spacing: Spacing, at now: Int64) {
-        fullAt = max(fullAt, now.adding(spacing.interval))
+        fullAt = max(fullAt, now).adding(spacing.interval)
     }
 
     /// Records that an attempt that had begun was not sent.

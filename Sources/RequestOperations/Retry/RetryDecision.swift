@@ -20,6 +20,14 @@ public enum RetryDecision: Sendable {
     case fail(any Error)
 }
 
+extension RetryDecision {
+    /// The same decision after an attempt that achieved something: the next failure counts as the first one.
+    var restarting: RetryDecision {
+        guard case .retry(let delay, let observers, _, _, let request) = self else { return self }
+        return .retry(after: delay, or: observers, restartingBackoff: true, restartingCount: true, with: request)
+    }
+}
+
 extension RetryDecision: CustomStringConvertible, CustomReflectable {
     /// The decision in words. The fields and the query of a replacement request are left out.
     public var description: String {

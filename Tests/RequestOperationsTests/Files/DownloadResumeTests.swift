@@ -193,6 +193,18 @@ import Testing
         #expect(progress.completedUnitCount == 8 && progress.totalUnitCount == 8)
     }
 
+    @Test func `The progress leaves out responses that are no part of the file`() async throws {
+        let gone = PartTransport.Part(status: 416, fields: [("Content-Range", "bytes */3")], body: "message")
+        let heard = Collector<TransferProgress>()
+        let complete = PartTransport.Part(status: 416, fields: [("Content-Range", "bytes */8")], body: "message")
+        var configuration = RequestConfiguration.downloading([
+            .beginning("0123", of: 8), gone, .beginning("01234567", of: 8), complete,
+        ])
+        configuration.onProgress = { heard.append($0) }
+        _ = try await run(DownloadOperation(url, to: .file(folder.file()), configuration: configuration))
+        #expect(heard.elements.map(\.bytesReceived) == [4, 8, 8])
+    }
+
     @Test func `The progress of a file that was complete is its length`() async throws {
         let complete = PartTransport.Part(status: 416, fields: [("Content-Range", "bytes */8")], body: "message")
         let heard = Collector<TransferProgress>()

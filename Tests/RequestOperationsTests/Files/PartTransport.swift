@@ -40,12 +40,16 @@ final class PartTransport: Transport {
         }
         // The operation does not send a request without a URL.
         let head = ResponseHead(status: part.status, url: task.request.url!, fields: part.fields, version: .http1_1)
+        let size = Int64(part.body.utf8.count)
         do {
-            try onHead(head)
+            do { try onHead(head) } catch {
+                // As real transports do, it reads some of a body that is rejected.
+                task.onProgress?(TransferProgress(bytesReceived: size, bytesToReceive: size))
+                throw error
+            }
             if case .stream(let consumer) = task.destination, !part.body.isEmpty {
                 try await consumer(Data(part.body.utf8))
             }
-            let size = Int64(part.body.utf8.count)
             task.onProgress?(TransferProgress(bytesReceived: size, bytesToReceive: part.breaksOff ? nil : size))
             if part.breaksOff { throw RequestError(.connectionLost, stage: .transfer) }
             return TransportResponse(head: head, bodySize: size)

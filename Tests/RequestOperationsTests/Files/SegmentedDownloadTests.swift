@@ -139,6 +139,14 @@ import Testing
         #expect(transport.ranges.contains("bytes=2397152-3145727") && operation.attempts.count == 1)
     }
 
+    @Test func `A segment that gets further with each attempt runs out of no retries`() async throws {
+        let transport = FileTransport(content) { asked in
+            asked.range == "bytes=0-1048575" ? .asked : .breaksOff(after: 100_000)
+        }
+        _ = try await run(operation(over: transport, retries: 1))
+        #expect(file == content && transport.sent == content.count)
+    }
+
     @Test func `A segment of which less comes is asked for the rest`() async throws {
         let transport = FileTransport(content) { asked in
             asked.range == "bytes=2097152-3145727" ? .shorter(by: 10) : .asked
