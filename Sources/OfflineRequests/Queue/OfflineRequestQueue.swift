@@ -82,7 +82,7 @@ public final class OfflineRequestQueue: Sendable {
     /// ``OfflineEvent/missed(_:)`` says how many came while it was full. Steps of other processes are not told.
     public var events: AsyncStream<OfflineEvent> { dispatcher.events.stream() }
 
-    /// Begins no further deliveries and no further attempts in this process. An attempt under way goes on.
+    /// Begins no further deliveries in this process. One under way goes on with its attempt, and makes no other.
     public func pause() {
         dispatcher.state.withLock { $0.setPaused(true) }
     }

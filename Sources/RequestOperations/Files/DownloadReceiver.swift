@@ -75,7 +75,12 @@ final class DownloadReceiver: Sendable {
             case .accepted(_, let verdict, let offset), .open(_, let verdict, _, let offset, _): (verdict, offset)
             }
         }
-        guard let (verdict, offset) = accepted, verdict != .complete else { return }
+        guard let (verdict, offset) = accepted else {
+            guard progress.bytesToSend != nil else { return }
+            (progress.bytesReceived, progress.bytesToReceive) = (0, nil)
+            return listener(progress)
+        }
+        guard verdict != .complete else { return }
         // Segments of a state of the file that is out of date are about to be dropped.
         progress.bytesReceived += verdict.beginsFile ? 0 : offset + download.bytesInSegments
         if isForPart, verdict != .whole {

@@ -24,8 +24,8 @@ public struct TransferLimits: Sendable, Hashable {
     /// The default is the `timeoutInterval` of the request, or 60 seconds if that was not set. A `timeoutInterval` that
     /// is zero, negative or infinite means no limit. The time that a consumer takes does not count where the consumer
     /// sets the pace. The time in which the source of a body gives no byte counts. ``CurlTransport`` also counts the
-    /// body bytes that the other side acknowledges, so a slow upload is not idle. Its limit begins again after
-    /// the process was stopped for more than a second.
+    /// body bytes that the other side acknowledges, so a slow upload is not idle. If the process was stopped
+    /// for more than a second, the limit ends that much later, and up to five seconds more.
     public var idle: Duration? {
         get { ownIdle ?? .seconds(60) }
         set { ownIdle = .some(newValue) }

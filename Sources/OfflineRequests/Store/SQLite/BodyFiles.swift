@@ -19,7 +19,11 @@ enum BodyFiles {
         do { input = try FileHandle(forReadingFrom: source) } catch {
             throw OfflineQueueError(.unusableRequest, underlying: error)
         }
-        return try makeFile(in: folder) { try input.read(upToCount: pieceSize) ?? Data() }
+        return try makeFile(in: folder) {
+            do { return try input.read(upToCount: pieceSize) ?? Data() } catch {
+                throw OfflineQueueError(.unusableRequest, underlying: error)
+            }
+        }
     }
 
     /// Removes a file. One that is gone already is no error.

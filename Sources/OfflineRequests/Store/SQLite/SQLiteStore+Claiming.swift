@@ -162,6 +162,7 @@ private struct Claiming {
         try dropOld()
         try expire()
         try wakeDue()
+        let isMoreHandled = try wakeHandled()
         var judged = 0
         while claimed.count < request.limit, judged < Self.batch {
             let candidates = try candidates(request.limit - claimed.count)
@@ -171,7 +172,7 @@ private struct Claiming {
         }
         let answer: Claim.Answer = claimed.isEmpty ? .idle : .claimed(lease, claimed)
         // The rest follows at once, in a transaction of its own, so that others can write in between.
-        let isMore = claimed.count < request.limit && judged >= Self.batch
+        let isMore = claimed.count < request.limit && (judged >= Self.batch || isMoreHandled)
         return Claim(
             answer: answer, nextDue: isMore ? request.now : try connection.nextDue(request), ended: ended)
     }
@@ -210,12 +211,17 @@ private struct Claiming {
             UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records
               WHERE head = 1 AND state = 1 AND due <= ? ORDER BY due LIMIT \(Self.batch))
             """, .real(request.now.timeIntervalSince1970))
+    }
+
+    /// Wakes messages for which there is a handler now. Returns whether there may be more of them.
+    private func wakeHandled() throws -> Bool {
         try connection.forEach(
             """
             UPDATE records SET state = 0, reason = 0, due = 0 WHERE id IN (SELECT id FROM records
               WHERE \(request.lackedHandler) LIMIT \(Self.batch))
             """, request.handlers.map(SQLiteValue.text)
         ) { _ in true }
+        return connection.changes == Self.batch
     }
 
     /// The first records whose origins have a place, highest priority first.

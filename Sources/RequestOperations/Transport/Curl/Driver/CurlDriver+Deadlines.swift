@@ -8,15 +8,20 @@
             if time < nextSweep { nextSweep = time }
         }
 
-        /// If the thread could not run for a while, lets the idle limits begin again: a signal may have stopped the process,
-        /// or the machine stood still. What servers sent meanwhile is yet to be read.
+        /// If the thread could not run for a while, postpones the idle limits: a signal may have stopped the process, or the
+        /// machine stood still. What servers sent meanwhile is yet to be read.
         func noticeStop() {
-            guard now - nextTurn > Self.longestTurn else { return }
-            for transfer in active { transfer.deadlines.activity = now }
+            let stop = now - nextTurn
+            guard stop > Self.longestTurn else { return }
+            for transfer in active {
+                transfer.deadlines.activity = min(transfer.deadlines.activity.adding(stop + Self.recovery), now)
+            }
         }
 
         /// How long a turn takes on a busy machine, at most.
         private static let longestTurn: Int64 = 1_000_000_000
+        /// How long it takes at most until all is read that came during a stop.
+        private static let recovery: Int64 = 5_000_000_000
 
         func sweep() {
             nextSweep = .max
