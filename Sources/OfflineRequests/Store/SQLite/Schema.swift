@@ -39,7 +39,7 @@ enum Schema {
         CREATE INDEX records_expiry ON records (expires) WHERE expires IS NOT NULL AND state < 2;
         CREATE INDEX records_origin ON records (origin, reason) WHERE origin IS NOT NULL AND state = 1;
         CREATE INDEX records_file ON records (file) WHERE file IS NOT NULL;
-        CREATE INDEX records_message ON records (message) WHERE message IS NOT NULL AND state = 1;
+        CREATE INDEX records_message ON records (reason, message) WHERE message IS NOT NULL AND head = 1 AND state = 1;
         CREATE TABLE outcomes (id INTEGER PRIMARY KEY, ended REAL NOT NULL, outcome TEXT NOT NULL);
         CREATE INDEX outcomes_ended ON outcomes (ended);
         CREATE TRIGGER records_added AFTER INSERT ON records BEGIN
