@@ -19,8 +19,8 @@ public struct UniqueKey<Content: Sendable>: Sendable {
         /// Of the new options, the constraints and the user info count. Lane, tag, priority and times stay those of the old
         /// record.
         ///
-        /// The record gets a new idempotency key, unless the merged request has one of its own. An attempt that was not answered
-        /// may have acted on the old content.
+        /// The record gets a new idempotency key, unless the merged request has one of its own. An attempt that was not
+        /// answered may have acted on the old content.
         ///
         /// One in flight is not merged: the new record is added behind it. The closure can be called several times if
         /// the old record changes meanwhile. An error that it throws is the error of `add`.

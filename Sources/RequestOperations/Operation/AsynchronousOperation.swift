@@ -1,7 +1,7 @@
 /// An operation whose work is one `async` function, and whose outcome is one stored result.
 ///
-/// A subclass must override ``run()``. It may override ``completionQueue`` and ``onEnd(_:)``. Add the operation to an `OperationQueue`, or call `start()`. Then
-/// take the result in the style that suits you:
+/// A subclass must override ``run()``. It may override ``completionQueue`` and ``onEnd(_:)``. Add the operation to an
+/// `OperationQueue`, or call `start()`. Then take the result in the style that suits you:
 ///
 /// ```swift
 /// queue.addOperations([operation], waitUntilFinished: true)  // and then operation.result

@@ -116,15 +116,15 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
 
     /// The same failure as that of a first attempt, as the retry policy counts.
     var asFirst: AttemptFailure {
-        var first = values.value
-        first.attempt = 1
-        first.backoffStep = 1
-        first.elapsed = .zero
-        first.uncounted = 0
-        first.tooManyRequests = 0
-        first.skipsBackoff = false
         var failure = self
-        failure.values = Box(first)
+        failure.values.edit { values in
+            values.attempt = 1
+            values.backoffStep = 1
+            values.elapsed = .zero
+            values.uncounted = 0
+            values.tooManyRequests = 0
+            values.skipsBackoff = false
+        }
         return failure
     }
 

@@ -15,15 +15,13 @@ enum BodyFiles {
     /// Copies a file. When it returns, the copy is on disk. The whole never passes through memory.
     static func copy(_ source: URL, into folder: URL) throws -> OwnedBody {
         // It closes its file itself when it goes. A second close could hit a file that another thread has just opened.
-        let input: FileHandle
-        do { input = try FileHandle(forReadingFrom: source) } catch {
-            throw OfflineQueueError(.unusableRequest, underlying: error)
-        }
-        return try makeFile(in: folder) {
-            do { return try input.read(upToCount: pieceSize) ?? Data() } catch {
-                throw OfflineQueueError(.unusableRequest, underlying: error)
-            }
-        }
+        let input = try readable { try FileHandle(forReadingFrom: source) }
+        return try makeFile(in: folder) { try readable { try input.read(upToCount: pieceSize) ?? Data() } }
+    }
+
+    /// Returns what a step of reading the user's file gives. If it fails, the request cannot be used.
+    private static func readable<Value>(_ step: () throws -> Value) throws -> Value {
+        do { return try step() } catch { throw OfflineQueueError(.unusableRequest, underlying: error) }
     }
 
     /// Removes a file. One that is gone already is no error.

@@ -125,7 +125,7 @@ private struct Adding {
             .integer(record.content.needsNetwork ? 1 : 0), .integer(Int64(bitPattern: merged.checksum)),
             .integer(id.rawValue))
         try connection.run(
-            "UPDATE records SET state = 0, reason = 0, due = 0 WHERE id = ? AND state = 1 AND reason IN (?, ?)",
+            "\(SQLiteStore.endWait) WHERE id = ? AND state = 1 AND reason IN (?, ?)",
             .integer(id.rawValue), .integer(OfflineRecord.WaitReason.handler.rawValue),
             .integer(OfflineRecord.WaitReason.constraint.rawValue))
         return .kept(id)

@@ -49,6 +49,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
+    /// Ends the wait of the records that a condition selects.
+    static let endWait = "UPDATE records SET state = 0, reason = 0, due = 0"
     /// Ends what is in flight. A record whose attempt failed before keeps the wait that was noted then.
     static let takeBack = "UPDATE records SET state = CASE WHEN due > 0 THEN 1 ELSE 0 END, fence = 0 WHERE state = 2"
 }
@@ -217,7 +219,7 @@ private struct Claiming {
     private func wakeHandled() throws -> Bool {
         try connection.forEach(
             """
-            UPDATE records SET state = 0, reason = 0, due = 0 WHERE id IN (SELECT id FROM records
+            \(SQLiteStore.endWait) WHERE id IN (SELECT id FROM records
               WHERE \(request.lackedHandler) LIMIT \(Self.batch))
             """, request.handlers.map(SQLiteValue.text)
         ) { _ in true }

@@ -90,7 +90,7 @@ extension SQLiteStore {
             func wake(_ condition: String, _ values: SQLiteValue..., limit: Int = Sleepers.batch) throws -> Int {
                 try connection.forEach(
                     """
-                    UPDATE records SET state = 0, reason = 0, due = 0 WHERE id IN
+                    \(Self.endWait) WHERE id IN
                       (SELECT id FROM records WHERE state = 1 AND \(condition) LIMIT ?)
                     """, values + [.integer(limit)]
                 ) { _ in true }
