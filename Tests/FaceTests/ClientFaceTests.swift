@@ -113,13 +113,13 @@ import Testing
 
     @Test func `General values are configured and changed`() async throws {
         let (center, transport) = client(weather("a"))
-        center.defaults.headers = ["general-header": "general header value"]
+        center.defaults.fields = ["general-header": "general header value"]
         center.defaults.parameters = ["general-parameter": "value"]
         center.defaults.userInfo = ["screen": "start"]
         center.callbackQueue = DispatchQueue(label: "callbacks")
         center.isConsoleLogEnabled = false
         _ = try await center.get("a", as: Weather.self)
-        center.setHeader("new value", for: "general-header")
+        center.setField("new value", for: "general-header")
         center.setParameter(nil, for: "general-parameter")
         _ = try await center.post("a", parameters: ["param1": "value1"], as: Weather.self)
         #expect(

@@ -31,11 +31,11 @@ struct PreparedRequest: Sendable {
         let made = try EndpointRequest(endpoint, relativeTo: base, and: others)
         var request = made.request
         let isElsewhere = defaults.baseURL.map { Origin($0) != Origin(request.url) } ?? false
-        for (name, value) in applied.headers where request.value(forHTTPHeaderField: name) == nil {
+        for (name, value) in applied.fields where request.value(forHTTPHeaderField: name) == nil {
             if isElsewhere, Self.isCredential(name, options.configuration.redirects) { continue }
             request.setField(name, to: value)
         }
-        for (name, value) in options.headers { request.setField(name, to: value) }
+        for (name, value) in options.fields { request.setField(name, to: value) }
         let makeOwnBody: @Sendable () throws -> RequestBody = { try made.makeBody() }
         switch options.body {
         case nil:

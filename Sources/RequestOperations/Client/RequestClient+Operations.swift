@@ -53,7 +53,7 @@ extension RequestClient {
     ///   - method: `POST` by default.
     ///   - parameters: Parameters for the query. None by default.
     ///   - decoder: Makes the value.
-    ///   - edit: Sets what else differs, such as a `Content-Type` in ``RequestOptions/headers``.
+    ///   - edit: Sets what else differs, such as a `Content-Type` in ``RequestOptions/fields``.
     public func uploadOperation<Value: Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }

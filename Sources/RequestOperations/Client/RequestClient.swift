@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let client = RequestClient(baseURL: URL(string: "https://api.example.com/v1")!)
-/// client.setHeader("Bearer \(token)", for: "Authorization")
+/// client.setField("Bearer \(token)", for: "Authorization")
 /// let users = try await client.get("users", as: [User].self)
 /// ```
 ///
@@ -47,7 +47,7 @@ public final class RequestClient: Sendable {
     /// What requests have in common.
     ///
     /// To change several values in one step, change a copy and set it. While other threads change values too, use
-    /// ``setHeader(_:for:)`` and its siblings: they lose no change of another thread.
+    /// ``setField(_:for:)`` and its siblings: they lose no change of another thread.
     public var defaults: RequestDefaults {
         get { settings.withLock { $0.defaults } }
         set { edit { $0.defaults = newValue } }
@@ -60,8 +60,8 @@ public final class RequestClient: Sendable {
     }
 
     /// Sets a header field of all requests. `nil` removes it. Case does not count in names.
-    public func setHeader(_ value: String?, for name: String) {
-        edit { $0.defaults.setHeader(value, for: name) }
+    public func setField(_ value: String?, for name: String) {
+        edit { $0.defaults.setField(value, for: name) }
     }
 
     /// Sets a parameter of all requests. `nil` removes it.

@@ -2,7 +2,7 @@ extension RequestDefaults: CustomStringConvertible, CustomReflectable {
     /// The location of the base URL, and the names of fields, parameters and user info, without their values.
     public var description: String {
         let parts = [
-            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, headers.names("headers"),
+            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, fields.names("fields"),
             parameters.names("parameters"), userInfo.names("user info"),
         ].compactMap(\.self)
         return parts.isEmpty ? "no defaults" : parts.joined(separator: ", ")
@@ -16,7 +16,7 @@ extension RequestOptions: CustomStringConvertible, CustomReflectable {
     /// The location of the base URL, and the names of fields, parameters, files and user info, without their values.
     public var description: String {
         let parts = [
-            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, headers.names("headers"),
+            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, fields.names("fields"),
             parameters.names("parameters"), userInfo.names("user info"),
             files.isEmpty ? nil : "\(files.count) files", tag.map { "tag: \($0)" },
         ].compactMap(\.self)

@@ -8,7 +8,7 @@ public struct RequestDefaults: Sendable {
     /// Credentials, such as `Authorization`, are not sent to another scheme, host or port than those of ``baseURL``. They
     /// are the fields that a redirect drops; see ``RedirectPolicy/credentialFields``. Without a base URL, all requests have
     /// them.
-    public var headers: [String: String] = [:]
+    public var fields: [String: String] = [:]
 
     /// Parameters. They go where the request's own parameters go, unless it has one of the same name. None by default.
     public var parameters: [String: ParameterValue] = [:]
@@ -23,8 +23,8 @@ public struct RequestDefaults: Sendable {
     public init() {}
 
     /// Sets a header field, or removes it, whatever the case of its name.
-    mutating func setHeader(_ value: String?, for name: String) {
-        for other in headers.keys where other.utf8.isSameFieldName(as: name.utf8) { headers[other] = nil }
-        headers[name] = value
+    mutating func setField(_ value: String?, for name: String) {
+        for other in fields.keys where other.utf8.isSameFieldName(as: name.utf8) { fields[other] = nil }
+        fields[name] = value
     }
 }

@@ -3,7 +3,7 @@
 /// ```swift
 /// let users = try await client.get("users", as: [User].self) { options in
 ///     options.tag = "list"
-///     options.headers["Accept-Language"] = "de"
+///     options.fields["Accept-Language"] = "de"
 ///     options.configuration.deadline = .seconds(10)
 /// }
 /// ```
@@ -13,7 +13,7 @@ public struct RequestOptions: Sendable {
 
     /// Header fields. They win over those of the client, of an endpoint, and over the `Content-Type` of the body. None by
     /// default.
-    public var headers: [String: String] = [:]
+    public var fields: [String: String] = [:]
 
     /// Parameters. They win over those of the client, of the call and of an endpoint. None by default.
     public var parameters: [String: ParameterValue] = [:]
@@ -38,7 +38,7 @@ public struct RequestOptions: Sendable {
     public var usesDefaultBaseURL = true
 
     /// Whether the header fields of the client are added. `true` by default.
-    public var usesDefaultHeaders = true
+    public var usesDefaultFields = true
 
     /// Whether the parameters of the client are added. `true` by default.
     public var usesDefaultParameters = true
@@ -46,12 +46,12 @@ public struct RequestOptions: Sendable {
     /// Whether the user info of the client is added. `true` by default.
     public var usesDefaultUserInfo = true
 
-    private var omittedHeaders: Set<String> = []
+    private var omittedFields: Set<String> = []
     private var omittedParameters: Set<String> = []
 
-    /// Leaves out one header field of the client, such as `Authorization`. Case does not count. One in ``headers`` is sent.
-    public mutating func omitDefaultHeader(_ name: String) {
-        omittedHeaders.insert(name)
+    /// Leaves out one header field of the client, such as `Authorization`. Case does not count. One in ``fields`` is sent.
+    public mutating func omitDefaultField(_ name: String) {
+        omittedFields.insert(name)
     }
 
     /// Leaves out one parameter of the client. One in ``parameters`` is sent.
@@ -79,9 +79,9 @@ public struct RequestOptions: Sendable {
     func applied(to defaults: RequestDefaults) -> RequestDefaults {
         var applied = defaults
         applied.baseURL = baseURL ?? (usesDefaultBaseURL ? defaults.baseURL : nil)
-        if !usesDefaultHeaders { applied.headers = [:] }
+        if !usesDefaultFields { applied.fields = [:] }
         if !usesDefaultParameters { applied.parameters = [:] }
-        for name in omittedHeaders { applied.setHeader(nil, for: name) }
+        for name in omittedFields { applied.setField(nil, for: name) }
         for name in omittedParameters { applied.parameters[name] = nil }
         applied.userInfo = (usesDefaultUserInfo ? defaults.userInfo : [:]).merging(userInfo) { $1 }
         return applied

@@ -55,9 +55,6 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// default. Two names that differ only in case are an error, and so is a value with a line break.
     var fields: [String: String] { get }
 
-    /// The former name of ``fields``. It has an effect only on a type that does not declare ``fields``.
-    var headers: [String: String] { get }
-
     /// Further parameters. They win over all others, and their names are not converted. None by default.
     var parameters: [String: ParameterValue] { get }
 
@@ -103,10 +100,8 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
 extension Endpoint {
     /// `GET`.
     public var method: HTTPMethod { .get }
-    /// The fields under their former name: ``headers``, which is empty by default.
-    public var fields: [String: String] { headers }
     /// None.
-    public var headers: [String: String] { [:] }
+    public var fields: [String: String] { [:] }
     /// None.
     public var parameters: [String: ParameterValue] { [:] }
     /// As they are declared.

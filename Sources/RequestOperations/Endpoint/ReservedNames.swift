@@ -1,7 +1,7 @@
 /// The properties that the endpoint protocol declares. They are not parameters unless they are wrapped.
 struct ReservedNames {
     static let all: Set<String> = [
-        "method", "path", "fields", "headers", "parameters", "requestObject", "naming", "valueTransform",
+        "method", "path", "fields", "parameters", "requestObject", "naming", "valueTransform",
         "queryEncoder", "bodyEncoder", "files", "acceptedContentTypes", "responseDecoder", "errorBodyDecoder",
         "debugDescription",
     ]
@@ -72,7 +72,6 @@ struct ReservedNames {
         case "method": endpoint.method
         case "path": endpoint.path
         case "fields": endpoint.fields
-        case "headers": endpoint.headers
         case "parameters": endpoint.parameters
         case "requestObject": endpoint.requestObject
         case "acceptedContentTypes": endpoint.acceptedContentTypes

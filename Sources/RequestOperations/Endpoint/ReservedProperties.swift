@@ -95,7 +95,7 @@ enum ReservedProperties {
         switch name {
         case "method": Expected(HTTPMethod.self)
         case "path", "debugDescription": Expected(String.self)
-        case "fields", "headers": Expected([String: String].self)
+        case "fields": Expected([String: String].self)
         case "parameters": Expected([String: ParameterValue].self)
         case "requestObject": Expected(Subject.RequestObject.self)
         case "naming": Expected(ParameterNaming.self)

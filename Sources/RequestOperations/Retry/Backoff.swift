@@ -116,10 +116,6 @@ public struct Backoff: Sendable, Hashable {
         .seconds(1), .seconds(3), .seconds(60), .seconds(3600), .seconds(21600),
     ])
 
-    /// The former name of ``upToSixHours``.
-    @available(*, deprecated, renamed: "upToSixHours")
-    public static var ancestor: Backoff { .upToSixHours }
-
     /// The delay before a retry.
     ///
     /// - Parameters:

@@ -32,12 +32,6 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
         self.pause = min(max(pause, .zero), .seconds(Int32.max))
     }
 
-    /// Makes an observer. This is the former name of the parameter.
-    @available(*, deprecated, renamed: "init(pause:)")
-    public init(spread: Duration) {
-        self.init(pause: spread)
-    }
-
     /// Returns when successes of other requests to the host release this request.
     ///
     /// - Throws: `CancellationError`.

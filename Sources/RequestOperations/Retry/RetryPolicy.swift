@@ -282,10 +282,6 @@ extension RetryPolicy {
         policy.budget = nil
         return policy
     }()
-
-    /// The former name of ``endless``.
-    @available(*, deprecated, renamed: "endless")
-    public static var ancestor: RetryPolicy { .endless }
 }
 
 extension Set<String> {

@@ -22,7 +22,7 @@ import Testing
     private func client(_ parts: [PartTransport.Part]) -> (RequestClient, PartTransport) {
         let transport = PartTransport(parts)
         let client = RequestClient(over: transport)
-        client.setHeader("Bearer secret", for: "Authorization")
+        client.setField("Bearer secret", for: "Authorization")
         return (client, transport)
     }
 
@@ -71,7 +71,7 @@ import Testing
     @Test func `An upload by a protocol has what the client's requests share`() async throws {
         let peer = try await TusPeer()
         let client = RequestClient(peer.server.url.absoluteString, over: RequestConfiguration.downloading().transport)
-        client.setHeader("Bearer secret", for: "Authorization")
+        client.setField("Bearer secret", for: "Authorization")
         try folder.write("0123456789", to: "a.txt")
         let operation = client.uploadOperation(
             .file(folder.file("a.txt")), to: "files/", by: .tus(chunkSize: 4), decoder: .head)

@@ -14,7 +14,7 @@ import Testing
         _ = try? await client.post(
             "a?token=s3cret", parameters: ["password": "s3cret", "name": "Ada"], decoder: .data
         ) {
-            $0.headers["Authorization"] = "s3cret"
+            $0.fields["Authorization"] = "s3cret"
             $0.configuration.retryPolicy.idempotentMethods = ["POST"]
         }
     }

@@ -82,7 +82,7 @@ import Testing
         let client = RequestClient(over: transport)
         let user = try await client.upload(
             .data(Data("photo".utf8)), to: "photos", parameters: ["album": 3], as: User.self
-        ) { $0.headers["Content-Type"] = "image/png" }
+        ) { $0.fields["Content-Type"] = "image/png" }
         #expect(user.name == "Ada")
         #expect(transport.urls == ["http://example.invalid/v1/photos?album=3"])
         #expect(transport.requests[0].httpBody == Data("photo".utf8))
@@ -120,7 +120,7 @@ import Testing
         let file = TemporaryPath()
         try Data("content".utf8).write(to: file.url)
         let client = RequestClient(server.url("/v1").absoluteString, over: PlatformTransport.shared)
-        client.setHeader("1", for: "X-Version")
+        client.setField("1", for: "X-Version")
         client.setParameter("en", for: "language")
         #expect(try await client.get("users", parameters: ["q": "ä&b"], as: User.self).name == "Ada")
         #expect(try await client.post("users", object: Draft(title: "b", size: 2), as: User.self).name == "Ada")

@@ -53,14 +53,14 @@ import Testing
 
     @Test func `The values of a request win over those of the client`() async throws {
         let client = RequestClient(over: transport)
-        client.setHeader("client", for: "X-One")
-        client.setHeader("client", for: "X-Two")
+        client.setField("client", for: "X-One")
+        client.setField("client", for: "X-Two")
         client.setParameter("client", for: "one")
         client.setParameter("client", for: "two")
         client.setUserInfo("client", for: "one")
         client.setUserInfo("client", for: "two")
         let operation = client.operation(.get, "a", parameters: ["one": "call"], as: User.self) {
-            $0.headers["x-one"] = "call"
+            $0.fields["x-one"] = "call"
             $0.userInfo["one"] = "call"
         }
         let info = try #require(client.submission(operation.id)).userInfo
@@ -74,11 +74,11 @@ import Testing
 
     @Test func `Each kind of default can be switched off for one request`() async throws {
         let client = RequestClient(over: transport)
-        client.setHeader("client", for: "X-One")
+        client.setField("client", for: "X-One")
         client.setParameter("client", for: "one")
         client.setUserInfo("client", for: "one")
         let operation = client.operation(.get, "a", as: User.self) {
-            $0.usesDefaultHeaders = false
+            $0.usesDefaultFields = false
             $0.usesDefaultParameters = false
             $0.usesDefaultUserInfo = false
         }
@@ -90,36 +90,36 @@ import Testing
 
     @Test func `A nil removes a default, whatever the case of a field`() async throws {
         let client = RequestClient(over: transport)
-        client.setHeader("client", for: "X-One")
-        client.setHeader(nil, for: "x-one")
+        client.setField("client", for: "X-One")
+        client.setField(nil, for: "x-one")
         client.setParameter("client", for: "one")
         client.setParameter(nil, for: "one")
         client.setUserInfo("client", for: "one")
         client.setUserInfo(nil, for: "one")
-        #expect(client.defaults.headers.isEmpty && client.defaults.parameters.isEmpty)
+        #expect(client.defaults.fields.isEmpty && client.defaults.parameters.isEmpty)
         #expect(client.defaults.userInfo.isEmpty)
     }
 
     @Test func `A field of the client does not replace the content type of a body`() async throws {
         let client = RequestClient(over: transport)
-        client.setHeader("text/plain", for: "Content-Type")
+        client.setField("text/plain", for: "Content-Type")
         _ = try await client.post("a", parameters: ["b": 1], as: User.self)
         #expect(
             transport.requests[0].value(forHTTPHeaderField: "Content-Type")?.hasPrefix(
                 "application/x-www-form-urlencoded") == true)
-        _ = try await client.post("a", parameters: ["b": 1], as: User.self) { $0.headers["Content-Type"] = "a/b" }
+        _ = try await client.post("a", parameters: ["b": 1], as: User.self) { $0.fields["Content-Type"] = "a/b" }
         #expect(transport.requests[1].value(forHTTPHeaderField: "Content-Type") == "a/b")
     }
 
     @Test func `Credentials of the client stay at the host of its base`() async throws {
         let transport = ScriptedTransport([.user])
         let client = RequestClient(over: transport)
-        client.setHeader("secret", for: "Authorization")
-        client.setHeader("de", for: "Accept-Language")
+        client.setField("secret", for: "Authorization")
+        client.setField("de", for: "Accept-Language")
         _ = try await client.get("a", as: User.self)
         _ = try await client.get("http://other.invalid/a", as: User.self)
         _ = try await client.get("https://example.invalid/a", as: User.self)
-        _ = try await client.get("http://other.invalid/a", as: User.self) { $0.headers["Authorization"] = "own" }
+        _ = try await client.get("http://other.invalid/a", as: User.self) { $0.fields["Authorization"] = "own" }
         let fields = transport.requests.map { $0.value(forHTTPHeaderField: "Authorization") }
         #expect(fields == ["secret", nil, nil, "own"])
         #expect(transport.requests.allSatisfy { $0.value(forHTTPHeaderField: "Accept-Language") == "de" })
@@ -128,12 +128,12 @@ import Testing
     @Test func `One default can be left out of one request`() async throws {
         let transport = ScriptedTransport([.user])
         let client = RequestClient(over: transport)
-        client.setHeader("secret", for: "Authorization")
-        client.setHeader("de", for: "Accept-Language")
+        client.setField("secret", for: "Authorization")
+        client.setField("de", for: "Accept-Language")
         client.setParameter(2, for: "version")
         client.setParameter(3, for: "page")
         _ = try await client.get("a", as: User.self) {
-            $0.omitDefaultHeader("authorization")
+            $0.omitDefaultField("authorization")
             $0.omitDefaultParameter("page")
         }
         let request = transport.requests[0]
@@ -160,7 +160,7 @@ import Testing
             for number in 0..<8 {
                 group.addTask {
                     for _ in 0..<50 {
-                        client.setHeader("\(number)", for: "X-\(number)")
+                        client.setField("\(number)", for: "X-\(number)")
                         client.setParameter(nil, for: "p")
                         client.setParameter(1, for: "p")
                     }
@@ -168,12 +168,12 @@ import Testing
             }
             for _ in 0..<20 { _ = try? await client.get("a", as: User.self) }
         }
-        #expect(client.defaults.headers.count == 8 && transport.requests.count == 20)
+        #expect(client.defaults.fields.count == 8 && transport.requests.count == 20)
     }
 
     @Test func `Clients side by side have settings of their own`() async throws {
         let (one, other) = (RequestClient(over: transport), RequestClient(over: transport))
-        one.setHeader("1", for: "X-One")
+        one.setField("1", for: "X-One")
         _ = try await other.get("a", as: User.self)
         #expect(transport.requests[0].value(forHTTPHeaderField: "X-One") == nil && one.queue !== other.queue)
     }

@@ -29,13 +29,13 @@ import Testing
             },
             .defaults { defaults, _ in
                 seen.append("defaults")
-                defaults.headers["X"] = "default"
-                defaults.headers["Z"] = "default"
+                defaults.fields["X"] = "default"
+                defaults.fields["Z"] = "default"
             },
         ]
         _ = try await client.get("a", as: User.self) {
             seen.append("call")
-            $0.headers["X"] = "call"
+            $0.fields["X"] = "call"
         }
         let sent = transport.requests[0]
         #expect(seen.elements == ["call", "defaults", "final call"])
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `Request hooks leave members of a batch alone by default`() async throws {
         client.hooks = [
-            .defaults { defaults, _ in defaults.headers["D"] = "1" },
+            .defaults { defaults, _ in defaults.fields["D"] = "1" },
             .request { request, _ in request.setValue("1", forHTTPHeaderField: "R") },
         ]
         await sendBoth(client)
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `Request hooks apply to members of a batch if they are for everywhere`() async throws {
         client.hooks = [
-            .defaults(.everywhere) { defaults, _ in defaults.headers["D"] = "1" },
+            .defaults(.everywhere) { defaults, _ in defaults.fields["D"] = "1" },
             .request(.everywhere) { request, _ in request.setValue("1", forHTTPHeaderField: "R") },
         ]
         await sendBoth(client)

@@ -39,7 +39,7 @@ import Testing
     @Test func `Requests that differ are sent each`() async throws {
         let calls: [@Sendable (RequestClient) async throws -> User] = [
             { try await $0.get("a", as: User.self) }, { try await $0.get("a", parameters: ["b": 1], as: User.self) },
-            { try await $0.get("a", as: User.self) { $0.headers["X"] = "1" } },
+            { try await $0.get("a", as: User.self) { $0.fields["X"] = "1" } },
         ]
         #expect(try await sent(calls, flights: 3) == 3)
     }

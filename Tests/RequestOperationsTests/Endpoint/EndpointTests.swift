@@ -265,7 +265,7 @@ import Testing
 
     // MARK: Fields
 
-    @Test func `Headers are set last`() throws {
+    @Test func `Fields are set last`() throws {
         struct Overriding: Endpoint {
             typealias Response = Data
             let method = HTTPMethod.post

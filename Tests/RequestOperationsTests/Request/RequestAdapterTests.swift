@@ -65,20 +65,20 @@ import Testing
 
     // MARK: Fields
 
-    @Test func `A header takes the place of one of its name in any case`() async throws {
+    @Test func `A field takes the place of one of its name in any case`() async throws {
         let request = try await Self.adapted("http://a.example/", .field("X-A", "1"), .field("x-a", "2"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "2")
         #expect(request.allHTTPHeaderFields?.count == 1)
     }
 
-    @Test func `A default header yields to one of its name in any case`() async throws {
+    @Test func `A default field yields to one of its name in any case`() async throws {
         let request = try await Self.adapted(
             "http://a.example/", .field("x-a", "1"), .defaultField("X-A", "2"), .defaultField("X-B", "3"))
         #expect(request.value(forHTTPHeaderField: "X-A") == "1")
         #expect(request.value(forHTTPHeaderField: "X-B") == "3")
     }
 
-    @Test func `A header that no request can have is refused and not lost`() async throws {
+    @Test func `A field that no request can have is refused and not lost`() async throws {
         var configuration = RequestConfiguration()
         configuration.adapters = [.field("X-A", "1\r\nX-B: 2")]
         let url = try #require(URL(string: "http://127.0.0.1/"))
@@ -88,7 +88,7 @@ import Testing
         #expect(error?.code == .invalidField)
     }
 
-    @Test func `A header leaves the other fields as they are`() async throws {
+    @Test func `A field leaves the other fields as they are`() async throws {
         let request = try await Self.adapted(
             "http://a.example/", .field("X-A", "1"), .field("X-a-B", "2"), .field("x-A", "3"))
         #expect(request.allHTTPHeaderFields == ["x-A": "3", "X-a-B": "2"])

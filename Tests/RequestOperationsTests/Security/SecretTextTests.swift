@@ -144,11 +144,11 @@ import Testing
 
     private static var clients: [Any] {
         let client = RequestClient(baseURL: url, configuration: configuration)
-        client.defaults.headers["Authorization"] = canary
+        client.defaults.fields["Authorization"] = canary
         client.defaults.parameters["token"] = ParameterValue(canary)
         client.defaults.userInfo["token"] = canary
         var options = RequestOptions(configuration)
-        options.headers["Authorization"] = canary
+        options.fields["Authorization"] = canary
         options.parameters["token"] = ParameterValue(canary)
         options.body = .data(Data(canary.utf8))
         let operation = client.operation(
