@@ -69,6 +69,13 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         var task = TransportTask(request, body: body, destination: .stream { _ in })
         let (hooks, delivery) = (hooks, delivery)
         task.execution = .perform { task, transport, onHead in
+            // Its wait is over, also if that was ended early. If the attempt is refused now, it is due at once.
+            let now = hooks.date()
+            delivery.withLock { state in
+                guard case .waits(var step) = state.settlement else { return }
+                step.due = min(step.due, now)
+                state.settlement = .waits(step)
+            }
             // The last moment before the request leaves: it may have been removed, or be another process's now.
             guard try await hooks.maySend() else { throw CancellationError() }
             delivery.withLock { $0.settlement = nil }

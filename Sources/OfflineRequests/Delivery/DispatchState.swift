@@ -123,12 +123,22 @@ struct DispatchState: Sendable {
         return !isPatient || delivery.stage != .sending
     }
 
-    /// Notes how far a delivery has come. Returns `false` if it must not go there, since the dispatcher closes or is paused.
-    mutating func enter(_ stage: Stage, _ number: Int) -> Bool {
+    /// Notes how far a delivery has come. Returns `false` if it must not go there: the dispatcher closes or is paused, or
+    /// others have taken the places of its origin while it waited.
+    ///
+    /// - Parameter perOrigin: The most deliveries to one origin that have a place.
+    mutating func enter(_ stage: Stage, _ number: Int, perOrigin: Int) -> Bool {
         let last = deliveries[number]?.stage
         // A redirect is a part of its attempt.
         if isEnding, last != stage { return false }
-        if phase == .paused, last == .waiting, stage == .sending { return false }
+        if last == .waiting, stage == .sending {
+            if phase == .paused { return false }
+            if let origin = deliveries[number]?.origin,
+                deliveries.values.count(where: { $0.origin == origin && $0.stage != .waiting }) >= perOrigin
+            {
+                return false
+            }
+        }
         deliveries[number]?.stage = stage
         return true
     }

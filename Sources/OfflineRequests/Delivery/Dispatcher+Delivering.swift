@@ -51,11 +51,11 @@ extension Dispatcher {
         return may
     }
 
-    /// Notes how far a delivery has come. While the queue closes, it ends instead. While the queue is paused, it ends
-    /// instead of another attempt.
+    /// Notes how far a delivery has come. While the queue closes, it ends instead. While the queue is paused, or its host
+    /// has no place, it ends instead of another attempt.
     private func enter(_ stage: DispatchState.Stage, _ number: Int) throws {
         let refused = state.withLock { state in
-            state.enter(stage, number) ? nil : state.deliveries[number]
+            state.enter(stage, number, perOrigin: perOrigin) ? nil : state.deliveries[number]
         }
         guard let refused else { return }
         refused.task?.cancel()

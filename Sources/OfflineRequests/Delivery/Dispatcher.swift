@@ -16,6 +16,8 @@ final class Dispatcher: Sendable {
     let activity = BackgroundActivity()
     /// How many attempts run at the same time.
     let width: Int
+    /// How many of them at most go to one origin.
+    var perOrigin: Int { max(width - width / 4, 1) }
 
     /// How often a sender or somebody who waits looks for what other processes have done.
     static let tick = Duration.milliseconds(200)
@@ -145,7 +147,7 @@ final class Dispatcher: Sendable {
         for (constraint, isMet) in configuration.conditions where await holds(isMet) { met.insert(constraint.name) }
         let (taken, isBusy) = state.withLock { ($0.placesTaken, !$0.deliveries.isEmpty) }
         return ClaimRequest(
-            limit: room, perOrigin: max(width - width / 4, 1), placesTaken: taken, now: configuration.date(),
+            limit: room, perOrigin: perOrigin, placesTaken: taken, now: configuration.date(),
             elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
             handlers: handlers.names, met: met, maximumAge: configuration.bounds.age, longestWait: rules.longestWait,
             isWanted: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },

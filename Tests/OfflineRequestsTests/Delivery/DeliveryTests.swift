@@ -76,6 +76,19 @@ import Testing
         await queue.close(finishing: false)
     }
 
+    @Test func `A host that never answers holds up no other, however many lanes it has`() async throws {
+        let fixture = try Fixture([.dynamic { $0.url?.host == "silent.example" ? .stall : .status(204) }])
+        let queue = try await fixture.open()
+        queue.pause()
+        try await queue.add(
+            contentsOf: (0..<5000).map { (post("\($0)", host: "silent.example"), OfflineOptions(lane: "\($0)")) })
+        let ids = try await queue.add(
+            contentsOf: (0..<10).map { (post("\($0)"), OfflineOptions(lane: "other \($0)")) })
+        queue.resume()
+        for id in ids { #expect(try await queue.outcome(of: id) == .delivered(status: 204)) }
+        await queue.close(finishing: false)
+    }
+
     @Test func `The highest priority goes first among lanes`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.width = 1 }

@@ -4,10 +4,11 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct DispatchStateTests {
-    private static func record(_ id: Int64) -> StoredRecord {
+    private static func record(_ id: Int64, host: String? = nil) -> StoredRecord {
         StoredRecord(
             id: OfflineRecord.ID(rawValue: id), state: .inFlight,
-            content: StoredContent(constraints: [], idempotencyKey: ""), body: .none, lane: "", tag: nil,
+            content: StoredContent(
+                url: host.flatMap { URL(string: "https://\($0)/") }, constraints: [], idempotencyKey: ""), body: .none, lane: "", tag: nil,
             uniqueKey: nil, priority: 0, added: Fixture.epoch, expires: nil, attempts: 0, refusals: 0,
             lastFailure: nil, bodySize: 0, checksum: 0)
     }
@@ -40,9 +41,21 @@ import Testing
         var state = DispatchState()
         let begun = state.begin([Self.record(1)], under: Lease(fence: 1))
         let number = try #require(begun?.first)
-        let isSending = state.enter(.sending, number)
+        let isSending = state.enter(.sending, number, perOrigin: 1)
         _ = state.beginClosing(isPatient: true)
-        let answers = [DispatchState.Stage.sending, .waiting].map { state.enter($0, number) }
+        let answers = [DispatchState.Stage.sending, .waiting].map { state.enter($0, number, perOrigin: 1) }
         #expect(isSending && answers == [true, false])
+    }
+
+    @Test func `A delivery whose host has no place any more makes no other attempt`() throws {
+        var state = DispatchState()
+        let begun = state.begin([Self.record(1, host: "a"), Self.record(2, host: "b")], under: Lease(fence: 1))
+        let (first, other) = (try #require(begun?.first), try #require(begun?.last))
+        for stage in [DispatchState.Stage.sending, .waiting] {
+            for number in [first, other] { _ = state.enter(stage, number, perOrigin: 1) }
+        }
+        _ = state.begin([Self.record(3, host: "a")], under: Lease(fence: 1))
+        let answers = [first, other].map { state.enter(.sending, $0, perOrigin: 1) }
+        #expect(answers == [false, true])
     }
 }

@@ -15,15 +15,19 @@ import Testing
             name: "test", directory: fixture.directory, date: { Fixture.epoch }, onRecovery: { _ in })
     }
 
-    private func add(
-        _ lane: String, host: String? = "a.example", to store: SQLiteStore, notBefore: Date? = nil
-    ) async throws -> OfflineRecord.ID {
+    private func record(_ lane: String, host: String? = "a.example", notBefore: Date? = nil) -> NewRecord {
         let content = StoredContent(
             message: host == nil ? "m" : nil, method: "POST", url: host.flatMap { URL(string: "https://\($0)/") },
             constraints: [], idempotencyKey: lane)
-        let record = NewRecord(
+        return NewRecord(
             content: content, body: .none, bodySize: 0, lane: lane, tag: nil, uniqueKey: nil, rule: .append,
             priority: 0, added: Fixture.epoch, notBefore: notBefore, expires: nil)
+    }
+
+    private func add(
+        _ lane: String, host: String? = "a.example", to store: SQLiteStore, notBefore: Date? = nil
+    ) async throws -> OfflineRecord.ID {
+        let record = record(lane, host: host, notBefore: notBefore)
         guard case .added(let id, _) = try await store.add([record], bounds: OfflineBounds()).first else {
             throw OfflineQueueError(.storeFailed)
         }
@@ -104,6 +108,41 @@ import Testing
         var request = Self.request
         request.placesTaken = ["https://a.example:": 3]
         #expect(claimed(try await store.claim(request)) == nil)
+        await store.close()
+    }
+
+    @Test func `Any number of lanes of an origin without a place hides no other origin`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let silent = (0..<5000).map { record("\($0)") }
+        let others = (0..<300).map { record("other \($0)", host: "\($0).example") }
+        let message = record("message", host: nil)
+        _ = try await store.add(silent + others + [message], bounds: OfflineBounds())
+        var request = Self.request
+        request.placesTaken = ["https://a.example:": 3]
+        request.handlers = ["m"]
+        var ids: Set<Int64> = []
+        while let more = claimed(try await store.claim(request))?.ids { ids.formUnion(more.map(\.rawValue)) }
+        #expect(ids == Set(5001...5301))
+        await store.close()
+    }
+
+    @Test func `Behind an origin without a place the highest priority goes first`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let silent = (0..<1100).map { record("\($0)") }
+        let others = [("z", 1), ("b", 3), ("z", 3), ("c", 2)].enumerated().map { number, other in
+            var record = record("other \(number)", host: "\(other.0).example")
+            record.priority = other.1 - 10
+            return record
+        }
+        _ = try await store.add(silent + others, bounds: OfflineBounds())
+        var request = Self.request
+        request.placesTaken = ["https://a.example:": 3]
+        request.limit = 1
+        var ids: [Int64] = []
+        while let more = claimed(try await store.claim(request))?.ids { ids += more.map(\.rawValue) }
+        #expect(ids == [1102, 1103, 1104, 1101])
         await store.close()
     }
 

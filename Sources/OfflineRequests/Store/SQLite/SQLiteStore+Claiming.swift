@@ -150,8 +150,10 @@ private struct Claiming {
 
     /// The most records of each kind that one transaction changes.
     private static let batch = 256
-    /// The most records that a search for one with a place looks at.
-    private static let view = 4096
+    /// The most records that a search looks at before it searches by origins.
+    private static let view = 1024
+    /// The most origins that a search by origins looks at. The next search goes on behind them.
+    private static let originsInView = 256
 
     init(request: ClaimRequest, store: SQLiteStore, connection: SQLiteConnection) {
         self.request = request
@@ -226,22 +228,17 @@ private struct Claiming {
         return connection.changes == Self.batch
     }
 
+    /// A record that could be sent.
+    private typealias Candidate = (id: Int64, priority: Int64, origin: String?)
+
     /// The first records whose origins have a place, highest priority first.
     private func candidates(_ count: Int) throws -> [RecordRow.Reading] {
-        var found: [(id: Int64, priority: Int64, origin: String?)] = []
+        var found: [Candidate] = []
         for network in request.isOnline ? [0, 1] : [0] {
-            var taken = placesTaken
-            let enough = found.count + count
-            try connection.forEach(
-                """
-                SELECT id, priority, origin FROM records WHERE head = 1 AND state = 0 AND network = \(network)
-                ORDER BY priority DESC, id LIMIT \(Self.view)
-                """, []
-            ) { row in
-                let origin = row.text(2)
-                if takePlace(origin, &taken) { found.append((row.integer(0), row.integer(1), origin)) }
-                return found.count < enough
-            }
+            let first = try firstCandidates(count, network)
+            found += first.found
+            // Many records of an origin without a place stand in front.
+            if first.isMore { found += try candidatesByOrigin(count, network, besides: Set(first.found.map(\.id))) }
         }
         found.sort { ($1.priority, $0.id) < ($0.priority, $1.id) }
         // Both kinds share the places of an origin.
@@ -251,6 +248,60 @@ private struct Claiming {
                 "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ?", .integer(record.id)
             ) { RecordRow.read($0, hasBody: true, bodies: store.files.bodies) }
         }
+    }
+
+    /// Looks at the first records in their order. Returns also whether there are more to look at.
+    private func firstCandidates(_ count: Int, _ network: Int) throws -> (found: [Candidate], isMore: Bool) {
+        var (found, taken, seen) = ([Candidate](), placesTaken, 0)
+        try connection.forEach(
+            """
+            SELECT id, priority, origin FROM records WHERE head = 1 AND state = 0 AND network = \(network)
+            ORDER BY priority DESC, id LIMIT \(Self.view)
+            """, []
+        ) { row in
+            seen += 1
+            let origin = row.text(2)
+            if takePlace(origin, &taken) { found.append((row.integer(0), row.integer(1), origin)) }
+            return found.count < count
+        }
+        return (found, found.count < count && seen == Self.view)
+    }
+
+    /// The first records of each origin that has a place. The cost does not depend on how many records an origin has.
+    private func candidatesByOrigin(
+        _ count: Int, _ network: Int, besides known: Set<Int64>
+    ) throws -> [Candidate] {
+        let ready = "head = 1 AND state = 0 AND network = \(network)"
+        var found: [Candidate] = []
+        func look(at origin: String?, limit: Int) throws {
+            try connection.forEach(
+                """
+                SELECT id, priority FROM records WHERE \(ready) AND origin IS ? ORDER BY priority DESC, id LIMIT ?
+                """, [.optional(origin), .integer(limit + known.count)]
+            ) { row in
+                if !known.contains(row.integer(0)) { found.append((row.integer(0), row.integer(1), origin)) }
+                return true
+            }
+        }
+        try look(at: nil, limit: count)
+        let start = store.lastOrigin.withLock { $0 }
+        var (last, isAround) = (start, false)
+        for _ in 0..<Self.originsInView where found.count < Self.view {
+            let next = try connection.first(
+                "SELECT origin FROM records WHERE \(ready) AND origin > ? ORDER BY origin LIMIT 1", .text(last)
+            ) { $0.text(0) }
+            guard let origin = next ?? nil else {
+                if isAround { break }
+                (last, isAround) = ("", true)
+                continue
+            }
+            if isAround, origin > start { break }
+            last = origin
+            let places = request.perOrigin - placesTaken[origin, default: 0]
+            if places > 0 { try look(at: origin, limit: min(places, count)) }
+        }
+        store.lastOrigin.withLock { [last] in $0 = last }
+        return found
     }
 
     /// Takes a place for a record of an origin, if there is one. A message of no origin always has one.

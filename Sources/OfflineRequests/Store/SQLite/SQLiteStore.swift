@@ -16,6 +16,8 @@ package final class SQLiteStore: OfflineStore {
     private let hasLease = Locked(false)
     /// What is known of the lease of another owner.
     let rival = Locked(RivalWatch())
+    /// Where the last search by origins ended.
+    let lastOrigin = Locked("")
 
     /// How long outcomes are kept.
     let outcomeRetention: Duration

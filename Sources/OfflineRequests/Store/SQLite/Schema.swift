@@ -3,7 +3,12 @@
 /// `user_version` of the database is the number of migrations that have run.
 enum Schema {
     /// What turns each version into the next one.
-    static let migrations = [first]
+    static let migrations = [first, readyByOrigin]
+
+    /// Lets a claim find the records of the origins that have a place.
+    private static let readyByOrigin = """
+        CREATE INDEX records_ready_origin ON records (network, origin, priority DESC, id) WHERE head = 1 AND state = 0;
+        """
 
     /// `head` marks the first record of each lane that has no outcome. The partial indexes hold little more than those.
     ///
