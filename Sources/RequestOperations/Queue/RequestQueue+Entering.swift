@@ -14,14 +14,31 @@ extension RequestQueue {
         return held.withLock { $0.insert(operation, at: place, lentBy: lender) }
     }
 
-    private func hold(foreign operation: Operation) {
-        if !hold(operation) { advance(operation) }
+    func take(in operation: Operation) {
+        settle(operation, behindBarrier: join(operation))
     }
 
-    func take(in operation: Operation) {
-        guard let ours = operation as? any QueueMember else { return hold(foreign: operation) }
-        ours.join(self)
-        switch ours.settle(behindBarrier: hold(operation)) {
+    /// Takes operations in together. All are held before the first one gets a place, and the places go by priority.
+    func take(in operations: [Operation]) {
+        let joined = operations.map { (operation: $0, isBehindBarrier: join($0), priority: $0.queuePriority.rawValue) }
+        for next in joined.sorted(by: { $0.priority > $1.priority }) {
+            settle(next.operation, behindBarrier: next.isBehindBarrier)
+        }
+    }
+
+    /// Holds an operation. Returns whether it is behind a barrier.
+    private func join(_ operation: Operation) -> Bool {
+        (operation as? any QueueMember)?.join(self)
+        return hold(operation)
+    }
+
+    /// Lets a held operation enter when it can.
+    private func settle(_ operation: Operation, behindBarrier: Bool) {
+        guard let ours = operation as? any QueueMember else {
+            if !behindBarrier { advance(operation) }
+            return
+        }
+        switch ours.settle(behindBarrier: behindBarrier) {
         case .enters: admit(ours)
         case .isHeld: break
         case .isOver: leave(operation)

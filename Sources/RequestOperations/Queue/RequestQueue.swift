@@ -149,14 +149,14 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         take(in: operation)
     }
 
-    /// Adds operations, in order.
+    /// Adds operations together: those with the highest priorities get the first places. Equal ones keep their order.
     ///
     /// - Parameters:
     ///   - operations: The operations.
     ///   - wait: Whether to block the thread until they have finished.
     @available(*, noasync, message: "Use addBarrierBlock or a dependent Operation instead")
     open override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-        for operation in operations { take(in: operation) }
+        take(in: operations)
         guard wait else { return }
         for operation in operations { operation.waitUntilFinished() }
     }

@@ -127,6 +127,29 @@ import Testing
         #expect(queue.limiter.inFlightCount == 0)
     }
 
+    // MARK: Priorities
+
+    @Test(arguments: [true, false])
+    func `Operations that are added together get the first places by priority`(areForeign: Bool) async {
+        let queue = RequestQueue()
+        queue.maxConcurrentOperationCount = 1
+        let order = Collector<Int>()
+        let priorities: [Operation.QueuePriority] = [.normal, .low, .veryHigh, .veryLow, .normal]
+        let operations = priorities.enumerated().map { number, priority in
+            let operation: Operation =
+                areForeign ? BlockOperation { order.append(number) } : Work { order.append(number) }
+            operation.queuePriority = priority
+            return operation
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                block(on: queue, until: operations)
+                continuation.resume()
+            }
+        }
+        #expect(order.elements == [2, 0, 4, 1, 3])
+    }
+
     // MARK: Barriers
 
     @Test func `A barrier runs after what is held and before what comes later`() async {
@@ -167,6 +190,24 @@ import Testing
         }
         await queue.drained()
         #expect(order.elements == Array(0..<100))
+    }
+
+    /// Foundation's queue deadlocks here, see the article Queues.
+    @Test(arguments: [OperationQueue.defaultMaxConcurrentOperationCount, 1])
+    func `A barrier that is added while a dependency ends blocks nothing`(width: Int) async {
+        for _ in 0..<200 {
+            let queue = RequestQueue()
+            queue.maxConcurrentOperationCount = width
+            let first = BlockOperation {}
+            let dependents = (0..<4).map { $0 < 2 ? BlockOperation {} : Work {} }
+            for dependent in dependents {
+                dependent.addDependency(first)
+                queue.addOperation(dependent)
+            }
+            DispatchQueue.global().async { first.start() }
+            await withCheckedContinuation { continuation in queue.addBarrierBlock { continuation.resume() } }
+            #expect(dependents.allSatisfy { $0.isFinished })
+        }
     }
 
     @Test func `A barrier of an empty queue runs`() async {
