@@ -5,10 +5,19 @@ extension AsynchronousOperation {
         if let check = state.withLock({ $0.beginCheck() }) { run(check) }
     }
 
-    func run(_ check: Preconditions.Check) {
-        if let error = check.failureOfDependency { return refuse(with: error) }
-        guard !check.keys.isEmpty else { return evaluate(check.conditions) }
-        let exclusion = ExclusionTable.shared.enter(check.keys) { [weak self] in self?.evaluate(check.conditions) }
+    /// Runs the check.
+    ///
+    /// - Parameter isAsked: Whether a queue asks for readiness now. It must not hear of the result before it has the
+    ///   answer. But the operation enters the lines for its keys at once, so that the order of the queue counts there.
+    func run(_ check: Preconditions.Check, isAsked: Bool = false) {
+        let go: @Sendable (@escaping @Sendable () -> Void) -> Void = { next in
+            if isAsked { DispatchQueue.global().async(execute: next) } else { next() }
+        }
+        if let error = check.failureOfDependency { return go { self.refuse(with: error) } }
+        guard !check.keys.isEmpty else { return go { self.evaluate(check.conditions) } }
+        let exclusion = ExclusionTable.shared.enter(check.keys) { [weak self] in
+            if let self { go { self.evaluate(check.conditions) } }
+        }
         // The operation may have been cancelled meanwhile, or even have finished.
         if state.withLock({ $0.preconditions?.keep(exclusion) }) != true { exclusion.giveBack() }
     }

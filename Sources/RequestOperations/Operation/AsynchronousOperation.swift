@@ -304,8 +304,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if change.isTurn { answer ? becameReady() : becameUnready() }
         if change.isToBeAnnounced { Readiness.queue.async { self.announceReadiness() } }
         if let gate { super.addDependency(gate) }
-        // The queue that asks must not hear of the result before it has the answer.
-        if let check { DispatchQueue.global().async { self.run(check) } }
+        if let check { run(check, isAsked: true) }
         guard gate != nil else { return answer }
         // If the gate opened before Foundation knew of it, Foundation would not hear of that. So we ask again.
         return self.isReady

@@ -43,6 +43,20 @@ import Testing
         #expect(order.elements == Array(0..<10))
     }
 
+    @Test func `They are served in the order of an operation queue that asks for their readiness`() async throws {
+        for _ in 0..<300 {
+            let (queue, order) = (OperationQueue(), Collector<Int>())
+            let operations = (0..<4).map { number in
+                let operation = Work { order.append(number) }
+                operation.addMutualExclusion(keys[0])
+                queue.addOperation(operation)
+                return operation
+            }
+            for operation in operations { try await operation.value }
+            #expect(order.elements == Array(0..<4))
+        }
+    }
+
     @Test func `Keys in any order do not deadlock`() async throws {
         let queue = RequestQueue()
         let operations = (0..<60).map { number in
