@@ -50,11 +50,25 @@ final class RecoveryLines: Sendable {
         }
     }
 
+    /// What is known about a host. Tries that fail after another sign say nothing about releases after a success: they
+    /// may have come too early.
+    private struct Recoveries {
+        private var bySuccess = HostRecoveries()
+        private var bySign = HostRecoveries()
+
+        subscript(cause: Release.Cause) -> HostRecoveries {
+            get { cause == .success ? bySuccess : bySign }
+            set { if cause == .success { bySuccess = newValue } else { bySign = newValue } }
+        }
+
+        func isIdle(at now: Duration) -> Bool { bySuccess.isIdle(at: now) && bySign.isIdle(at: now) }
+    }
+
     private struct State {
         var lastID: UInt64 = 0
         var lines: [Origin: HostLine] = [:]
         var waitingCount = 0
-        var known = OriginTable<HostRecoveries>()
+        var known = OriginTable<Recoveries>()
 
         mutating func change<Result>(_ origin: Origin, _ change: (inout HostLine) -> Result) -> Result {
             // We take the line out of the table, so that the change does not copy it.
@@ -149,24 +163,24 @@ final class RecoveryLines: Sendable {
     /// Records that a request to a host succeeded.
     func succeeded(_ origin: Origin) {
         guard awaitsSuccess() else { return }
-        release(Self.releasedBySuccess, from: origin)
+        release(Self.releasedBySuccess, from: origin, after: .success)
     }
 
     /// Releases one request because of a sign other than a success. It does nothing while as many are under way as one
     /// success releases.
     func tryOne(_ origin: Origin) {
-        release(1, from: origin, whileFewerThan: Self.releasedBySuccess)
+        release(1, from: origin, after: .sign, whileFewerThan: Self.releasedBySuccess)
     }
 
     /// Records the outcome of a release.
-    func settle(_ outcome: Release.Outcome, of origin: Origin, pause: Duration) {
+    func settle(_ outcome: Release.Outcome, of origin: Origin, after cause: Release.Cause, pause: Duration) {
         state.withLock { $0.change(origin) { $0.underWay -= 1 } }
         switch outcome {
         case .succeeded:
-            learn(of: origin) { recoveries, _ in recoveries.succeeded() }
+            learn(of: origin) { recoveries, _ in recoveries[cause].succeeded() }
             succeeded(origin)
-        case .failed: learn(of: origin) { $0.failed(at: $1, pause: pause) }
-        case .passesOn: release(1, from: origin)
+        case .failed: learn(of: origin) { $0[cause].failed(at: $1, pause: pause) }
+        case .passesOn: release(1, from: origin, after: cause)
         case .untold: break
         }
     }
@@ -179,18 +193,21 @@ final class RecoveryLines: Sendable {
         state.withLock { $0.known.sweep(at: now.nanoseconds) { $0.isIdle(at: now) } }
     }
 
-    private func learn(of origin: Origin, _ change: (inout HostRecoveries, Duration) -> Void) {
+    private func learn(of origin: Origin, _ change: (inout Recoveries, Duration) -> Void) {
         let now = clock.now
         state.withLock { state in
             state.known.change(
-                origin, at: now.nanoseconds, initially: HostRecoveries(), isIdle: { $0.isIdle(at: now) },
+                origin, at: now.nanoseconds, initially: Recoveries(), isIdle: { $0.isIdle(at: now) },
                 by: { change(&$0, now) })
         }
     }
 
     /// - Parameter limit: While this many are under way, none is released.
-    private func release(_ count: Int, from origin: Origin, whileFewerThan limit: Int = .max) {
-        guard state.withLock({ $0.lines[origin]?.waiters.isEmpty == false }), mayRelease(from: origin) else { return }
+    private func release(
+        _ count: Int, from origin: Origin, after cause: Release.Cause, whileFewerThan limit: Int = .max
+    ) {
+        guard state.withLock({ $0.lines[origin]?.waiters.isEmpty == false }), mayRelease(from: origin, after: cause)
+        else { return }
         var left = count
         while left > 0 {
             let next = state.withLock { state in
@@ -201,7 +218,7 @@ final class RecoveryLines: Sendable {
                 }
             }
             guard let (waiter, pause) = next else { return }
-            let release = Release(self, of: origin, pause: pause)
+            let release = Release(self, of: origin, after: cause, pause: pause)
             if waiter(release) {
                 left -= 1
             } else {
@@ -211,8 +228,8 @@ final class RecoveryLines: Sendable {
         }
     }
 
-    private func mayRelease(from origin: Origin) -> Bool {
+    private func mayRelease(from origin: Origin, after cause: Release.Cause) -> Bool {
         let now = clock.now
-        return state.withLock { $0.known.change(origin) { $0.releases(at: now) } } ?? true
+        return state.withLock { $0.known.change(origin) { $0[cause].releases(at: now) } } ?? true
     }
 }

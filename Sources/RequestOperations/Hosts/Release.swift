@@ -3,6 +3,13 @@
 /// If no attempt follows because the request was cancelled, the release is dropped without an outcome. Then the next
 /// request in the line takes its place.
 final class Release: Sendable {
+    enum Cause {
+        /// A success at the host.
+        case success
+        /// A sign that does not come from the host, such as a network that is back.
+        case sign
+    }
+
     enum Outcome {
         case succeeded
         /// The attempt failed by a fault of the host.
@@ -15,12 +22,14 @@ final class Release: Sendable {
 
     private let lines: RecoveryLines
     private let origin: Origin
+    private let cause: Cause
     private let pause: Duration
     private let isSettled = Locked(false)
 
-    init(_ lines: RecoveryLines, of origin: Origin, pause: Duration) {
+    init(_ lines: RecoveryLines, of origin: Origin, after cause: Cause, pause: Duration) {
         self.lines = lines
         self.origin = origin
+        self.cause = cause
         self.pause = pause
     }
 
@@ -32,6 +41,6 @@ final class Release: Sendable {
             defer { isSettled = true }
             return isSettled
         }
-        if !wasSettled { lines.settle(outcome, of: origin, pause: pause) }
+        if !wasSettled { lines.settle(outcome, of: origin, after: cause, pause: pause) }
     }
 }

@@ -1,13 +1,15 @@
-/// Ends a wait early when another request to the same scheme, host and port succeeds.
+/// Ends a wait early when another request to the same scheme, host and port succeeds. It is one of the default observers
+/// of a ``RetryPolicy``.
 ///
 /// ```swift
-/// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+/// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(pause: .seconds(10))]
 /// ```
 ///
 /// Each success releases two requests that wait for the host, in the order in which they began to wait. So two start
 /// after the first success, then four, then eight. The recovery is as fast as the host answers, and the waiting
 /// requests never all start at once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts,
-/// once its response was accepted and decoded. The success of the probe of a ``CircuitBreaker`` counts too.
+/// once its response was accepted and decoded. The success of the probe of a ``CircuitBreaker`` counts too. Work that
+/// names no host (``RetryingOperation``) is not released.
 ///
 /// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. What
 /// its retry took from the budget before is given back. A wait that a `Retry-After` or an open circuit requires is
@@ -54,6 +56,9 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
         after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
-        hosts.recoveries.enter(Origin(failure?.request.url), pause: pause, after: hold, on: clock, wake)
+        let origin = Origin(failure?.request.url)
+        // A success of work without a host says nothing about other work without one.
+        guard !origin.host.isEmpty else { return {} }
+        return hosts.recoveries.enter(origin, pause: pause, after: hold, on: clock, wake)
     }
 }

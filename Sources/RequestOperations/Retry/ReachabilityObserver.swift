@@ -1,7 +1,8 @@
-/// Ends a wait early when the machine connects to a network again.
+/// Ends a wait early when the machine connects to a network again. It is one of the default observers of a
+/// ``RetryPolicy``.
 ///
 /// ```swift
-/// configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(), HostRecoveryObserver()]
+/// configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path), HostRecoveryObserver()]
 /// ```
 ///
 /// Only a change counts: from unreachable to reachable, or from a network without a default route to one with it. A
@@ -9,10 +10,10 @@
 ///
 /// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the line of
 /// their host. They join in the order in which they began to wait, with jitter over ``spread``. Two requests to each
-/// host start at once. The others are released as with a ``HostRecoveryObserver``: each success releases two. A request
-/// that is not released waits its full time. All rules of that observer apply here too. A released retry does not draw
-/// on the ``RetryBudget``, and it passes the limiter and the breaker. A wait that a `Retry-After` or an open circuit
-/// requires is not shortened.
+/// host start at once. If both fail, the network was too early a sign, and no others start because of it. The others
+/// are released as with a ``HostRecoveryObserver``: each success releases two. A request that is not released waits its
+/// full time. All rules of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it
+/// passes the limiter and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
 ///
 /// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.
 public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
@@ -20,20 +21,21 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     /// as zero.
     public let spread: Duration
 
-    private let path: NetworkPath
+    /// `nil` means the shared path. It is made when the first request waits, because it opens a socket.
+    private let path: NetworkPath?
     /// Whether a network that is already there counts as a sign.
     private let countsWhatIs: Bool
 
     /// Makes an observer.
     ///
     /// - Parameters:
-    ///   - path: The connection to watch. The machine's own by default.
+    ///   - path: The connection to watch. `nil`, the default, means ``NetworkPath/shared``, the machine's own.
     ///   - spread: The time over which the requests that wait are spread after a change. 0.5 s by default.
-    public init(path: NetworkPath = .shared, spread: Duration = .milliseconds(500)) {
+    public init(path: NetworkPath? = nil, spread: Duration = .milliseconds(500)) {
         self.init(path: path, spread: spread, countsWhatIs: false)
     }
 
-    init(path: NetworkPath, spread: Duration = .milliseconds(500), countsWhatIs: Bool) {
+    init(path: NetworkPath?, spread: Duration = .milliseconds(500), countsWhatIs: Bool) {
         self.path = path
         self.spread = max(spread, .zero)
         self.countsWhatIs = countsWhatIs
@@ -50,6 +52,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
         after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
+        let path = path ?? .shared
         let end = hold > .zero ? clock.now + hold : nil
         let remove = path.watch { [spread] part in
             let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()

@@ -100,10 +100,14 @@ public struct RetryPolicy: Sendable {
     /// fails at once.
     public var circuitBreaker: CircuitBreaker?
 
-    /// Observers that may end a wait early, such as ``HostRecoveryObserver`` and ``ReachabilityObserver``. None by
-    /// default. No observer ends a wait while the host asks to be left alone or its circuit is open. A retry that an
-    /// observer of your own wakes still waits for the ``budget``.
-    public var earlyRetryObservers: [any EarlyRetryObserver] = []
+    /// Observers that may end a wait early. By default a ``HostRecoveryObserver`` and a ``ReachabilityObserver``. With
+    /// an empty array, no sign ends a wait.
+    ///
+    /// No observer ends a wait while the host asks to be left alone or its circuit is open. A retry that an observer of
+    /// your own wakes still waits for the ``budget``.
+    public var earlyRetryObservers = Self.bothSigns
+
+    private static let bothSigns: [any EarlyRetryObserver] = [HostRecoveryObserver(), ReachabilityObserver()]
 
     /// Makes a policy. Everything that is not a parameter has its default and can be set later.
     public init(maximumRetries: Int = 3, backoff: Backoff = .exponential()) {

@@ -26,7 +26,8 @@
                 A failed attempt is followed by another, after a backoff or when the server's Retry-After says, if its \
                 method is idempotent (or it has an Idempotency-Key) or it surely did not reach the server, and its \
                 failure is a passing one: a time-out, a lost connection, status 408, 425, 429, 500, 502, 503 or 504. A \
-                Retry-After of more than 300 seconds, or beyond the deadline, fails the request at once.
+                Retry-After of more than 300 seconds, or beyond the deadline, fails the request at once. A backoff ends \
+                early when the host answers another request, or when the network is back.
 
                 What a host asks for with 503 or 429 holds for all requests to it. After a 429 the host is sent as many \
                 attempts a second as it accepted in the last one, and 10 % more each second until the next 429. If it \
@@ -81,6 +82,9 @@
             help: "How many retries may follow the first attempt of a request. (default: 3)",
             transform: { try OptionValue.count($0, in: 0...1_000_000) })
         var retries = 3
+
+        @Flag(help: "Ends no wait for a retry early when its host or the network recovers.")
+        var noEarlyRetry = false
 
         @Option(
             help: "The longest time of one attempt, connecting included, in seconds. (default: 30)",
@@ -147,6 +151,7 @@
             settings.perHost = perHost
             settings.rate = rate
             settings.retries = retries
+            settings.retriesEarly = !noEarlyRetry
             settings.timeout = timeout
             settings.deadline = deadline
             settings.template = template.template()

@@ -20,6 +20,9 @@ struct RunSettings: Sendable {
     /// The largest number of retries after a first attempt.
     var retries = 3
 
+    /// Whether a wait for a retry ends early when its host or the network recovers.
+    var retriesEarly = true
+
     /// The longest time of one attempt.
     var timeout = Duration.seconds(30)
 
@@ -81,6 +84,7 @@ struct RunSettings: Sendable {
         configuration.transport = transport.transport(
             forConnections: concurrency, usingProxy: usesProxy, keepingCookies: keepsCookies, connections)
         configuration.retryPolicy.maximumRetries = retries
+        if !retriesEarly { configuration.retryPolicy.earlyRetryObservers = [] }
         // A retry may wait long for a host that limits its rate. The number of retries and the deadline limit the time.
         configuration.retryPolicy.elapsedLimit = nil
         // All requests of a run come from one client, so a 429 concerns all of them. It asks for a slower pace, which

@@ -73,6 +73,19 @@ import Testing
         _ = try? await waiting[0].value
     }
 
+    @Test func `Work that names no host is not released`() async throws {
+        let configuration = configuration([.status(503)])
+        let waiting = RetryingOperation(configuration: configuration) { attempt in
+            if attempt == 1 { throw Problem() }
+        }
+        OperationQueue().addOperation(waiting)
+        await clock.sleepers(1)
+        try await run(RetryingOperation(configuration: configuration) { _ in })
+        #expect(waiting.attempts.count == 1)
+        clock.advance(by: .seconds(60))
+        try await waiting.value
+    }
+
     /// Has some watch a host, of which each notes its number when it is released; what removes them.
     private func watch(
         _ url: URL, _ count: Int, _ released: Collector<Int>, holdingBack hold: Duration = .zero

@@ -64,8 +64,6 @@ private final class Outage: Sendable {
         configuration.hosts = clock.hosts
         configuration.limiter = RequestLimiter(perHost: Self.perHost)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(Self.backoff))
-        configuration.retryPolicy.budget = RetryBudget()
-        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         configuration.onEvent = { event in
             if case .waits(let delay) = event.step { waits.append(delay) }
         }

@@ -106,6 +106,32 @@ import Testing
         queue.cancelAllOperations()
     }
 
+    @Test func `Tries that come too early do not stop the releases of a success`() async throws {
+        let url = try #require(URL(string: "http://soon-behind-the-network.invalid/"))
+        let isUp = Locked(false)
+        var configuration = RequestConfiguration.scripted([
+            .dynamic { _ in isUp.withLock { $0 } ? .body(Data()) : .error(.cannotConnect) }
+        ])
+        configuration.clock = clock
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
+        configuration.retryPolicy.earlyRetryObservers = [
+            HostRecoveryObserver(), ReachabilityObserver(path: path, spread: .zero),
+        ]
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 10
+        let operations = (0..<10).map { _ in URLRequestOperation(url, configuration: configuration) }
+        for operation in operations { queue.addOperation(operation) }
+        await clock.sleepers(10)
+        path.update(.reachable(.wired))
+        await eventually {
+            operations.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10
+        }
+        isUp.withLock { $0 = true }
+        _ = try await run(URLRequestOperation(url, configuration: configuration))
+        for operation in operations { _ = try await operation.value }
+        #expect(clock.now.offset == .zero)
+    }
+
     @Test func `It can be awaited by an observer that is made of it`() async throws {
         let observer = ReachabilityObserver(path: path, spread: .zero)
         let awaiting = Task { try await observer.wait(after: AttemptFailure(Problem(), request: anyRequest)) }

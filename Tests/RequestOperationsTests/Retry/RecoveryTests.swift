@@ -6,7 +6,7 @@ import Testing
 /// What becomes of many requests when their host is back, in virtual time. The server takes 10 ms to answer.
 @Suite(.timeLimit(.minutes(15))) struct RecoveryTests {
     @Test func `Two hundred that wait end within two seconds of the first success`() async throws {
-        let recovery = Recovery(observers: [HostRecoveryObserver()])
+        let recovery = Recovery()
         try await recovery.run(200)
         let times = recovery.successes.elements.sorted()
         let (first, last) = (try #require(times.first), try #require(times.last))
@@ -16,14 +16,14 @@ import Testing
     }
 
     @Test func `The budget still bounds what a host bears while it is down`() async throws {
-        let recovery = Recovery(observers: [HostRecoveryObserver()])
+        let recovery = Recovery()
         try await recovery.run(200)
         // The first attempts, a hundred retries, and ten a second. The bucket was full when the requests began.
         #expect(recovery.failures.count <= 200 + 100 + 5 * 10)
     }
 
     @Test func `Nothing is left when all have ended`() async throws {
-        let recovery = Recovery(observers: [HostRecoveryObserver()])
+        let recovery = Recovery()
         try await recovery.run(50)
         #expect(recovery.inLine == (0, 0))
     }
@@ -83,7 +83,7 @@ private final class Recovery: Sendable {
     private let atServer = Locked(0)
     private let configuration: RequestConfiguration
 
-    init(observers: [any EarlyRetryObserver]) {
+    init() {
         let (clock, atServer, successes, failures) = (clock, atServer, successes, failures)
         var configuration = RequestConfiguration.scripted([
             .dynamic { _ in
@@ -100,9 +100,7 @@ private final class Recovery: Sendable {
         configuration.randomSource = RandomSource(seed: 1)
         configuration.retryPolicy = .default
         configuration.retryPolicy.maximumRetries = 10
-        configuration.retryPolicy.budget = RetryBudget()
         configuration.retryPolicy.sharesRetryAfter = false
-        configuration.retryPolicy.earlyRetryObservers = observers
         self.configuration = configuration
     }
 

@@ -311,6 +311,12 @@ import Testing
 
     // MARK: The decision
 
+    @Test(arguments: [RetryPolicy.default, .aggressive, .endless, RetryPolicy(maximumRetries: 1)])
+    func `Both early signs are watched by default`(policy: RetryPolicy) {
+        let names = policy.earlyRetryObservers.map { String(describing: type(of: $0)) }
+        #expect(names == ["HostRecoveryObserver", "ReachabilityObserver"])
+    }
+
     @Test func `The decision brings the policys observers`() {
         struct Never: EarlyRetryObserver {
             func wait(after failure: AttemptFailure) async throws { throw CancellationError() }

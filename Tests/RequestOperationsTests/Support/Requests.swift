@@ -17,6 +17,7 @@ extension RequestConfiguration {
         // Tests that run at the same time send to the same hosts: what one does must not hold back another.
         configuration.retryPolicy.budget = nil
         configuration.retryPolicy.sharesRetryAfter = false
+        configuration.retryPolicy.earlyRetryObservers = []
         return configuration
     }
 }
