@@ -98,7 +98,7 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         else { return .stop }
         do { try await hooks.note(step) } catch { return .fail(CancellationError()) }
         delivery.withLock { ($0.history.attempts, $0.history.refusals) = (step.attempts, step.refusals) }
-        let delay = Duration.seconds(max(step.due.timeIntervalSince(now), 0))
+        let delay = Duration.rounded(seconds: step.due.timeIntervalSince(now))
         // What the server asked for is not shortened.
         guard step.reason != .retryAfter else { return .retry(after: delay) }
         return .retry(

@@ -76,7 +76,7 @@ struct DeliveryRules: Sendable {
         }
         let asked = failure.retryAfter.map { min($0, maximumRetryAfter) }
         let delay = max(asked ?? .zero, backoff.delay(beforeRetry: history.attempts + 1, using: random))
-        let due = now + delay / .seconds(1)
+        let due = min(now + delay / .seconds(1), .latest)
         if let expires = history.expires, expires <= now {
             return .dead(DeadLetterReason(.expired, detail: line, status: failure.status))
         }

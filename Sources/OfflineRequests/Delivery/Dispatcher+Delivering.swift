@@ -106,7 +106,7 @@ extension Dispatcher {
         request.retryPolicy.elapsedLimit = nil
         request.retryPolicy.maximumRetryAfter = configuration.maximumRetryAfter
         if let expires = record.expires {
-            let left = Duration.seconds(max(expires.timeIntervalSince(configuration.date()), 0))
+            let left = Duration.rounded(seconds: expires.timeIntervalSince(configuration.date()))
             request.deadline = min(request.deadline ?? left, left)
         }
         return request

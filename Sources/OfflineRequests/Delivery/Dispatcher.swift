@@ -178,7 +178,7 @@ final class Dispatcher: Sendable {
 
     private func setAlarm(at date: Date?) {
         guard let date else { return setAlarm(after: Self.longestSleep) }
-        setAlarm(after: .seconds(max(date.timeIntervalSince(configuration.date()), 0)))
+        setAlarm(after: .rounded(seconds: date.timeIntervalSince(configuration.date())))
     }
 
     /// Searches again after a time. It takes the place of an earlier alarm.
@@ -272,7 +272,7 @@ final class Dispatcher: Sendable {
 
     private func announceIfDrained() async {
         do {
-            if try await store.counts().undelivered == 0 { waiters.announce(.drained) }
+            if try await store.isDrained() { waiters.announce(.drained) }
         } catch {
             report(error)
         }

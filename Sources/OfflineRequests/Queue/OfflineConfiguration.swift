@@ -41,11 +41,13 @@ public struct OfflineConfiguration: Sendable {
     public var conditions: [OfflineConstraint: @Sendable () async -> Bool] = [:]
     /// Bodies in memory that are longer go to a file that the queue owns. In bytes; 256 KiB by default.
     public var inlineBodyLimit = 256 << 10
-    /// How long this process may show no sign of life while it sends, before another one takes over. 15 s by default.
+    /// How long this process may show no sign of life while it sends, before another one takes over. 15 s by default; at
+    /// least 0.1 s and at most one day.
     ///
     /// A process that has ended is replaced at once. This limit is for one that was stopped. It is stored with the
     /// lease, so each process may have its own.
     public var leaseDuration: Duration = .seconds(15)
+    static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(86_400)
     /// How long the outcome of a record is kept after its end. 30 days by default.
     ///
     /// An outcome takes some 100 bytes on disk.
@@ -57,4 +59,12 @@ public struct OfflineConfiguration: Sendable {
 
     /// Makes a configuration with the defaults given at each property.
     public init() {}
+
+    /// The configuration with numbers and dates that a queue can reckon with.
+    var bounded: OfflineConfiguration {
+        var bounded = self
+        bounded.leaseDuration = min(max(leaseDuration, Self.leaseDurations.lowerBound), Self.leaseDurations.upperBound)
+        bounded.date = { [date] in Date(storedSeconds: date().timeIntervalSince1970) }
+        return bounded
+    }
 }

@@ -150,7 +150,7 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``OfflineQueueError/Code/closed`` if the queue is closed meanwhile, or `CancellationError`.
     public func drain() async throws {
-        while try await store.counts().undelivered > 0 {
+        while try await !store.isDrained() {
             try Task.checkCancellation()
             await dispatcher.waiters.wait(for: .drained) { [dispatcher] in dispatcher.look(for: .drained) }
             try Task.checkCancellation()

@@ -45,6 +45,7 @@ public final class OfflineRequestQueue: Sendable {
         }
         return try await OpenQueues.shared.queue(at: path) {
             let events = EventHub()
+            let configuration = configuration.bounded
             let store = try await SQLiteStore.open(
                 name: name, directory: directory, outcomeRetention: configuration.outcomeRetention,
                 date: configuration.date, onRecovery: { events.send(.recovered($0)) },
@@ -67,7 +68,7 @@ public final class OfflineRequestQueue: Sendable {
         self.name = name
         self.directory = directory
         self.path = path
-        dispatcher = Dispatcher(store: store, configuration: configuration, events: events, waiters: Waiters())
+        dispatcher = Dispatcher(store: store, configuration: configuration.bounded, events: events, waiters: Waiters())
         events.open()
         if configuration.startsPaused { pause() }
         dispatcher.start()

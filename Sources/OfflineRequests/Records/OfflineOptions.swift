@@ -14,10 +14,11 @@ public struct OfflineOptions: Sendable {
     public var tag: String?
     /// The priority. Of several lanes, the one whose first record has the highest priority goes first. 0 by default.
     public var priority: Int = 0
-    /// The earliest time of the first delivery. `nil`, at once, by default.
+    /// The earliest time of the first delivery. `nil`, at once, by default. One beyond the year 9999 counts as its end, and
+    /// one that is not a number as `nil`.
     public var notBefore: Date?
     /// When the record becomes a dead letter if it was not delivered. `nil`, never, by default. A queue that is paused, or
-    /// whose places are all taken, notices that later.
+    /// whose places are all taken, notices that later. What ``notBefore`` says of the year 9999 holds here too.
     public var expires: Date?
     /// What must hold before each delivery begins. ``OfflineConstraint/reachable`` by default.
     public var constraints: Set<OfflineConstraint> = [.reachable]

@@ -56,6 +56,7 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         switch underlying {
         case let cause as FileError: "\(code): \(cause)"
         case let cause as SQLiteError: "\(code): \(cause)"
+        case let cause as Schema.UnknownVersion: "\(code): \(cause)"
         case let cause?: "\(code): \(cause.redacted)"
         case nil: "\(code)"
         }

@@ -63,6 +63,8 @@ package protocol OfflineStore: Sendable {
     func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
     /// How many records there are.
     func counts() async throws -> OfflineCounts
+    /// Whether all records that there are are dead letters. Cheap enough to be asked often.
+    func isDrained() async throws -> Bool
     /// The recorded outcome of a record that is no longer there.
     func outcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome?
     /// Moves what is in a log to its final place.

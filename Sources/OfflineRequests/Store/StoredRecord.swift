@@ -51,6 +51,9 @@ package struct StoredContent: Sendable, Codable, Hashable {
     package var constraints: [String]
     package var userInfo: Data?
     package var idempotencyKey: String
+    /// The earliest time in seconds since 1970, if the record had to wait for it when it was added. The row has it only
+    /// while the record waits, and no checksum is over it there.
+    package var notBefore: Double?
     /// The checksum of a body that is in a file.
     package var bodyChecksum: Int64?
 
@@ -99,6 +102,9 @@ package struct NewRecord: Sendable {
     package var added: Date
     package var notBefore: Date?
     package var expires: Date?
+
+    /// What the record waits for when it is added, in seconds since 1970; `nil` if that is nothing.
+    var due: Double? { notBefore?.storable.flatMap { $0 > added ? $0.timeIntervalSince1970 : nil } }
 }
 
 /// What an addition expects of the records with the same unique key.

@@ -28,6 +28,58 @@ import Testing
         await queue.close()
     }
 
+    @Test(arguments: [1e25, .infinity, .greatestFiniteMagnitude, .nan])
+    func `A date that no calendar has ends no process`(seconds: Double) async throws {
+        let fixture = try Fixture()
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        let first = try await fixture.open { $0.startsPaused = true }
+        let id = try await first.add(post("a"), options: OfflineOptions(lane: "a", expires: date))
+        let later = try await first.add(post("b"), options: OfflineOptions(lane: "b", notBefore: date))
+        let gone = try await first.add(
+            post("c"), options: OfflineOptions(lane: "c", notBefore: Date(timeIntervalSinceReferenceDate: -seconds)))
+        await first.close()
+        // What was stored does no harm at a later start either.
+        let second = try await fixture.open()
+        #expect(try await second.outcome(of: id) == .delivered(status: 204))
+        #expect(try await second.outcome(of: gone) == .delivered(status: 204))
+        if seconds.isNaN {
+            #expect(try await second.outcome(of: later) == .delivered(status: 204))
+        } else {
+            let end = Date(timeIntervalSince1970: 253_402_300_799)
+            #expect(try await second.record(later)?.state == .waiting(until: end, .notBefore))
+        }
+        await second.close()
+    }
+
+    @Test(arguments: [1e25, -1e25, .infinity, -.infinity, .nan])
+    func `A calendar that tells no real date ends no process`(seconds: Double) async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { configuration in
+            configuration.date = { Date(timeIntervalSinceReferenceDate: seconds) }
+            configuration.bounds = OfflineBounds(age: .seconds(Int64.max))
+        }
+        let id = try await queue.add(post("a"), options: OfflineOptions(notBefore: Fixture.epoch - 4e9))
+        if seconds > 0 || seconds.isNaN { #expect(try await queue.outcome(of: id) == .delivered(status: 204)) }
+        await queue.close()
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max) * 18, .zero, .seconds(Int64.min) * 18])
+    func `The longest and the shortest durations of a configuration end no process`(duration: Duration) async throws {
+        let fixture = try Fixture([.status(503, fields: [("Retry-After", "99999999999")]), .status(204)])
+        let queue = try await fixture.open { configuration in
+            configuration.leaseDuration = duration
+            configuration.maximumRetryAfter = duration
+            configuration.handlerTimeLimit = duration
+            configuration.outcomeRetention = duration
+            configuration.bounds = OfflineBounds(count: .max, bytes: .max, age: duration > .zero ? duration : nil)
+        }
+        let id = try await queue.add(post("a"), options: OfflineOptions(priority: .max))
+        let waits = await queue.event { if case .waits = $0 { true } else { nil } }
+        #expect(waits == true)
+        #expect(try await queue.record(id)?.attempts == 1)
+        await queue.close()
+    }
+
     @Test func `Concurrent adds share commits`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

@@ -73,24 +73,29 @@ import Testing
         await queue.close()
     }
 
-    @Test func `A newer schema is refused`() async throws {
+    @Test(arguments: [99, Int(Int32.max), -1, Int(Int32.min)])
+    func `A schema of an unknown version is refused, and the error names it`(version: Int) async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         await queue.close()
         let connection = try SQLiteConnection(fixture.files().database.path)
-        try connection.execute("PRAGMA user_version = 99")
+        try connection.execute("PRAGMA user_version = \(version)")
         connection.close()
-        await #expect { try await fixture.open() } throws: { OfflineQueueError.Code.newerSchema ~= $0 }
+        await #expect { try await fixture.open() } throws: { error in
+            OfflineQueueError.Code.newerSchema ~= error && "\(error)".contains("version \(version) of the schema")
+        }
     }
 
     @Test func `Migrations run in order and once`() throws {
         let fixture = try Fixture()
         let connection = try SQLiteConnection(fixture.directory.appendingPathComponent("m").path)
-        try Schema.migrate(connection, through: ["CREATE TABLE t (a)"])
-        try Schema.migrate(
-            connection, through: ["CREATE TABLE t (a)", "ALTER TABLE t ADD b; INSERT INTO t VALUES (1, 2)"])
-        try Schema.migrate(
-            connection, through: ["CREATE TABLE t (a)", "ALTER TABLE t ADD b; INSERT INTO t VALUES (1, 2)"])
+        let migrations: [Schema.Migration] = [
+            { try $0.execute("CREATE TABLE t (a)") },
+            { try $0.execute("ALTER TABLE t ADD b; INSERT INTO t VALUES (1, 2)") },
+        ]
+        try Schema.migrate(connection, through: Array(migrations.prefix(1)))
+        try Schema.migrate(connection, through: migrations)
+        try Schema.migrate(connection, through: migrations)
         #expect(try connection.rows("SELECT a + b FROM t") { $0.integer(0) } == [3])
     }
 

@@ -23,7 +23,8 @@ struct PageImages {
         }
         let file = try FileHandle(forReadingFrom: database)
         self.database = file
-        count = UInt32(try file.seekToEnd() / UInt64(Self.pageSize))
+        // SQLite has no more pages than fit.
+        count = UInt32(clamping: min(try file.seekToEnd() / UInt64(Self.pageSize), UInt64(UInt32.max - 1)))
     }
 
     /// A row of a table: its id and the values of its columns.

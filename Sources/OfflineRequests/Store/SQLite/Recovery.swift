@@ -27,7 +27,9 @@ struct Recovery {
         try connection.raiseSequence(to: reading?.lastID ?? now << 20)
         try connection.run("UPDATE lease SET fence = ?", .integer(now << 16))
         try connection.run(
-            "UPDATE totals SET count = ? WHERE state = -1", .integer((reading?.commits ?? 0) + 1))
+            "UPDATE totals SET count = ? WHERE state = -1", .integer(min(reading?.commits ?? 0, .max - 1) + 1))
+        // What was read has numbers that may be wrong too.
+        _ = try Upkeep(connection: connection, mark: reading).run()
         try connection.execute("COMMIT")
         // All of it is in the database then, and on disk. Its log is gone when it is closed.
         _ = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }

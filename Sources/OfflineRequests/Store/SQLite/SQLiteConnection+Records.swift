@@ -61,6 +61,30 @@ extension SQLiteConnection {
         try first("SELECT seq FROM sqlite_sequence WHERE name = 'records'") { $0.integer(0) } ?? 0
     }
 
+    /// The id of the next record. It is above all that have been given, also if the highest of them is not noted.
+    func nextRecordID() throws -> Int64 {
+        try first("SELECT max(coalesce((SELECT max(id) FROM records), 0), ?) + 1", .integer(try lastRecordID())) {
+            $0.integer(0)
+        } ?? 1
+    }
+
+    /// How many records there are, as the totals say. Numbers that cannot be are brought into their range.
+    func counts() throws -> OfflineCounts {
+        var counts = OfflineCounts()
+        try forEach("SELECT state, count, bytes FROM totals WHERE state BETWEEN 0 AND 3", []) { row in
+            let count = Int(row.size(1))
+            switch row.integer(0) {
+            case 0: counts.pending = count
+            case 1: counts.waiting = count
+            case 2: counts.inFlight = count
+            default: counts.dead = count
+            }
+            counts.bytes += row.size(2)
+            return true
+        }
+        return counts
+    }
+
     /// No later record gets an id up to this one.
     func raiseSequence(to lastID: Int64) throws {
         try run(

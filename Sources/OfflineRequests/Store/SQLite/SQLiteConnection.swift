@@ -178,6 +178,9 @@ struct SQLiteRow {
         return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, Int32(column))))
     }
 
+    /// A count or a size, which can be added to some others: from zero to 2^60.
+    func size(_ column: Int) -> Int64 { min(max(integer(column), 0), 1 << 60) }
+
     func optionalReal(_ column: Int) -> Double? { isNull(column) ? nil : real(column) }
 }
 

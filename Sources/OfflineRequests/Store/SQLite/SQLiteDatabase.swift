@@ -121,9 +121,12 @@ final class SQLiteDatabase: @unchecked Sendable {
         do { try connection.execute("ROLLBACK") } catch { close() }
     }
 
-    /// Checks the whole database, and recovers it if it is damaged. Nobody can write meanwhile.
+    /// Checks the whole database, recovers it if it is damaged, and puts wrong numbers right. Nobody can write meanwhile.
     func repair() throws {
         try write { try Self.check($0) }
+        gate.lock(.shared)
+        defer { gate.unlock() }
+        try putRight()
     }
 
     /// Checks the whole database, one table at a time. Others can write meanwhile.
@@ -141,6 +144,10 @@ final class SQLiteDatabase: @unchecked Sendable {
                 try Self.throwIfAny(try whileInterruptible(connection) { try Self.fault(in: connection, of: table) })
             }
         }
+        let isWrong = try read { connection in
+            try whileInterruptible(connection) { try Upkeep(connection: connection, mark: mark.reading).isNeeded() }
+        }
+        try Self.throwIfAny(isWrong ? "some numbers are wrong" : nil)
     }
 
     /// Ends ``check()``, which runs on another thread.
@@ -269,6 +276,7 @@ final class SQLiteDatabase: @unchecked Sendable {
             let connection = try openAgain()
             if files.databaseSize <= Self.checkedSize { try Self.check(connection) }
             try compareWithMark(connection, log)
+            if files.databaseSize <= Self.checkedSize { try putRight() }
             return connection
         } catch let error where error.meansDamage {
             try recoverAlone(found, because: "\(error)", log)
@@ -292,12 +300,12 @@ final class SQLiteDatabase: @unchecked Sendable {
     /// Looks for commits that are missing at the end, and restores what the log still has of them.
     private func compareWithMark(_ connection: SQLiteConnection, _ log: LogCopy) throws {
         guard let mark = mark.reading else { return }
-        let commits = try connection.first("SELECT count FROM totals WHERE state = -1") { $0.integer(0) } ?? 0
+        let commits = try connection.first("SELECT count FROM totals WHERE state = -1") { max($0.integer(0), 0) } ?? 0
         guard commits < mark.commits else { return }
         var recovered = Salvage.Count()
         try connection.execute("BEGIN IMMEDIATE")
         do {
-            let lastID = try connection.lastRecordID()
+            let lastID = max(try connection.lastRecordID(), 0)
             recovered = try Salvage(database: nil, log: log).restore(into: connection, above: lastID)
             try connection.raiseSequence(to: mark.lastID)
             try connection.run("UPDATE totals SET count = ? WHERE state = -1", .integer(mark.commits))
@@ -312,6 +320,18 @@ final class SQLiteDatabase: @unchecked Sendable {
             if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
             throw error
         }
+    }
+
+    /// Puts wrong numbers right, if there are any.
+    private func putRight() throws {
+        let upkeep = Upkeep(connection: try opened(), mark: mark.reading)
+        guard try upkeep.isNeeded() else { return }
+        let report = try attempt { try Upkeep(connection: $0, mark: upkeep.mark).run() }
+        guard !report.kinds.isEmpty else { return }
+        onRecovery(
+            OfflineRecovery(
+                damagedFile: nil, recovered: 0, damagedRecords: report.damaged, lostCommits: 0, missingRecords: 0,
+                reason: "wrong numbers: \(report.kinds.joined(separator: ", "))"))
     }
 
     // MARK: Recovery

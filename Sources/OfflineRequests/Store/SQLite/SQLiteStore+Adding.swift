@@ -82,23 +82,23 @@ private struct Adding {
     }
 
     private func insert() throws -> OfflineRecord.ID {
-        let isLater = record.notBefore.map { $0 > record.added } ?? false
+        var parts = parts
+        parts.id = try connection.nextRecordID()
+        let due = record.due
         try connection.run(
             """
-            INSERT INTO records (state, head, network, reason, fence, lane, tag, key, priority, added, due, expires,
-              attempts, refusals, origin, message, bytes, content, body, file, checksum)
-            VALUES (?, NOT EXISTS (SELECT 1 FROM records WHERE lane = ? AND state < 3), ?, ?, 0, ?, ?, ?, ?, ?, ?, ?,
+            INSERT INTO records (id, state, head, network, reason, fence, lane, tag, key, priority, added, due, expires,
+              attempts, refusals, origin, message, bytes, content, body, file, seal)
+            VALUES (?, ?, NOT EXISTS (SELECT 1 FROM records WHERE lane = ? AND state < 3), ?, ?, 0, ?, ?, ?, ?, ?, ?, ?,
               0, 0, ?, ?, ?, ?, ?, ?, ?)
             """,
-            .integer(isLater ? 1 : 0), .text(record.lane), .integer(record.content.needsNetwork ? 1 : 0),
-            .integer(isLater ? OfflineRecord.WaitReason.notBefore.rawValue : 0), .text(record.lane),
-            .optional(record.tag), .optional(record.uniqueKey), .integer(record.priority),
-            .real(record.added.timeIntervalSince1970),
-            .real(isLater ? record.notBefore?.timeIntervalSince1970 ?? 0 : 0),
-            .optional(record.expires?.timeIntervalSince1970), .optional(record.content.origin),
-            .optional(record.content.message), .integer(record.bodySize), .blob(parts.content),
-            .optional(parts.body), .optional(parts.file), .integer(Int64(bitPattern: parts.checksum)))
-        return OfflineRecord.ID(rawValue: connection.lastRow)
+            .integer(parts.id), .integer(due == nil ? 0 : 1), .text(parts.lane), .integer(parts.network),
+            .integer(due == nil ? 0 : OfflineRecord.WaitReason.notBefore.rawValue), .text(parts.lane),
+            .optional(parts.tag), .optional(parts.key), .integer(parts.priority), .real(parts.added), .real(due ?? 0),
+            .optional(parts.expires), .optional(parts.origin), .optional(parts.message), .integer(parts.bytes),
+            .blob(parts.content), .optional(parts.body), .optional(parts.file),
+            .integer(Int64(bitPattern: parts.checksum)))
+        return OfflineRecord.ID(rawValue: parts.id)
     }
 
     /// Gives a record a new content. What was tried before does not count for it. If it waits for a handler or for
@@ -108,22 +108,24 @@ private struct Adding {
             """
             SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ? AND state < 2
             """, .integer(id.rawValue)
-        ) { RecordRow.read($0, hasBody: true, bodies: store.files.bodies).record }
-        guard let old, old.checksum == checksum else { return .conflict }
+        ) { RecordRow.read($0, hasBody: true, bodies: store.files.bodies) }
+        guard let old, old.record.checksum == checksum else { return .conflict }
         try makeRoom(besides: [id])
-        if case .file(let file) = old.body { unusedFiles.append(file.lastPathComponent) }
-        var merged = parts
-        (merged.lane, merged.tag, merged.key) = (old.lane, old.tag, old.uniqueKey)
-        merged.priority = Int64(old.priority)
+        if let file = old.parts.file { unusedFiles.append(file) }
+        var merged = old.parts
+        (merged.body, merged.file, merged.bytes) = (parts.body, parts.file, parts.bytes)
+        (merged.origin, merged.message, merged.network) = (parts.origin, parts.message, parts.network)
+        var content = record.content
+        content.notBefore = old.record.content.notBefore
+        merged.content = try RecordRow.bytes(of: content)
         try connection.run(
             """
             UPDATE records SET content = ?, body = ?, file = ?, bytes = ?, origin = ?, message = ?, network = ?,
-              attempts = 0, refusals = 0, failure = NULL, checksum = ? WHERE id = ?
+              attempts = 0, refusals = 0, failure = NULL, seal = ? WHERE id = ?
             """,
             .blob(merged.content), .optional(merged.body), .optional(merged.file), .integer(merged.bytes),
-            .optional(record.content.origin), .optional(record.content.message),
-            .integer(record.content.needsNetwork ? 1 : 0), .integer(Int64(bitPattern: merged.checksum)),
-            .integer(id.rawValue))
+            .optional(merged.origin), .optional(merged.message), .integer(merged.network),
+            .integer(Int64(bitPattern: merged.checksum)), .integer(id.rawValue))
         try connection.run(
             "\(SQLiteStore.endWait) WHERE id = ? AND state = 1 AND reason IN (?, ?)",
             .integer(id.rawValue), .integer(OfflineRecord.WaitReason.handler.rawValue),
@@ -138,10 +140,8 @@ private struct Adding {
     /// - Parameter old: The records whose place the new one takes.
     private mutating func makeRoom(besides old: Set<OfflineRecord.ID>) throws {
         guard bounds.count != nil || bounds.bytes != nil else { return }
-        let totals = try connection.first("SELECT sum(count), sum(bytes) FROM totals WHERE state >= 0") {
-            (count: Int($0.integer(0)), bytes: $0.integer(1))
-        }
-        guard var totals else { return }
+        let counts = try connection.counts()
+        var totals = (count: counts.undelivered + counts.dead, bytes: counts.bytes)
         totals.count += 1 - old.count
         totals.bytes += record.bodySize - (try old.map(size).reduce(0, +))
         while let reason = exceeded(totals) {
@@ -156,7 +156,9 @@ private struct Adding {
     }
 
     private func size(of id: OfflineRecord.ID) throws -> Int64 {
-        try connection.first("SELECT bytes FROM records WHERE id = ?", .integer(id.rawValue)) { $0.integer(0) } ?? 0
+        try connection.first("SELECT bytes FROM records WHERE id = ?", .integer(id.rawValue)) {
+            $0.size(0)
+        } ?? 0
     }
 
     private func exceeded(_ totals: (count: Int, bytes: Int64)) -> OfflineOutcome.DropReason? {
@@ -170,7 +172,7 @@ private struct Adding {
             var found: (id: OfflineRecord.ID, bytes: Int64)?
             try connection.forEach("SELECT id, bytes FROM records WHERE \(condition) ORDER BY id", []) { row in
                 let id = OfflineRecord.ID(rawValue: row.integer(0))
-                if !old.contains(id) { found = (id, row.integer(1)) }
+                if !old.contains(id) { found = (id, row.size(1)) }
                 return found == nil
             }
             if let found { return found }

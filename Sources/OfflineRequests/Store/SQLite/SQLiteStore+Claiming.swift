@@ -22,7 +22,10 @@ extension SQLiteStore {
     /// The lease of this store, taken if it is free; `nil` if another owner has it.
     private func takeLease(_ request: ClaimRequest, _ connection: SQLiteConnection) throws -> Lease? {
         let row = try connection.first("SELECT owner, fence, beat, patience FROM lease") {
-            (owner: $0.text(0), fence: $0.integer(1), beat: $0.integer(2), patience: Duration.seconds($0.real(3)))
+            (
+                owner: $0.text(0), fence: $0.integer(1), beat: $0.integer(2),
+                patience: Duration.rounded(seconds: $0.real(3))
+            )
         }
         guard let row else { throw OfflineQueueError(.storeFailed) }
         if row.owner == owner {
@@ -32,19 +35,23 @@ extension SQLiteStore {
             return Lease(fence: row.fence)
         }
         if let other = row.owner, try !OwnerLock.isDead(other, in: files) {
-            // The owner's own limit counts: it shows a sign of life as often as that requires.
+            // The owner's own limit counts: it shows a sign of life as often as that requires. One that cannot be is wrong.
+            let known = OfflineConfiguration.leaseDurations
+            let patience = known.contains(row.patience) ? row.patience : request.leaseDuration
             let isSilent = rival.withLock {
-                $0.isSilent(fence: row.fence, beat: row.beat, at: request.elapsed, for: row.patience)
+                $0.isSilent(fence: row.fence, beat: row.beat, at: request.elapsed, for: patience)
             }
             guard isSilent else { return nil }
         }
         try ownerLock.lock()
+        // A number that cannot be begins anew, so that it can go on to rise.
+        let fence = (0..<Int64.max).contains(row.fence) ? row.fence + 1 : 1
         try connection.run(
-            "UPDATE lease SET owner = ?, fence = fence + 1, beat = beat + 1, patience = ?", .text(owner),
+            "UPDATE lease SET owner = ?, fence = ?, beat = 0, patience = ?", .text(owner), .integer(fence),
             .real(request.leaseDuration / .seconds(1)))
         // What an earlier owner had begun may have arrived or not. It is sent again with the same key.
         try connection.run(SQLiteStore.takeBack)
-        return Lease(fence: row.fence + 1)
+        return Lease(fence: fence)
     }
 }
 
@@ -132,7 +139,7 @@ extension SQLiteConnection {
         ) { $0.optionalReal(0) }
         var times = [due?.flatMap { $0 < RecordRow.never ? $0 : nil }]
         if let age = request.maximumAge { times.append(try oldestAdded().map { $0 + age / .seconds(1) }) }
-        return times.compactMap(\.self).min().map(Date.init(timeIntervalSince1970:))
+        return times.compactMap(\.self).min().map(Date.init(storedSeconds:))
     }
 }
 
@@ -316,7 +323,7 @@ private struct Claiming {
     private mutating func judge(_ candidate: RecordRow.Reading, _ lease: Lease) throws {
         let record = candidate.record
         guard candidate.isSound else {
-            return try bury(record.id, DeadLetterReason(.damaged, detail: "its bytes do not fit their checksum"))
+            return try bury(record.id, RecordRow.damage)
         }
         if case .file(let file) = record.body, BodyFiles.size(of: file) != record.bodySize {
             return try bury(record.id, DeadLetterReason(.damaged, detail: "the file of its body is gone or cut off"))

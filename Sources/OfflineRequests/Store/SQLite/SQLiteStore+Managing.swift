@@ -86,14 +86,18 @@ extension SQLiteStore {
     }
 
     package func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool {
-        try await write { connection in
+        try await write { [files] connection in
             let row = try connection.first(
-                "SELECT lane, expires FROM records WHERE id = ? AND state = 3", .integer(id.rawValue)
-            ) { (lane: $0.text(0) ?? "", expires: $0.optionalReal(1)) }
+                "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ? AND state = 3", .integer(id.rawValue)
+            ) { RecordRow.read($0, hasBody: true, bodies: files.bodies) }
             guard let row else { return false }
+            var parts = row.parts
+            if let expires = parts.expires, expires <= now.timeIntervalSince1970 { parts.expires = nil }
+            // One that is damaged must not look sound.
+            let checksum = row.isSound ? parts.checksum : row.record.checksum
             // It gets its old place in the lane, but does not stop what is in flight.
             let first = try connection.first(
-                "SELECT id, state FROM records WHERE lane = ? AND head = 1 AND state < 3", .text(row.lane)
+                "SELECT id, state FROM records WHERE lane = ? AND head = 1 AND state < 3", .text(parts.lane)
             ) { (id: $0.integer(0), isInFlight: $0.integer(1) == 2) }
             let comesFirst = first.map { $0.id > id.rawValue && !$0.isInFlight } ?? true
             if comesFirst, let first {
@@ -102,27 +106,23 @@ extension SQLiteStore {
             try connection.run(
                 """
                 UPDATE records SET state = 0, head = ?, reason = 0, due = 0, attempts = 0, refusals = 0, ending = NULL,
-                  expires = CASE WHEN expires <= ? THEN NULL ELSE expires END WHERE id = ?
-                """, .integer(comesFirst ? 1 : 0), .real(now.timeIntervalSince1970), .integer(id.rawValue))
+                  expires = ?, seal = ? WHERE id = ?
+                """, .integer(comesFirst ? 1 : 0), .optional(parts.expires), .integer(Int64(bitPattern: checksum)),
+                .integer(id.rawValue))
             return true
         }
     }
 
     package func counts() async throws -> OfflineCounts {
+        try await read { try $0.counts() }
+    }
+
+    package func isDrained() async throws -> Bool {
+        // Not of the totals, which can be wrong until a large database is checked.
         try await read { connection in
-            var counts = OfflineCounts()
-            try connection.forEach("SELECT state, count, bytes FROM totals WHERE state >= 0", []) { row in
-                let count = Int(row.integer(1))
-                switch row.integer(0) {
-                case 0: counts.pending = count
-                case 1: counts.waiting = count
-                case 2: counts.inFlight = count
-                default: counts.dead = count
-                }
-                counts.bytes += row.integer(2)
-                return true
-            }
-            return counts
+            try connection.first("SELECT 1 FROM records INDEXED BY records_lane WHERE state < 3 LIMIT 1") {
+                $0.integer(0)
+            } == nil
         }
     }
 

@@ -5,10 +5,11 @@ struct SalvagedRecord {
     /// The columns of the table, in their order.
     private enum Column: Int, CaseIterable {
         case id, state, head, network, reason, fence, lane, tag, key, priority, added, due, expires
-        case attempts, refusals, failure, ending, origin, message, bytes, content, body, file, checksum
+        case attempts, refusals, failure, ending, origin, message, bytes, content, body, file, seal
     }
 
     private let row: PageImages.Row
+    private let parts: RecordRow.Parts
     /// Whether the bytes fit their checksum.
     let isSound: Bool
 
@@ -16,14 +17,17 @@ struct SalvagedRecord {
     init?(_ row: PageImages.Row) {
         func value(_ column: Column) -> SQLiteValue { row.values[column.rawValue] }
         guard row.values.count == Column.allCases.count, row.id > 0, let content = value(.content).blob,
-            let lane = value(.lane).text, let checksum = value(.checksum).integer,
+            let lane = value(.lane).text, let seal = value(.seal).integer,
             let priority = value(.priority).integer, let bytes = value(.bytes).integer
         else { return nil }
         self.row = row
-        let parts = RecordRow.Parts(
-            content: content, body: value(.body).blob, file: value(.file).text, lane: lane, tag: value(.tag).text,
-            key: value(.key).text, priority: priority, bytes: bytes)
-        isSound = parts.checksum == UInt64(bitPattern: checksum)
+        parts = RecordRow.Parts(
+            id: row.id, content: content, body: value(.body).blob, file: value(.file).text, lane: lane,
+            tag: value(.tag).text, key: value(.key).text, priority: priority, bytes: bytes,
+            added: value(.added).real ?? 0, expires: value(.expires).real, network: value(.network).integer ?? 0,
+            origin: value(.origin).text, message: value(.message).text)
+        // The page may be older than the present version of the schema.
+        isSound = [parts.checksum, parts.firstChecksum.value].contains(UInt64(bitPattern: seal))
     }
 
     /// The values of a row of the table of outcomes; `nil` if it is none.
@@ -44,12 +48,13 @@ struct SalvagedRecord {
         }
         let state = values[Column.state.rawValue].integer
         var ending: DeadLetterReason? = values[Column.ending.rawValue].text.flatMap(RecordRow.decode)
-        if !isSound { ending = DeadLetterReason(.damaged, detail: "its bytes do not fit their checksum") }
+        if !isSound { ending = RecordRow.damage }
         let isDead = !isSound || state == 3 && ending != nil
         replace(.id) { _ in .integer(row.id) }
         replace(.state) { _ in .integer(isDead ? 3 : state == 1 ? 1 : 0) }
         replace(.head) { _ in .integer(0) }
         replace(.network) { .integer($0.integer == 0 ? 0 : 1) }
+        replace(.bytes) { .integer(min(max($0.integer ?? 0, 0), RecordRow.largestBytes)) }
         for column in [Column.reason, .fence, .attempts, .refusals] {
             replace(column) { .integer(max($0.integer ?? 0, 0)) }
         }
@@ -57,6 +62,7 @@ struct SalvagedRecord {
         // One that only an event would wake becomes due. The queue lets it wait again if it has to.
         replace(.due) { .real(($0.real ?? 0) < RecordRow.never ? $0.real ?? 0 : 0) }
         replace(.expires) { .optional($0.real) }
+        if isSound { replace(.seal) { _ in .integer(Int64(bitPattern: parts.checksum)) } }
         try replace(.ending) { _ in .optional(isDead ? try ending.map(RecordRow.encode) : nil) }
         let marks = values.map { _ in "?" }.joined(separator: ", ")
         try connection.forEach("INSERT OR IGNORE INTO records VALUES (\(marks))", values) { _ in true }
