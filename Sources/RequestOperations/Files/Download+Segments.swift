@@ -30,7 +30,9 @@ extension Download {
 
     /// Takes over the segments that an earlier operation left.
     func takeOverSegments(of file: PartialFile, _ record: PartialRecord?) throws {
-        let segments = try (record?.segments ?? []).sorted().compactMap { start in
+        // What a file on the disk says can be damaged.
+        let places = 1..<max(record?.total ?? 1, 1)
+        let segments = try (record?.segments ?? []).filter(places.contains).sorted().compactMap { start in
             try PartialFile.existing(at: file.place.segment(from: start)).map { FileSegment(start: start, file: $0) }
         }
         state.withLock { $0.segments = segments }

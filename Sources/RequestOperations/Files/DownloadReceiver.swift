@@ -86,7 +86,7 @@ final class DownloadReceiver: Sendable {
         if isForPart, verdict != .whole {
             progress.bytesToReceive = download.total
         } else {
-            progress.bytesToReceive = progress.bytesToReceive.map { $0 + offset }
+            progress.bytesToReceive = progress.bytesToReceive.map { $0.adding(offset) }
         }
         listener(progress)
     }

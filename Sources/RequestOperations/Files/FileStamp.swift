@@ -2,7 +2,7 @@
 struct FileStamp: Sendable, Hashable, Codable {
     /// The length in bytes.
     let size: Int64
-    /// When the file was changed last, in nanoseconds since 1970.
+    /// When the file was changed last, in nanoseconds since 1970. Times further than 282 years from 1970 count as these ends.
     let modified: Int64
 
     /// Reads the present stamp of a regular file. A link is followed. The call blocks on the disk.
@@ -26,6 +26,6 @@ struct FileStamp: Sendable, Hashable, Codable {
                 .unencodableBody, stage: .makeTask, reason: "the body's file is not a regular file")
         }
         self.size = size.int64Value
-        modified = Int64((date.timeIntervalSince1970 * 1e9).rounded())
+        modified = Int64((min(max(date.timeIntervalSince1970, -8.9e9), 8.9e9) * 1e9).rounded())
     }
 }

@@ -52,7 +52,7 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
             guard update.completed >= completedUnitCount else { return }
             if let total = update.total { totalUnitCount = total }
             completedUnitCount = update.completed
-            setUserInfoObject(update.throughput.map { Int($0) }, forKey: .throughputKey)
+            setUserInfoObject(update.throughput.map { Int(min($0, 9e18)) }, forKey: .throughputKey)
             setUserInfoObject(update.timeLeft.map(\.inSeconds), forKey: .estimatedTimeRemainingKey)
         }
         updates.send(update, number: news.number)

@@ -13,7 +13,7 @@ struct ProgressState: Sendable {
 
     /// Takes in how far the transfer of an attempt has come. Returns `false` if that changes nothing.
     mutating func report(_ transfer: TransferProgress, at moment: Duration) -> Bool {
-        let completed = transfer.bytesSent + transfer.bytesReceived
+        let completed = transfer.bytesSent.adding(transfer.bytesReceived)
         meter.note(completed, at: moment)
         let furthest = max(completed, update.completed)
         let total = transfer.total.map { max($0, furthest) } ?? update.total
@@ -38,6 +38,7 @@ extension TransferProgress {
     fileprivate var total: Int64? {
         guard let bytesToReceive else { return nil }
         // A body that was sent without a length has its whole length when the response arrives.
-        return (bytesToSend ?? bytesSent) + bytesToReceive
+        // A server may announce any length.
+        return (bytesToSend ?? bytesSent).adding(bytesToReceive)
     }
 }

@@ -19,7 +19,7 @@ struct EventSourceState: Sendable {
     ///   - reconnectionTime: The time before a new connection until the server gives one.
     init(lastEventID: String, reconnectionTime: Duration) {
         self.lastEventID = lastEventID
-        self.reconnectionTime = max(reconnectionTime, .zero)
+        self.reconnectionTime = min(max(reconnectionTime, .zero), .seconds(Int32.max))
     }
 
     /// An attempt begins.

@@ -35,7 +35,7 @@ struct ServerSentEventParser: Sendable {
         self.maximumSize = maximumSize
         self.lastEventID = lastEventID
         id = lastEventID
-        lines = LineParser(.all, maximumLength: maximumSize + Self.roomForName)
+        lines = LineParser(.all, maximumLength: min(maximumSize, .max - Self.roomForName) + Self.roomForName)
     }
 
     /// Reads the next bytes. An event that is not complete at the end of the response is never returned.

@@ -46,7 +46,7 @@ func progressBar(_ done: Int, of total: Int, beside text: String, _ width: Int) 
     // The last column stays empty, since some terminals would begin another line.
     let room = min(width - 1 - text.count - 3, 40)
     guard total > 0, room >= 10 else { return nil }
-    let filled = min(Int(Double(done) / Double(total) * Double(room)), room)
+    let filled = Int(min(Double(done) / Double(total), 1) * Double(room))
     return "[\(String(repeating: "█", count: filled))\(String(repeating: "·", count: room - filled))]"
 }
 

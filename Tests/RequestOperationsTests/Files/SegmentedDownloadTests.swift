@@ -195,6 +195,25 @@ import Testing
         #expect(try folder.names == ["file"])
     }
 
+    @Test func `Segments that a side file has outside of the file do not count`() async throws {
+        let broken = FileTransport(content) { asked in asked.number == 1 ? .asked : .breaksOff(after: 1000) }
+        let first = operation(over: broken, resume: .acrossProcesses, retries: 0)
+        _ = await failure(of: first)
+        await end(of: first)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file().deletingLastPathComponent().path)
+        let side = folder.file(try #require(names.first { $0.hasSuffix(PartialPlace.recordSuffix) }))
+        let text = try String(contentsOf: side, encoding: .utf8)
+        let wrong = text.replacingOccurrences(of: "\"segments\":[", with: "\"segments\":[9223372036854775807,-1,")
+        #expect(wrong != text)
+        try Data(wrong.utf8).write(to: side)
+        let stem = side.lastPathComponent.dropLast(PartialPlace.recordSuffix.count)
+        for start in [Int64.max, -1] {
+            try Data("01".utf8).write(to: folder.file("\(stem).\(start)\(PartialPlace.partialSuffix)"))
+        }
+        _ = try await run(operation(over: FileTransport(content), resume: .acrossProcesses))
+        #expect(file == content)
+    }
+
     @Test func `A segment that fails for good fails the download, which is not retried`() async throws {
         let transport = FileTransport(content) { asked in asked.offset == 2 << 20 ? .status(503) : .asked }
         let operation = operation(over: transport, retries: 2)

@@ -28,6 +28,14 @@ import Testing
         #expect(try folder.hiddenNames.isEmpty)
     }
 
+    @Test(arguments: [253_402_300_799, -2_000_000_000] as [TimeInterval])
+    func `The stamp of a file takes every time of its change`(time: TimeInterval) throws {
+        try folder.write("0123")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: folder.file().path)
+        #expect(try FileStamp(of: folder.file()).size == 4)
+    }
+
     @Test func `A side file that cannot be read is none`() throws {
         #expect(TusRecord(at: folder.file("none")) == nil)
         try folder.write("{", to: "side")

@@ -20,6 +20,14 @@ import Testing
         return all
     }
 
+    @Test func `A length that a server announces and the bytes of the request have a sum`() {
+        var state = ProgressState()
+        let transfer = TransferProgress(
+            bytesSent: 10, bytesToSend: 10, bytesReceived: .max - 5, bytesToReceive: .max)
+        #expect(state.report(transfer, at: .zero))
+        #expect(state.update.total == .max && state.update.completed == .max)
+    }
+
     // MARK: The stream
 
     @Test func `The updates end with the operation, and the last one is complete`() async throws {

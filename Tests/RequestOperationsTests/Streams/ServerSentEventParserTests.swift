@@ -64,6 +64,10 @@ import Testing
             events("data:test\n\ndata: test\n\n") == [ServerSentEvent(data: "test"), ServerSentEvent(data: "test")])
     }
 
+    @Test func `An event may have any length`() {
+        #expect(outcome("data: test\n\n", maximumSize: .max).events == [ServerSentEvent(data: "test")])
+    }
+
     // Each rule.
 
     @Test(arguments: ["\n", "\r", "\r\n"])

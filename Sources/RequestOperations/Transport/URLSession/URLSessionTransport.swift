@@ -279,8 +279,7 @@ public final class URLSessionTransport: Transport {
         guard case .handlers = route, case .standard = task.execution, let idle = task.effectiveLimits.idle else {
             return week
         }
-        let (seconds, attoseconds) = idle.components
-        return min(max(TimeInterval(seconds) + (attoseconds > 0 ? 1 : 0), 1), week)
+        return min(max(idle.inSeconds.rounded(.up), 1), week)
     }
 
     private func prepareBody(of task: TransportTask) async throws -> PreparedBody {

@@ -116,7 +116,7 @@
             if !keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let lifetime = configuration.maximumConnectionLifetime {
                 // 0 would be no limit.
-                handle.set(CURLOPT_MAXLIFETIME_CONN, Int(clamping: max(lifetime.components.seconds, 1)))
+                handle.set(CURLOPT_MAXLIFETIME_CONN, Int(max(lifetime.nanoseconds / 1_000_000_000, 1)))
             }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
             if addresses != nil { handle.set(CURLOPT_RESOLVE, pointer: addresses) }
