@@ -50,7 +50,7 @@ import Testing
     @Test func `A failing budget that is empty fails the request and says why`() {
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 0.1, mode: .failing, clock: clock)
         let policy = policy(budget)
-        #expect(outcome(policy, failure()) == .retry(.seconds(1), observers: 0))
+        #expect(outcome(policy, failure()) == .retry(.seconds(1), observers: 2))
         _ = budget.draw(to: url)
         #expect(budget.draw(to: url) == nil)
         guard case .fail(let error as RequestError) = policy.planned(after: failure(status: 503), in: clock.hosts)
@@ -74,7 +74,7 @@ import Testing
         let budget = KnownBudget(ratio: 0, minimumPerSecond: 1, clock: clock)
         for _ in 0..<10 { _ = budget.draw(to: url) }
         let outcome = outcome(policy(budget), failure(elapsed: .seconds(elapsed) - .milliseconds(1)))
-        #expect(outcome == (isRetried ? .retry(.seconds(1), observers: 0) : .fail(.retryBudgetExhausted)))
+        #expect(outcome == (isRetried ? .retry(.seconds(1), observers: 2) : .fail(.retryBudgetExhausted)))
     }
 
     @Test func `No decision costs anything`() {
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `Without a budget retries are not bounded`() {
-        for _ in 0..<1000 { #expect(outcome(policy(nil), failure()) == .retry(.seconds(1), observers: 0)) }
+        for _ in 0..<1000 { #expect(outcome(policy(nil), failure()) == .retry(.seconds(1), observers: 2)) }
     }
 
     @Test(arguments: [-1, 0, Double.nan, -Double.infinity])
@@ -101,7 +101,7 @@ import Testing
         let budget = KnownBudget(
             ratio: .infinity, minimumPerSecond: .greatestFiniteMagnitude, window: .seconds(Int64.max), clock: clock)
         #expect(budget.balance(of: url) > 1_000_000)
-        #expect(outcome(policy(budget), failure()) == .retry(.seconds(1), observers: 0))
+        #expect(outcome(policy(budget), failure()) == .retry(.seconds(1), observers: 2))
     }
 
     @Test func `A sign of this packages own that comes while a wait is held back costs no task`() async throws {

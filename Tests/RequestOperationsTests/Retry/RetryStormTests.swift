@@ -70,7 +70,7 @@ private final class Storm: Sendable {
         // The reserve is a twentieth of the rate, as the default one is for a process that makes 200 requests a second.
         configuration.retryPolicy.budget = mode.map { RetryBudget(minimumPerSecond: 0.5, mode: $0) }
         configuration.retryPolicy.sharesRetryAfter = false
-        if awaitsRecovery { configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()] }
+        if !awaitsRecovery { configuration.retryPolicy.earlyRetryObservers = [] }
         self.configuration = configuration
     }
 

@@ -54,6 +54,13 @@ import Testing
         #expect(policy.budget != nil && policy.sharesRetryAfter && policy.sharesTooManyRequests)
     }
 
+    @Test func `Retries are early unless that is turned off`() {
+        var settings = RunSettings()
+        #expect(settings.configuration.retryPolicy.earlyRetryObservers.count == 2)
+        settings.retriesEarly = false
+        #expect(settings.configuration.retryPolicy.earlyRetryObservers.isEmpty)
+    }
+
     @Test func `The rate is that of each host`() {
         var settings = RunSettings()
         settings.rate = 2.5
