@@ -11,7 +11,7 @@ import Testing
                 files.append(file.path)
             }
             #expect(!files.isEmpty)
-            return try await Tool.run(try compiler() + files, in: folder)
+            return try await Tool.run(try Tool.compiler() + files, in: folder)
         }
         #expect(outcome.status == 0, "\(outcome.output)")
     }
@@ -42,27 +42,5 @@ import Testing
         for preamble in preambles {
             #expect(names.contains(preamble.deletingPathExtension().lastPathComponent), "\(preamble.path)")
         }
-    }
-
-    /// The command that type-checks files against the modules of this build.
-    private func compiler() throws -> [String] {
-        let products = try Package.products()
-        var arguments = ["swiftc", "-typecheck", "-parse-as-library", "-suppress-warnings", "-swift-version", "6"]
-        arguments += ["-module-name", "Samples", "-I", products.appending(path: "Modules").path]
-        arguments += [
-            "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature", "MemberImportVisibility",
-        ]
-        // The modules import those of C targets, for themselves only; the compiler wants to see them all the same.
-        for map in try moduleMaps(below: products) + moduleMaps(below: Package.root.appending(path: "Sources")) {
-            arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"]
-        }
-        return arguments
-    }
-
-    /// The module maps one folder below a folder.
-    private func moduleMaps(below folder: URL) throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .map { $0.appending(path: "module.modulemap") }
-            .filter { FileManager.default.fileExists(atPath: $0.path) }
     }
 }

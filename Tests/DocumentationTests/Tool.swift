@@ -18,6 +18,28 @@ enum Tool {
         return Outcome(status: status, output: try String(contentsOf: log, encoding: .utf8))
     }
 
+    /// The command that type-checks files against the modules of this build.
+    static func compiler() throws -> [String] {
+        let products = try Package.products()
+        var arguments = ["swiftc", "-typecheck", "-parse-as-library", "-suppress-warnings", "-swift-version", "6"]
+        arguments += ["-module-name", "Samples", "-I", products.appending(path: "Modules").path]
+        arguments += [
+            "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature", "MemberImportVisibility",
+        ]
+        // The modules import those of C targets, for themselves only; the compiler wants to see them all the same.
+        for map in try moduleMaps(below: products) + moduleMaps(below: Package.root.appending(path: "Sources")) {
+            arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"]
+        }
+        return arguments
+    }
+
+    /// The module maps one folder below a folder.
+    private static func moduleMaps(below folder: URL) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .map { $0.appending(path: "module.modulemap") }
+            .filter { FileManager.default.fileExists(atPath: $0.path) }
+    }
+
     /// Calls a function with an empty folder, which is removed afterwards.
     static func withFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "DocumentationTests-\(UUID().uuidString)")

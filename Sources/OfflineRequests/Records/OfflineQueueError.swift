@@ -34,7 +34,10 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         /// The database could not be read or written.
         public static let storeFailed = Self("storeFailed")
 
+        // Disfavoured, or the compiler names this type where a pattern of another one is wrong.
+
         /// Matches an error that is an ``OfflineQueueError`` of this code.
+        @_disfavoredOverload
         public static func ~= (code: Code, error: any Error) -> Bool {
             (error as? OfflineQueueError)?.code == code
         }

@@ -11,7 +11,10 @@ extension RequestError {
             description = name
         }
 
+        // Disfavoured, or the compiler names this type where a pattern of another one is wrong.
+
         /// Matches an error that is a ``RequestError`` of this code.
+        @_disfavoredOverload
         public static func ~= (code: Code, error: any Error) -> Bool {
             (error as? RequestError)?.code == code
         }
