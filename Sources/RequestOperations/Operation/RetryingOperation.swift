@@ -59,7 +59,15 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         super.init()
     }
 
-    init(_ request: URLRequest, configuration: RequestConfiguration) {
+    // Public, because subclasses in other modules inherit initialisers only if they can see all designated ones.
+
+    /// Makes an operation whose attempts send a request. Subclasses override ``attempt(_:)``; see ``URLRequestOperation``.
+    ///
+    /// - Parameters:
+    ///   - request: Its URL names the host for the limiter, the budget and the breaker. Its method says whether an attempt
+    ///     may be repeated that the server may have acted on.
+    ///   - configuration: How often and when the request is attempted. ``RequestConfiguration/default`` if not given.
+    public init(attempting request: URLRequest, configuration: RequestConfiguration = .default) {
         runner = RequestRunner(request, configuration: configuration)
         work = nil
         super.init()

@@ -46,7 +46,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         _ request: URLRequest, decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
     ) {
         self.decoder = decoder
-        super.init(request, configuration: configuration)
+        super.init(attempting: request, configuration: configuration)
     }
 
     /// The request that the operation was made with, or the one with which a retry decision replaced it.
