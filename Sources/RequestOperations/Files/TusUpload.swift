@@ -20,19 +20,18 @@ final class TusUpload: Sendable {
     /// The identity of the place where the upload is created.
     private let server: String
     private let queue: DispatchQueue
-    /// Throws if a file has changed since the first attempt. Called on the queue.
-    private let check: @Sendable () throws -> Void
+    private let files: UnchangedFiles
     private let state = Locked(State())
 
     init(
         _ content: UploadContent, to url: URL?, _ options: TusOptions, on queue: DispatchQueue,
-        check: @escaping @Sendable () throws -> Void
+        _ files: UnchangedFiles
     ) {
         self.content = content
         self.options = options
         server = TusRecord.identity(of: url)
         self.queue = queue
-        self.check = check
+        self.files = files
     }
 
     /// Where the upload is on the server, as far as this operation knows.
@@ -70,7 +69,7 @@ final class TusUpload: Sendable {
             }
             guard judged.withLock({ $0 }) == .goesOn else {
                 // A file that changed while its last bytes were sent is on the server as a mixture.
-                try await queue.run { [self] in try check() }
+                try await queue.run { [files] in try files.checkAfterSending() }
                 return response
             }
             try await keepLocation()
@@ -115,7 +114,7 @@ final class TusUpload: Sendable {
 
     private func nextStep(of attempt: Int) async throws -> TusState.Step {
         try await queue.run { [self] in
-            try check()
+            try files.check()
             return try change(in: attempt) { $0.step }
         }
     }

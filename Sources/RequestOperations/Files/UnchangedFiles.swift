@@ -8,6 +8,15 @@ final class UnchangedFiles: Sendable {
         self.files = files
     }
 
+    /// Compares the stamps with those of the first call after the last byte was sent. A file may be removed by then.
+    /// Blocks on the disk.
+    ///
+    /// - Throws: As ``check()``.
+    func checkAfterSending() throws {
+        guard files.allSatisfy({ access($0.path, F_OK) == 0 }) else { return }
+        try check()
+    }
+
     /// Takes the stamps in, or compares them with those of the first call. Blocks on the disk.
     ///
     /// - Throws: A `RequestError` with the code `fileChanged`, or `unencodableBody` if a file cannot be read.

@@ -23,7 +23,7 @@ final class Upload: Sendable {
             case .plain(let expectsContinue, let isChunked):
                 .plain(expectsContinue: expectsContinue, isChunked: isChunked)
             case .tus(let options):
-                .tus(TusUpload(content, to: url, options, on: queue) { try files.check() })
+                .tus(TusUpload(content, to: url, options, on: queue, files))
             }
     }
 
@@ -45,7 +45,7 @@ final class Upload: Sendable {
                 // The bodies are those of the requests that the upload makes.
                 var task = TransportTask(request, body: RequestBody.none)
                 task.execution = .perform { task, transport, onHead in
-                    try await tus.perform(task, configuration, over: transport, onHead)
+                    try await tus.perform(task, configuration, over: PartTransport(transport), onHead)
                 }
                 return task
             }
@@ -69,9 +69,40 @@ final class Upload: Sendable {
             if let listener = task.onProgress { sent.onProgress = { listener($0.ofUpload(of: size)) } }
             let response = try await transport.perform(sent, onHead: onHead)
             // A file that changed while it was sent is on the server as a mixture.
-            try await queue.run { try files.check() }
+            try await queue.run { try files.checkAfterSending() }
             return response
         }
         return task
+    }
+}
+
+/// A transport whose errors name the request that failed. It is one of several that an attempt sends.
+private struct PartTransport: Transport {
+    private let transport: any Transport
+
+    init(_ transport: any Transport) {
+        self.transport = transport
+    }
+
+    func perform(
+        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) async throws -> TransportResponse {
+        do {
+            return try await transport.perform(task, onHead: onHead)
+        } catch {
+            throw error.ofPart(task.request)
+        }
+    }
+}
+
+extension Error {
+    fileprivate func ofPart(_ request: URLRequest) -> any Error {
+        switch self {
+        case let error as RequestError: return error.ofPart(request)
+        case var failure as TransferFailure:
+            failure.error = failure.error.ofPart(request)
+            return failure
+        default: return self
+        }
     }
 }

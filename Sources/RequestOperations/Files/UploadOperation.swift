@@ -35,9 +35,9 @@
 /// the fields of the processed request. Those that are credentials go to the server's origin only. The value comes from the
 /// last response, which mostly has no body.
 ///
-/// A retry is always safe. So adapters, events, errors and the retry policy see the method PUT. The policy also retries the
-/// statuses 409, 423 (another request still holds the upload) and 460. The limits of an attempt are for all its requests
-/// together, except for the idle limit.
+/// A retry is always safe. So adapters, events and the retry policy see the method PUT. The policy also retries the statuses
+/// 409, 423 (another request still holds the upload) and 460. An error of a transfer names the request that failed. The limits
+/// of an attempt are for all its requests together, except for the idle limit.
 ///
 /// An upload that is larger than the server takes (`Tus-Max-Size`) fails with ``RequestError/Code/bodyTooLarge``.
 ///

@@ -51,6 +51,7 @@ extension AsynchronousOperation {
     /// Ends the operation with an error before its start, as `cancel()` ends it with a `CancellationError`.
     private func refuse(with error: any Error) {
         if error is CancellationError { return cancel() }
+        let error = refusal(error)
         let (action, remains, opening) = state.withLock { state in
             let action = state.lifecycle.refuse(with: error)
             let remains = state.endPreconditions(after: action)

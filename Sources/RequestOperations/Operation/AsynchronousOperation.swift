@@ -74,6 +74,23 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         }
     }
 
+    // MARK: Description
+
+    /// One line: the type, what it is about, and the state. For a request, that is its method and the scheme, host and path
+    /// of its URL, without user, query and fragment.
+    open override var description: String {
+        let state =
+            switch state.withLock({ $0.lifecycle.ending }) {
+            case .succeeded?: "succeeded"
+            case .failed(let error)?: error is CancellationError ? "cancelled" : "failed"
+            case nil: isCancelled ? "cancelled" : isExecuting ? "executing" : "not started"
+            }
+        return [subject.map { "\(type(of: self)): \($0)" } ?? "\(type(of: self))", state].joined(separator: ", ")
+    }
+
+    /// What a description says that the operation is about. `nil` if there is nothing to say.
+    var subject: String? { nil }
+
     /// Runs a closure for a step of the operation.
     func callBack(_ call: @escaping @Sendable () -> Void) {
         completionQueue.async(execute: call)
@@ -218,6 +235,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// that fails, before anyone is told. Not called after a cancel.
     func finalError(_ error: any Error) -> any Error { error }
 
+    /// The error of an operation that ends before its start, made from the one that says why.
+    func refusal(_ error: any Error) -> any Error { error }
+
     /// Called once, when the result is stored and before it is announced.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
@@ -245,7 +265,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         releaseChain(of: finish.takeDependencies())
         for awaiter in finish.published.awaiters { awaiter() }
         finish.published.subscribers.callAll()
+        wasAnnounced()
     }
+
+    /// Called once, when everybody has been told of the result.
+    func wasAnnounced() {}
 
     /// Decides how the operation ends. An operation that was told to stop drops its value. Returns `nil` if the outcome
     /// was decided before.

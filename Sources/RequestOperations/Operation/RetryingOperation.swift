@@ -29,32 +29,43 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// Makes an operation for work on a resource. Subclasses override ``attempt(_:)``.
     ///
     /// - Parameters:
+    ///   - name: What errors and descriptions call the work, such as `ping`. `work` by default.
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it.
     ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
-    public init(resource: URL, isIdempotent: Bool = true, configuration: RequestConfiguration = .default) {
+    public init(
+        named name: String = "work", resource: URL, isIdempotent: Bool = true,
+        configuration: RequestConfiguration = .default
+    ) {
         runner = RequestRunner(
-            URLRequest(url: resource), configuration: configuration, work: .other(isIdempotent: isIdempotent))
+            URLRequest(url: resource), configuration: configuration,
+            work: .other(isIdempotent: isIdempotent, name: name))
         work = nil
         super.init()
     }
 
     /// Makes an operation whose attempts run a closure.
     ///
+    /// ```swift
+    /// let sync = RetryingOperation(named: "sync of contacts") { attempt in try await contacts.sync() }
+    /// ```
+    ///
     /// - Parameters:
+    ///   - name: What errors and descriptions call the work. `work` by default.
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it. Work
     ///     without a resource, the default, shares those of all work without one.
     ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
     ///   - attempt: One attempt. It gets the number of the attempt, from 1.
     public init(
-        resource: URL? = nil, isIdempotent: Bool = true, configuration: RequestConfiguration = .default,
-        attempt: @escaping @Sendable (Int) async throws -> Value
+        named name: String = "work", resource: URL? = nil, isIdempotent: Bool = true,
+        configuration: RequestConfiguration = .default, attempt: @escaping @Sendable (Int) async throws -> Value
     ) {
         // A request cannot be made without a URL, but may lose it. (The literal is a URL.)
         var request = URLRequest(url: resource ?? URL(string: "work:")!)
         request.url = resource
-        runner = RequestRunner(request, configuration: configuration, work: .other(isIdempotent: isIdempotent))
+        runner = RequestRunner(
+            request, configuration: configuration, work: .other(isIdempotent: isIdempotent, name: name))
         work = attempt
         super.init()
     }
@@ -209,6 +220,14 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     }
 
     // MARK: Calls from the superclass
+
+    final override var subject: String? {
+        RequestError.Subject(runner.original, id, runner.work).line
+    }
+
+    final override func refusal(_ error: any Error) -> any Error {
+        (error as? RequestError)?.about(runner.original, id, as: runner.work) ?? error
+    }
 
     final override var placeDemand: PlaceDemand { .forAttempts(to: Origin(runner.original.url)) }
 

@@ -2,17 +2,41 @@ extension RequestError {
     /// The request that an error is about.
     struct Subject: Sendable {
         let id: RequestID?
-        let method: String
-        let url: URL?
+        /// The name of other work. `nil` for a request.
+        let work: String?
+        private(set) var method: String
+        private(set) var url: URL?
+        /// Whether this is one of several requests of an attempt. The attempt itself has another method and URL.
+        private(set) var isPart = false
         /// `nil` for the error of an attempt.
         var notRetried: NotRetried?
         /// The other request whose operation caused the error, if any.
         var origin: OtherRequest?
 
-        init(_ request: URLRequest, _ id: RequestID?) {
+        init(_ request: URLRequest, _ id: RequestID?, _ work: AttemptedWork = .request) {
             self.id = id
+            self.work = work.name
             method = request.httpMethod ?? "GET"
             url = request.url
+        }
+
+        /// One of several requests that an attempt sends.
+        init(part request: URLRequest) {
+            self.init(request, nil)
+            isPart = true
+        }
+
+        /// Keeps what an error says about a part of the same attempt.
+        mutating func keepPart(of former: Subject?) {
+            guard let former, former.isPart, former.id == nil || former.id == id else { return }
+            (method, url, isPart) = (former.method, former.url, true)
+        }
+
+        /// The method and the location of a request, or the name of other work and the location of its resource.
+        var line: String {
+            let location = url.map { Redaction.location(of: $0) }
+            guard let work else { return "\(method) \(location ?? "no URL")" }
+            return location.map { "\(work), \($0)" } ?? work
         }
     }
 
@@ -27,12 +51,17 @@ extension RequestError {
     /// come from an operation.
     public var requestID: RequestID? { subject?.value.id }
 
-    /// The method of the request, as the adapters made it. `nil` if the error does not come from an operation.
-    public var method: String? { subject?.value.method }
+    /// The method of the request, as the adapters made it. `nil` if the error does not come from an operation, or from one
+    /// for other work than requests. Of an upload by tus, it is that of the request that failed.
+    public var method: String? { subject.flatMap { $0.value.work == nil ? $0.value.method : nil } }
 
     /// Scheme, host, port and path of the request's URL, as the adapters made it and before redirects. It has no user,
-    /// password, query or fragment. `nil` if the error does not come from an operation.
-    public var location: String? { subject.map { Redaction.location(of: $0.value.url) } }
+    /// password, query or fragment. `nil` if the error does not come from an operation, or from one for work without a
+    /// resource.
+    public var location: String? {
+        guard let subject = subject?.value, subject.work == nil || subject.url != nil else { return nil }
+        return Redaction.location(of: subject.url)
+    }
 
     /// Why no further attempt followed, as a phrase: `POST, no idempotency key`, `4 of 4 attempts`, `not a passing
     /// failure`, `the deadline`. `nil` in the error of a single attempt.
@@ -44,9 +73,12 @@ extension RequestError {
     }
 
     /// The error, assigned to a request. If it came from another request, it keeps that one's method and location.
-    func about(_ request: URLRequest, _ id: RequestID?, notRetried: NotRetried? = nil) -> RequestError {
+    func about(
+        _ request: URLRequest, _ id: RequestID?, as work: AttemptedWork = .request, notRetried: NotRetried? = nil
+    ) -> RequestError {
         var error = self
-        var subject = Subject(request, id)
+        var subject = Subject(request, id, work)
+        subject.keepPart(of: self.subject?.value)
         subject.notRetried = notRetried
         subject.origin = origin(besides: id)
         error.subject = Box(subject)
@@ -57,6 +89,13 @@ extension RequestError {
     private func origin(besides id: RequestID?) -> OtherRequest? {
         guard let subject = subject?.value else { return nil }
         guard subject.origin == nil, let id, let other = subject.id, other != id else { return subject.origin }
-        return OtherRequest(line: "\(subject.method) \(Redaction.location(of: subject.url))", host: host)
+        return OtherRequest(line: subject.line, host: host)
+    }
+
+    /// The error, as one of a request that is a part of its attempt.
+    func ofPart(_ request: URLRequest) -> RequestError {
+        var error = self
+        error.subject = Box(Subject(part: request))
+        return error
     }
 }

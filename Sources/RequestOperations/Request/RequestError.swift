@@ -82,12 +82,13 @@ public struct RequestError: Error, Sendable {
 extension RequestError: CustomStringConvertible {
     /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the
     /// reason. Then come the request's id, the number of attempts, and why no further one followed. If the error came
-    /// from another request, for example from an adapter, the line has that one's method and location, too. It has no
-    /// query, no field and no body.
+    /// from another request, for example from an adapter, the line has that one's method and location, too. Other work
+    /// than a request has its name in the place of the method. The line has no query, no field and no body.
     public var description: String {
-        var line = "\(code) in \(stage.rawValue)"
-        if let method, let location {
-            line += ", \(method) \(location)"
+        // An attempt of other work has no stages.
+        var line = subject?.value.work != nil && stage == .transfer ? "\(code)" : "\(code) in \(stage.rawValue)"
+        if let subject = subject?.value {
+            line += ", \(subject.line)"
         } else if let head {
             line += ", \(Redaction.location(of: head.url))"
         }
@@ -99,18 +100,32 @@ extension RequestError: CustomStringConvertible {
         if let reason {
             line += ": \(reason)"
             if let cause = underlying as? RequestError { line += ", after \(cause.code)" }
-        } else if let underlying {
-            line += ": \(underlying.redacted)"
+        } else if let cause {
+            line += ": \(cause.redacted)"
         }
         if !remarks.isEmpty { line += " (\(remarks.joined(separator: "; ")))" }
         // It must be one line, even if your reason has several.
         return line.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
+    /// The cause. Of operations that did not run because others failed, only the first in the row has one of its own.
+    private var cause: (any Error)? {
+        var cause = underlying
+        while let error = cause as? RequestError, error.code == .dependencyFailed || error.code == .skipped,
+            let next = error.underlying
+        { cause = next }
+        return cause
+    }
+
     private var remarks: [String] {
         var remarks: [String] = []
         if let requestID { remarks.append("request \(requestID)") }
-        if let last = attempts.last, last.number > 1 { remarks.append("\(last.number) attempts") }
+        if let last = attempts.last, last.number > 1 {
+            // Not all attempts count for the maximum that a policy allows.
+            let counted = subject?.value.notRetried?.countedAttempts
+            let isPart = counted.map { $0 < last.number } ?? false
+            remarks.append("\(last.number) attempts" + (isPart ? ", of which \(counted ?? 0) count" : ""))
+        }
         // If the reason says why there was no retry, the line already has it.
         if let notRetried, notRetried != reason { remarks.append("not retried: \(notRetried)") }
         return remarks

@@ -269,7 +269,7 @@ final class RequestRunner: IdempotencyKeySource {
         let state = requestState.withLock { $0 }
         let timedOut = RequestError(.timedOut, stage: state.stage, reason: "the deadline of \(deadline) passed")
         return state.finalError(
-            timedOut, stage: state.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
+            timedOut, stage: state.stage, of: id, as: work, notRetried: .deadline, endingAttemptAt: moment)
     }
 
     /// The request's final error.
@@ -285,7 +285,8 @@ final class RequestRunner: IdempotencyKeySource {
         guard !error.meansCancellation else { return CancellationError() }
         // A copy, because the error may run the user's code when it describes itself.
         let state = requestState.withLock { $0 }
-        return state.finalError(error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
+        return state.finalError(
+            error, stage: stage, of: id, as: work, notRetried: notRetried, isOfAttempt: isOfAttempt)
     }
 }
 

@@ -76,7 +76,7 @@ extension RequestState {
         let request = attempt.request ?? original.value
         if let ours = error as? RequestError {
             // What the error says about another request takes precedence over what is known of this one.
-            return ours.about(request, context.id).completed(by: attempt)
+            return ours.about(request, context.id, as: context.work).completed(by: attempt)
         }
         if transfer == nil, attempt.stage == .transfer, context.work == .request, let urlError = error as? URLError {
             // The transport threw it directly. Inside a `TransferFailure` it would be an error of the user's code.
@@ -98,17 +98,18 @@ extension RequestState {
     ///   - error: The error.
     ///   - stage: The stage that failed.
     ///   - id: The id of the request.
+    ///   - work: What the attempts are.
     ///   - notRetried: Why no further attempt follows.
     ///   - isOfAttempt: Whether it is the error of the last attempt, rather than one that a decision puts in its place.
     ///   - moment: The time, if the running attempt ends too. `nil` if it does not.
     func finalError(
-        _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
-        isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
+        _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, as work: AttemptedWork = .request,
+        notRetried: NotRetried? = nil, isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
     ) -> RequestError {
         let attempt = attempt()
         let isOfDecoder = isOfAttempt && attempt?.isOfDecoder(error) == true
         var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfDecoder)
-            .about(attempt?.request ?? original.value, id, notRetried: notRetried).completed(by: attempt)
+            .about(attempt?.request ?? original.value, id, as: work, notRetried: notRetried).completed(by: attempt)
         var ended = self
         if let moment { ended.endAttempts(error, at: moment) }
         final.attempts = ended.log.records

@@ -138,7 +138,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
 
     /// One line: the number of the attempt, the method, the location of the URL, and the error.
     public var description: String {
-        let told = wrapped.subject == nil ? wrapped.about(request, nil) : wrapped
+        let told = wrapped.subject == nil ? wrapped.about(request, nil, as: work) : wrapped
         return "attempt \(attempt): \(told)"
     }
 

@@ -19,6 +19,11 @@ enum NotRetried: Sendable, Hashable, CustomStringConvertible {
     /// The error that replaced the attempt's error gives the reason.
     case said(String)
 
+    /// How many attempts count for the maximum of the policy, if that was reached.
+    var countedAttempts: Int? {
+        if case .attempts(let count, of: _) = self { count } else { nil }
+    }
+
     var description: String {
         switch self {
         // An attempt that does not count would give the text "0 of 1 attempts".

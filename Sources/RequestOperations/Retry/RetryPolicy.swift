@@ -248,7 +248,7 @@ public struct RetryPolicy: Sendable {
         switch failure.work {
         case .request where isIdempotent(failure.request): nil
         case .request: .notRepeatable(method: failure.request.httpMethod ?? "GET")
-        case .other(let isIdempotent): isIdempotent ? nil : .notIdempotent
+        case .other(let isIdempotent, _): isIdempotent ? nil : .notIdempotent
         }
     }
 

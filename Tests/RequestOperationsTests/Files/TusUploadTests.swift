@@ -200,4 +200,16 @@ import Testing
         _ = try await run(operation)
         #expect(peer.contents == [Self.text])
     }
+
+    @Test func `An error names the request that failed`() async throws {
+        let faults: [(String, method: String, path: String)] = [
+            ("POST", "POST", "/files/"), ("PATCH", "PATCH", "/files/0"),
+        ]
+        for (fault, method, path) in faults {
+            let peer = try await TusPeer(.init(extensions: "creation"), faults: [fault: [.answers(400)]])
+            let error = try #require(await failure(of: upload(to: peer, retries: 0)) as? RequestError)
+            #expect(error.method == method && error.location == peer.server.url(path).absoluteString)
+            #expect("\(error)".contains(", \(method) http://") && !"\(error)".contains("PUT"))
+        }
+    }
 }

@@ -177,6 +177,18 @@ import Testing
             Limited(.file(file), to: URLRequest(url: url), decoder: .data, configuration: .over(transport)))
         #expect(transport.tasks.first?.limits.idle == .seconds(5))
     }
+
+    @Test func `A file that is removed when it was sent is no error`() async throws {
+        let file = file
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                try FileManager.default.removeItem(at: file)
+                return .body(Data("ok".utf8))
+            }
+        ])
+        let operation = UploadOperation(.file(file), to: url, configuration: .downloading(over: transport))
+        #expect(try await run(operation) == Data("ok".utf8))
+    }
 }
 
 private final class Limited: UploadOperation<Data>, @unchecked Sendable {

@@ -191,4 +191,21 @@ import Testing
         #expect(error?.code == .dependencyFailed && error.map { $0.localizedDescription.hasSuffix("succeed.") } == true)
         #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus && transport.requests.count == 1)
     }
+
+    @Test func `A request that did not run names itself and the cause`() async throws {
+        let url = URL(string: "http://example.invalid/")!  // A literal that is a URL.
+        let requests = ["a", "b", "c"].map {
+            URLRequestOperation(url.appending(path: $0), configuration: .scripted([.status(404)]))
+        }
+        requests[1].addDependency(requests[0], ifFails: .cancel)
+        requests[2].addDependency(requests[1], ifFails: .skip)
+        OperationQueue().addOperations(requests)
+        let error = try #require(await requestError(of: requests[1]))
+        #expect(error.code == .dependencyFailed && error.method == "GET" && error.requestID == requests[1].id)
+        #expect(error.location == "http://example.invalid/b")
+        let skipped = "\(try #require(await requestError(of: requests[2])))"
+        #expect(
+            skipped.hasPrefix("skipped in start, GET http://example.invalid/c: unacceptableStatus in validate, GET "))
+        #expect(skipped.contains("example.invalid/a, status 404") && !skipped.contains("dependencyFailed"))
+    }
 }

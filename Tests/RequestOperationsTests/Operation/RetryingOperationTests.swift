@@ -265,4 +265,19 @@ import Testing
         try await run(operation)
         #expect(runs.count == 3)
     }
+
+    // MARK: Names
+
+    @Test func `Errors call the work by its name and not a request`() async throws {
+        var configuration = configuration()
+        configuration.retryPolicy.maximumRetries = 0
+        let named = RetryingOperation<Int>(named: "sync of contacts", configuration: configuration) { _ in
+            throw Problem()
+        }
+        let error = try #require(await failure(of: named) as? RequestError)
+        #expect("\(error)".hasPrefix("stageFailed, sync of contacts: Problem (request "))
+        #expect(error.method == nil && error.location == nil)
+        let other = try #require(await failure(of: failing(times: 1, configuration)) as? RequestError)
+        #expect("\(other)".hasPrefix("stageFailed, work, tcp://host.invalid:7: Problem"))
+    }
 }

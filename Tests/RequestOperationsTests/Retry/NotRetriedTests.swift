@@ -117,4 +117,12 @@ import Testing
         let error = try #require(await #expect(throws: RequestError.self) { try await operation.value })
         #expect(error.stage == .retryDecision && error.notRetried == "no decision was made")
     }
+
+    @Test func `Attempts that do not count are told apart`() async throws {
+        var configuration = Self.configuration([.status(429, fields: [("Retry-After", "0")]), .status(503)])
+        configuration.retryPolicy.maximumRetries = 1
+        configuration.retryPolicy.uncountedTooManyRequests = 1
+        let error = try await Self.error(configuration)
+        #expect(error.description.contains("; 3 attempts, of which 2 count; not retried: 2 of 2 attempts)"))
+    }
 }

@@ -64,7 +64,13 @@
                 }
             return RequestError(
                 meaning(of: code, message), stage: .transfer, underlying: CurlError(code),
-                reason: diagnosis ?? Redaction.message(message))
+                reason: diagnosis ?? Redaction.message(message) + advice(on: message))
+        }
+
+        /// What helps against an issuer that is unknown.
+        private func advice(on message: String) -> String {
+            let isUnknownIssuer = ["issuer", "self-signed", "self signed"].contains { message.contains($0) }
+            return isUnknownIssuer ? "; add the certificate of a private authority to TrustPolicy.additionalRoots" : ""
         }
 
         private var http2Advice: String {

@@ -30,6 +30,16 @@
             }
         }
 
+        @Test func `An unknown issuer names the property for further roots`() async {
+            for (site, isNamed) in [(SecureServers.Site.http1, true), (.selfSigned, true), (.wrongHost, false)] {
+                let trust = TrustPolicy(additionalRoots: isNamed ? [] : [secure.data("ca.pem")])
+                let transport = CurlTransport.with { $0.trust = trust }
+                let error = await transport.failure(of: .data(URLRequest(url: secure.url(site))))?.error
+                let reason = (error as? RequestError)?.reason ?? ""
+                #expect(reason.hasSuffix("TrustPolicy.additionalRoots") == isNamed, "\(reason)")
+            }
+        }
+
         @Test func `A root is added to those of the system`() async throws {
             let (good, other) = (secure.url(.http1), secure.url(.selfSigned))
             let (bundle, added) = (secure.file("ca.pem").path, secure.data("self.pem"))
