@@ -46,6 +46,8 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, Client
         call.mapped(error, isMember: isMember)
     }
 
+    override func wasAnnounced() { call.reporter.wasAnnounced() }
+
     override func callBack(_ call: @escaping @Sendable () -> Void) {
         self.call.reporter.callBack(call)
     }

@@ -42,6 +42,8 @@ final class ClientUpload<Value: Sendable>: UploadOperation<Value>, ClientRequest
 
     override func finalError(_ error: any Error) -> any Error { call.mapped(error, isMember: isMember) }
 
+    override func wasAnnounced() { call.reporter.wasAnnounced() }
+
     override func callBack(_ call: @escaping @Sendable () -> Void) { self.call.reporter.callBack(call) }
 
     override func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) {

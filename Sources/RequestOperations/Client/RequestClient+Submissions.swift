@@ -40,11 +40,15 @@ extension RequestClient {
             reporter.callBackAfterEnd { completion(operation.result ?? .failure(CancellationError())) }
         }
         if let source = operation as? any EventSource {
-            source.listen { reporter.report($0) }
+            source.listen { event in
+                reporter.report(event)
+                if case .ended = event.step { reporter.wasAnnounced() }
+            }
         } else {
             // The client itself does not want the result: a Task that awaits it may leave and cancel the operation.
             operation.subscribeToFinish(wantsResult: completion != nil) { [unowned operation] in
                 reporter.end(operation.failure)
+                reporter.wasAnnounced()
             }
         }
         if isAccepted { queue.addOperation(operation) } else { operation.discard() }
@@ -71,7 +75,10 @@ extension RequestClient {
             table.add(submission)
             return table.activate(submission.id)
         }
-        operation.announceFinish { [weak operation] in reporter.end(operation?.failureOfFinished) }
+        operation.announceFinish { [weak operation] in
+            reporter.end(operation?.failureOfFinished)
+            reporter.wasAnnounced()
+        }
         if isAccepted { queue.addOperation(operation) } else { operation.discard() }
         return submission.id
     }
@@ -183,9 +190,9 @@ extension RequestClient {
 
     /// How the submissions of a client ended that was shut down.
     public struct ShutdownCounts: Sendable, Hashable {
-        /// How many ended by themselves while the client waited.
+        /// How many ended by themselves, as a success or a failure.
         public let finished: Int
-        /// How many were cancelled afterwards.
+        /// How many were cancelled: by the shutdown, and before that while it waited.
         public let cancelled: Int
     }
 
@@ -193,7 +200,8 @@ extension RequestClient {
     ///
     /// A request that has not begun by now, and that nobody has submitted, fails as ``RequestError/Code/clientShutDown`` when
     /// it is started. Members of a batch, a chain or a group that was submitted begin as long as the client waits. What is
-    /// in the ``queue`` and not of this client goes on.
+    /// in the ``queue`` and not of this client goes on. It returns when all observers, completions and `whenFinished`
+    /// closures of what has ended have returned. So do not block the ``callbackQueue`` until it returns.
     ///
     /// - Parameter limit: How long it waits, on the clock of the ``configuration``. Zero by default. A cancel of the Task ends
     ///   the wait.
@@ -201,7 +209,6 @@ extension RequestClient {
     @discardableResult
     public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
         let drained = Answer<Void>()
-        let before = table.withLock { $0.endedCount }
         if !table.withLock({ $0.drain(drained) }) {
             let alarm = configuration.requestClock.alarm(after: limit) { drained.resume(with: .success(())) }
             await withTaskCancellationHandler {
@@ -212,17 +219,20 @@ extension RequestClient {
             }
             alarm.cancel()
         }
-        let finished = table.withLock { $0.endedCount } - before
         let ended = Answer<Void>()
         let isIdle = table.withLock { $0.close(ended) }
         let cancelled = cancelAll().count
         if !isIdle { await wait(for: ended) }
-        return ShutdownCounts(finished: finished, cancelled: cancelled)
+        let counts = table.withLock { $0.takeCounts() }
+        return ShutdownCounts(finished: counts.finished, cancelled: counts.cancelled + cancelled)
     }
 
-    /// Waits until what was cancelled has ended. In a suspended queue it may never end, so the wait has a limit.
+    /// Waits until what was cancelled has ended and called back. In a suspended queue it may never end, so that wait has a
+    /// limit.
     private func wait(for ended: Answer<Void>) async {
-        let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { ended.resume(with: .success(())) }
+        let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { [table] in
+            for answer in table.withLock({ $0.giveUp() }) { answer.resume(with: .success(())) }
+        }
         // The answer is never an error.
         _ = try? await ended.value
         DeadlineHeap.shared.cancel(limit)

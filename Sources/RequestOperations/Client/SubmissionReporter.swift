@@ -30,7 +30,8 @@ final class SubmissionReporter: Sendable {
 
     func end(_ error: (any Error)?) {
         guard let submission else { return }
-        leaveTable()
+        // It is freed outside of the lock.
+        _ = client.table.withLock { $0.end(submission.id, isCancelled: error is CancellationError) }
         // Observers look into the operation.
         let operation = submission.operation
         line.end { [client] in
@@ -40,17 +41,21 @@ final class SubmissionReporter: Sendable {
         }
     }
 
-    /// The operation is freed or never started.
-    func forget() {
-        if let submission, leaveTable() { client.observers.change { $0.remove(.submission(submission.id)) } }
+    /// All completions have been added.
+    func wasAnnounced() {
+        line.add { [self] in calledBack() }
     }
 
-    /// Removes the submission from those that have not ended. Returns whether it was there.
-    @discardableResult
-    private func leaveTable() -> Bool {
-        guard let id = submission?.id, let end = client.table.withLock({ $0.end(id) }) else { return false }
-        for answer in end.idle { answer.resume(with: .success(())) }
-        return true
+    /// The operation is freed or never started.
+    func forget() {
+        guard let submission, client.table.withLock({ $0.end(submission.id, isCancelled: true) }) != nil else { return }
+        client.observers.change { $0.remove(.submission(submission.id)) }
+        calledBack()
+    }
+
+    private func calledBack() {
+        guard let submission else { return }
+        for answer in client.table.withLock({ $0.calledBack(submission.id) }) { answer.resume(with: .success(())) }
     }
 
     /// Calls back for a step.

@@ -2,7 +2,7 @@
 struct SubmissionTable: Sendable {
     private enum Phase: Sendable {
         case open
-        /// Nothing new is accepted, except members of what was. The answers are given when nothing is active.
+        /// Nothing new is accepted, except members of what was. The answers are given when the table is idle.
         case draining([Answer<Void>])
         /// Nothing is accepted.
         case closed([Answer<Void>])
@@ -32,9 +32,15 @@ struct SubmissionTable: Sendable {
 
     private var phase = Phase.open
     private var entries: [RequestID: Entry] = [:]
-    /// How many active submissions there are, and how many have ended.
-    private(set) var activeCount = 0
-    private(set) var endedCount = 0
+    /// How many active submissions there are.
+    private var activeCount = 0
+    /// Those that have ended, and whose callbacks have not all returned.
+    private var calling: Set<RequestID> = []
+    /// Whether nothing waits for the active submissions any more.
+    private var hasGivenUp = false
+    /// The ends since the client was told to shut down. One that the shutdown has cancelled is not counted here.
+    private var finishedCount = 0
+    private var cancelledCount = 0
 
     var isOpen: Bool { accepts(members: false) }
 
@@ -71,42 +77,63 @@ struct SubmissionTable: Sendable {
         return true
     }
 
-    /// What follows from the end of a submission.
-    struct End {
-        /// Freed outside of the lock, because its user info may run the user's code.
-        let submission: Submission
-        /// What the caller must tell that nothing is active.
-        var idle: [Answer<Void>] = []
-    }
-
-    /// Records the end of a submission. Returns `nil` if it had ended.
-    mutating func end(_ id: RequestID) -> End? {
+    /// Records the end of a submission. Returns it, to be freed outside of the lock: its user info may run the user's code.
+    ///
+    /// Until ``calledBack(_:)``, the table is not idle.
+    mutating func end(_ id: RequestID, isCancelled: Bool = false) -> Submission? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
-        var end = End(submission: entry.submission)
-        guard entry.isActive else { return end }
+        guard entry.isActive else { return entry.submission }
         activeCount -= 1
-        endedCount += 1
-        guard activeCount == 0 else { return end }
-        end.idle = phase.answers
-        phase.answers = []
-        return end
+        calling.insert(id)
+        switch phase {
+        case .open: break
+        case .draining where isCancelled: cancelledCount += 1
+        case .closed where isCancelled: break
+        case .draining, .closed: finishedCount += 1
+        }
+        return entry.submission
     }
 
-    /// Accepts nothing more but members. Returns `false` if something is active, so that the caller must wait for the
+    /// Records that all callbacks of a submission have returned. Returns what the caller must tell that the table is idle.
+    mutating func calledBack(_ id: RequestID) -> [Answer<Void>] {
+        calling.remove(id) == nil ? [] : takeAnswersIfIdle()
+    }
+
+    /// Waits no longer for active submissions, but for callbacks. Returns as ``calledBack(_:)`` does.
+    mutating func giveUp() -> [Answer<Void>] {
+        hasGivenUp = true
+        return takeAnswersIfIdle()
+    }
+
+    /// How many submissions have ended by themselves, and how many were cancelled before ``close(_:)``. Each is told once.
+    mutating func takeCounts() -> (finished: Int, cancelled: Int) {
+        defer { (finishedCount, cancelledCount) = (0, 0) }
+        return (finishedCount, cancelledCount)
+    }
+
+    /// Accepts nothing more but members. Returns `false` if the table is not idle, so that the caller must wait for the
     /// answer.
     mutating func drain(_ answer: Answer<Void>) -> Bool {
         if case .open = phase { phase = .draining([]) }
         return wait(answer)
     }
 
-    /// Accepts nothing more. Returns `false` if something is active, so that the caller must wait for the answer.
+    /// Accepts nothing more. Returns `false` if the table is not idle, so that the caller must wait for the answer.
     mutating func close(_ answer: Answer<Void>) -> Bool {
         phase = .closed(phase.answers)
         return wait(answer)
     }
 
     private mutating func wait(_ answer: Answer<Void>) -> Bool {
-        if activeCount > 0 { phase.answers.append(answer) }
-        return activeCount == 0
+        if !isIdle { phase.answers.append(answer) }
+        return isIdle
+    }
+
+    private var isIdle: Bool { (activeCount == 0 || hasGivenUp) && calling.isEmpty }
+
+    private mutating func takeAnswersIfIdle() -> [Answer<Void>] {
+        guard isIdle else { return [] }
+        defer { phase.answers = [] }
+        return phase.answers
     }
 }

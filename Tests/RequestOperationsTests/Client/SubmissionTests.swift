@@ -269,4 +269,52 @@ import Testing
         let counts = await [one, other]
         #expect(counts.map(\.cancelled).reduce(0, +) == 1)
     }
+
+    @Test func `A shutdown returns after all callbacks`() async throws {
+        for _ in 0..<20 {
+            let client = RequestClient(over: ScriptedTransport([.user]))
+            let calls = Locked(0)
+            for number in 0..<10 {
+                let operation = client.operation(.get, "a", as: User.self)
+                let note: @Sendable () -> Void = {
+                    Thread.sleep(forTimeInterval: 0.001)
+                    calls.withLock { $0 += 1 }
+                }
+                operation.whenFinished { _ in note() }
+                client.submit(operation) { _ in note() }
+                client.submit(ClosureOperation { number }) { _ in note() }
+            }
+            await client.shutdown(draining: .seconds(600))
+            #expect(calls.withLock { $0 } == 30)
+        }
+    }
+
+    @Test func `A shutdown waits for a callback in spite of an operation that never ends`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let (door, isCalled) = (DispatchSemaphore(value: 0), Locked(false))
+        let operation = client.operation(.get, "a", as: User.self)
+        client.submit(operation) { _ in
+            door.wait()
+            isCalled.withLock { $0 = true }
+        }
+        _ = try await operation.value
+        client.queue.isSuspended = true
+        let stuck = client.submit(client.operation(.get, "b", as: User.self))
+        let shutdown = Task { await client.shutdown() }
+        await eventually { client.submission(stuck)?.operation?.isCancelled == true }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 1.5) { door.signal() }
+        #expect(await shutdown.value == RequestClient.ShutdownCounts(finished: 0, cancelled: 1))
+        #expect(isCalled.withLock { $0 })
+    }
+
+    @Test func `What is cancelled while a client drains counts as cancelled`() async throws {
+        _ = [submit("a"), submit("b", tag: "x")]
+        await transport.requests(atLeast: 2)
+        let shutdown = Task { await client.shutdown(draining: .seconds(600)) }
+        await eventually { !client.table.withLock { $0.isOpen } }
+        client.cancelAll(tag: "x")
+        await eventually { client.submissions.count == 1 }
+        shutdown.cancel()
+        #expect(await shutdown.value == RequestClient.ShutdownCounts(finished: 0, cancelled: 2))
+    }
 }
