@@ -10,7 +10,8 @@ public struct RequestDefaults: Sendable {
     /// them.
     public var fields: [String: String] = [:]
 
-    /// Parameters. They go where the request's own parameters go, unless it has one of the same name. None by default.
+    /// Parameters. They go where the request's own parameters go, unless it has one of the same name, in its URL or
+    /// elsewhere. None by default.
     public var parameters: [String: ParameterValue] = [:]
 
     /// Values for hooks and observers, such as the screen that a request belongs to. They are not sent. None by default.

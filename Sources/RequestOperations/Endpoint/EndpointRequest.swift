@@ -27,10 +27,16 @@ struct EndpointRequest: Sendable {
         _ endpoint: Subject, relativeTo base: URL, and others: RequestParameters = RequestParameters()
     ) throws {
         do {
-            let parameters = try EndpointParameters(of: endpoint, and: others)
+            var parameters = try EndpointParameters(of: endpoint, and: others)
+            let (path, isAbsolute) = try Self.path(of: endpoint, parameters.path)
+            if let rest = others.withoutDefaults(
+                in: isAbsolute ? [path] : [base.absoluteString, path], endpoint.naming)
+            {
+                parameters = try EndpointParameters(of: endpoint, and: rest)
+            }
             let encoded = try Self.body(of: endpoint, parameters.body)
-            let location = try Self.location(
-                of: endpoint, parameters.path, base: base,
+            let location = try EndpointURL(
+                path: path, isAbsolute: isAbsolute, base: base,
                 query: String(decoding: try endpoint.queryEncoder.bytes(of: parameters.query), as: UTF8.self))
             guard RequestPreflight.isToken(endpoint.method.rawValue) else {
                 throw EndpointProblem(description: "The method is not a token.")
@@ -51,8 +57,15 @@ struct EndpointRequest: Sendable {
             throw error
         } catch {
             throw RequestError(
-                .unencodableParameter, stage: .process, underlying: error, reason: Self.reason(of: error))
+                .unencodableParameter, stage: .process, underlying: error,
+                reason: Self.reason(of: error).map { "\(Self.name(of: endpoint)): \($0)" })
         }
+    }
+
+    /// What an error calls an endpoint: its type and its path. A call of a client has only a path.
+    private static func name<Subject: Endpoint>(of endpoint: Subject) -> String {
+        let path = URLReference(endpoint.path).location(withUserAs: "")
+        return Subject.self == PlainEndpoint.self ? path : "\(Subject.self), \(path)"
     }
 
     private static func body<Subject: Endpoint>(
@@ -62,9 +75,10 @@ struct EndpointRequest: Sendable {
         return try endpoint.bodyEncoder.encode(parameters, files: endpoint.files)
     }
 
-    private static func location<Subject: Endpoint>(
-        of endpoint: Subject, _ parameters: ParameterRecord, base: URL, query: String
-    ) throws -> EndpointURL {
+    /// The path with its variables filled in, and whether it is meant to be an absolute URL.
+    private static func path<Subject: Endpoint>(
+        of endpoint: Subject, _ parameters: ParameterRecord
+    ) throws -> (String, isAbsolute: Bool) {
         let template = try URITemplate(endpoint.path)
         let values = Dictionary(parameters.members.map { ($0.name, $0.value) }) { $1 }
         if let unused = values.keys.sorted().first(where: { !template.variables.contains($0) }) {
@@ -78,7 +92,7 @@ struct EndpointRequest: Sendable {
             try endpoint.queryEncoder.text(of: value, path: [ParameterKey(name)])
         }
         if !values.isEmpty { try check(path, of: template, with: values) }
-        return try EndpointURL(path: path, isAbsolute: try template.isAbsolute, base: base, query: query)
+        return (path, try template.isAbsolute)
     }
 
     /// Checks that values add no `.` or `..` segments to the path, and no empty ones. Only the template may do that.

@@ -177,4 +177,22 @@ import Testing
         _ = try await other.get("a", as: User.self)
         #expect(transport.requests[0].value(forHTTPHeaderField: "X-One") == nil && one.queue !== other.queue)
     }
+
+    @Test func `A default parameter that the URL already has is not sent twice`() async throws {
+        let client = RequestClient("http://example.invalid?v=1", over: transport)
+        for name in ["lang", "v", "ids", "other"] { client.setParameter("default", for: name) }
+        _ = try await client.get("a?lang=de&ids%5B%5D=2", as: User.self)
+        _ = try await client.send(Placed(lang: "fr"))
+        #expect(
+            transport.urls == [
+                "http://example.invalid/a?v=1&lang=de&ids%5B%5D=2&other=default",
+                "http://example.invalid/a?v=1&lang=fr&ids=default&other=default",
+            ])
+    }
+
+    private struct Placed: Endpoint {
+        typealias Response = User
+        let path = "a{?lang}"
+        @Path var lang: String
+    }
 }

@@ -235,14 +235,15 @@ import Testing
     @Test func `What cannot be encoded is the operations failure and names the property`() async throws {
         struct Infinite: Endpoint {
             typealias Response = Data
-            let path = "x"
+            let path = "x?token=secret"
             var ratio = Double.infinity
         }
         let transport = ScriptedTransport([.status(200)])
         let operation = Infinite().operation(relativeTo: base, configuration: .over(transport))
         let error = try #require(await failure(of: operation) as? RequestError)
         #expect(error.code == .unencodableParameter && error.stage == .process && error.underlying is EncodingError)
-        #expect(error.description.contains("'ratio'") && transport.requests.isEmpty && error.attempts.count == 1)
+        #expect(error.reason?.hasPrefix("Infinite, x: 'ratio'") == true)
+        #expect(transport.requests.isEmpty && error.attempts.count == 1)
     }
 
     @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\u{0}"]) func `A field has no line break`(_ value: String) {
