@@ -53,6 +53,22 @@ extension ManualClock {
         }
     }
 
+    /// Runs a function to its end, and moves the clock by itself whenever something sleeps on it.
+    ///
+    /// ```swift
+    /// let product = try await clock.run { try await shop.product(1) }
+    /// ```
+    ///
+    /// The requests that the function sends must have this clock in their configuration. Every sleeper moves the clock, as
+    /// for an operation that is no `URLRequestOperation`. So a deadline or another limit on the clock passes at once.
+    ///
+    /// - Parameter work: The function. It runs once, in a Task of its own.
+    /// - Returns: What it returns.
+    /// - Throws: What it throws. If the calling Task is cancelled, the Task of the function is cancelled.
+    public func run<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
+        try await run(Work(work))
+    }
+
     /// Sleeps until the Task is cancelled. It counts as a sleeper until then.
     func sleepForEver() async throws {
         try await sleep(until: .never)
@@ -88,4 +104,16 @@ extension URLRequestOperation {
         }
         return RunningLimits(hasDeadline: configuration.deadline != nil, lengths: lengths)
     }
+}
+
+/// A function as an operation.
+// Unchecked, as its superclass is. The function never changes.
+private final class Work<Success: Sendable>: AsynchronousOperation<Success>, @unchecked Sendable {
+    private let work: @Sendable () async throws -> Success
+
+    init(_ work: @escaping @Sendable () async throws -> Success) {
+        self.work = work
+    }
+
+    override func run() async throws -> Success { try await work() }
 }

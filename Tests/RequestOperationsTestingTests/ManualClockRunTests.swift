@@ -119,6 +119,17 @@ struct ManualClockRunTests {
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(operation.isCancelled)
     }
+
+    @Test func `It runs a function whose requests wait`() async throws {
+        let configuration = RequestConfiguration.default.with {
+            $0.transport = ScriptedTransport([.status(503), .status(503), .body(Data("done".utf8))])
+            $0.clock = clock
+            $0.retryPolicy.backoff = .constant(.seconds(60))
+        }
+        let client = RequestClient(baseURL: url, configuration: configuration)
+        #expect(try await clock.run { try await client.get("a", as: String.self) } == "done")
+        #expect(clock.now.offset == .seconds(120))
+    }
 }
 
 /// An operation that sleeps twice, and tells for how long.

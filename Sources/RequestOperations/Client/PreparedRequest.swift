@@ -1,6 +1,6 @@
 /// A request of a client, made from its call, its options and the defaults.
 struct PreparedRequest: Sendable {
-    let request: URLRequest
+    private(set) var request: URLRequest
     let userInfo: [String: any Sendable]
     /// Makes the body for each attempt, if the request itself does not hold it.
     let makeBody: (@Sendable () throws -> RequestBody)?
@@ -49,6 +49,13 @@ struct PreparedRequest: Sendable {
         }
         self.request = request
         userInfo = applied.userInfo
+    }
+
+    /// The same for another page of the resource.
+    func at(_ page: URLRequest) -> PreparedRequest {
+        var copy = self
+        copy.request = page
+        return copy
     }
 
     /// Whether a field belongs to the server that it was meant for, as a redirect judges it.

@@ -17,6 +17,12 @@ extension OperationQueue {
         return try await operation.value
     }
 
+    /// Adds operations without waiting for them, as `addOperations(_:waitUntilFinished:)` with `false`. It can be called from
+    /// asynchronous code.
+    public func addOperations(_ operations: [Operation]) {
+        addOperations(operations, waitUntilFinished: false)
+    }
+
     /// Returns when all operations that are in the queue now have finished.
     ///
     /// It does not wait for operations that are added meanwhile, and does not keep any from being cancelled. It returns

@@ -106,6 +106,11 @@ public struct RequestAdapter: Sendable {
         }
     }
 
+    /// Sets `Authorization: Bearer …` (RFC 6750) with a token that does not change.
+    public static func bearerToken(_ token: String) -> RequestAdapter {
+        field("Authorization", "Bearer \(token)")
+    }
+
     /// Places a relative URL under a base URL. An absolute URL stays as it is.
     ///
     /// Paths are joined: `/user/x` under `https://a.example/api` is `https://a.example/api/user/x`, and so is `user/x`.

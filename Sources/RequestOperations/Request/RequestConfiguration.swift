@@ -255,6 +255,13 @@ public struct RequestConfiguration: Sendable {
     /// The defaults.
     public static let `default` = RequestConfiguration()
 
+    /// A copy with changes: `RequestConfiguration.default.with { $0.deadline = .seconds(10) }`.
+    public func with(_ change: (inout RequestConfiguration) throws -> Void) rethrows -> RequestConfiguration {
+        var copy = self
+        try change(&copy)
+        return copy
+    }
+
     /// The queue on which a stage runs, overridden or not. `nil` by default: the Task of the operation.
     ///
     /// - Parameter stage: The stage.

@@ -7,8 +7,8 @@
 /// }
 /// ```
 ///
-/// `pages(of:)` of a queue makes this sequence. A page is requested when the iteration asks for it, as a separate
-/// operation with its own retries. The next page is requested with the method and the fields of the first. Each
+/// `pages(of:)` of a queue or of a ``RequestClient`` makes this sequence. A page is requested when the iteration asks for
+/// it, as a separate operation with its own retries. The next page is requested with the method and the fields of the first. Each
 /// iteration begins with the first page.
 ///
 /// A next page at another origin would receive the credentials of this one. So it ends the sequence with
@@ -17,29 +17,26 @@
 ///
 /// If redirects led the page itself to another origin, the next page may be at that origin too. It is requested without
 /// the fields that a redirect drops (``RedirectPolicy/credentialFields``). If the host differs too, it is requested
-/// only if the configuration has no adapters, because adapters could add credentials.
+/// only if the configuration has no adapters and the client no hooks, because they could add credentials.
 public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
     /// The value of a page.
     public typealias Element = Value
 
     private let queue: OperationQueue
     private let first: URLRequest
-    private let configuration: RequestConfiguration
-    private let makeOperation: @Sendable (URLRequest) -> URLRequestOperation<Page>
-
-    /// A page and the head of its response.
-    struct Page: Sendable {
-        let head: ResponseHead
-        let value: Value
-    }
+    private let redirects: RedirectPolicy
+    /// Whether something may add credentials to the request of a page.
+    private let isAdapted: Bool
+    private let makeOperation: @Sendable (URLRequest) -> URLRequestOperation<Value>
 
     init(
-        on queue: OperationQueue, first: URLRequest, configuration: RequestConfiguration,
-        makeOperation: @escaping @Sendable (URLRequest) -> URLRequestOperation<Page>
+        on queue: OperationQueue, first: URLRequest, configuration: RequestConfiguration, hasHooks: Bool = false,
+        makeOperation: @escaping @Sendable (URLRequest) -> URLRequestOperation<Value>
     ) {
         self.queue = queue
         self.first = first
-        self.configuration = configuration
+        redirects = configuration.redirects
+        isAdapted = hasHooks || !configuration.adapters.isEmpty
         self.makeOperation = makeOperation
     }
 
@@ -84,9 +81,11 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
             if let url = request.url { visited.insert(url) }
             let operation = pages.makeOperation(request)
             pages.queue.addOperation(operation)
-            let page = try await operation.value
-            if let link = page.head.link("next") { next = following(link, after: request, page.head) }
-            return page.value
+            let value = try await operation.value
+            if let head = operation.response?.head, let link = head.link("next") {
+                next = following(link, after: request, head)
+            }
+            return value
         }
 
         private func following(_ link: Link, after request: URLRequest, _ head: ResponseHead) -> Next {
@@ -100,14 +99,13 @@ public struct Pages<Value: Sendable>: AsyncSequence, Sendable {
                     RequestError(
                         .redirectLoop, stage: .process, head: head, reason: "the next page was requested before"))
             }
-            return .request(pages.configuration.redirects.request(request, at: link.target))
+            return .request(pages.redirects.request(request, at: link.target))
         }
 
         private func mayFollow(_ link: Link, after request: URLRequest, _ head: ResponseHead) -> Bool {
             let (target, requested) = (Origin(link.target), Origin(request.url))
             guard target != requested else { return true }
-            return target == Origin(head.url)
-                && (target.host == requested.host || pages.configuration.adapters.isEmpty)
+            return target == Origin(head.url) && (target.host == requested.host || !pages.isAdapted)
         }
     }
 }
@@ -139,7 +137,7 @@ extension OperationQueue {
         of request: URLRequest, decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
     ) -> Pages<Value> {
         Pages(on: self, first: request, configuration: configuration) { request in
-            URLRequestOperation(request, decoder: decoder.page, configuration: configuration)
+            URLRequestOperation(request, decoder: decoder, configuration: configuration)
         }
     }
 
@@ -156,13 +154,5 @@ extension OperationQueue {
         pages(
             of: try endpoint.urlRequest(relativeTo: baseURL), decoder: endpoint.responseDecoder,
             configuration: endpoint.adjusted(configuration))
-    }
-}
-
-extension ResponseDecoder {
-    fileprivate var page: ResponseDecoder<Pages<Value>.Page> {
-        ResponseDecoder<Pages<Value>.Page> { response in
-            Pages<Value>.Page(head: response.head, value: try await decode(response))
-        }
     }
 }

@@ -183,4 +183,16 @@ import Testing
     @Test func `The shared queue is that of the shared client`() {
         #expect(RequestQueue.shared === RequestClient.shared.queue)
     }
+
+    @Test func `Parameters come from variables of any encodable types`() async throws {
+        let transport = ScriptedTransport([.user])
+        let client = RequestClient(over: transport)
+        let (id, text, missing): (Int, String, Int?) = (7, "a", nil)
+        _ = try await client.get("a", parameters: ["id": id, "q": text, "all": true, "none": missing], as: User.self)
+        let user: User = try await client.post("a", parameters: ["id": id])
+        try await client.delete("a", parameters: ["id": id])
+        #expect(user.name == "Ada" && transport.requests[1].httpBody == Data("id=7".utf8))
+        let queries = transport.requests.map { Set($0.url?.query?.split(separator: "&") ?? []) }
+        #expect(queries == [["id=7", "q=a", "all=1"], [], ["id=7"]])
+    }
 }

@@ -82,4 +82,14 @@ import Testing
         #expect(!operation.isCancelled)
         operation.cancel()
     }
+
+    @Test func `Operations are added together without waiting`() async throws {
+        for queue in [OperationQueue(), RequestQueue()] {
+            let door = Door()
+            let operations = [Work { await door.pass() }, Work { await door.pass() }]
+            queue.addOperations(operations)
+            door.open()
+            for operation in operations { try await operation.value }
+        }
+    }
 }

@@ -132,4 +132,10 @@ import Testing
         }
         _ = try await Self.adapted("http://a.example/", adapter.on(queue))
     }
+
+    @Test func `A token that does not change is a field`() async throws {
+        let request = try await Self.adapted("http://a.example/", .bearerToken("abc"))
+        #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
+        #expect(!"\(RequestAdapter.bearerToken("abc"))".contains("abc"))
+    }
 }

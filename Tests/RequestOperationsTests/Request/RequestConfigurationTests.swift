@@ -105,6 +105,12 @@ import Testing
         }
         #expect(transport.tasks.map { $0.trust?.pinnedKeys } == [[configurationPin], [taskPin]])
     }
+
+    @Test func `A copy is made with changes`() {
+        let configuration = RequestConfiguration()
+        #expect(configuration.with { $0.deadline = .seconds(7) }.deadline == .seconds(7))
+        #expect(configuration.deadline == nil)
+    }
 }
 
 private let configurationPin = "sha256//" + Data(repeating: 1, count: 32).base64EncodedString()
