@@ -43,11 +43,31 @@ struct Page {
         blocks.filter { $0.language == "sh" }.flatMap(\.lines).filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 
-    /// The targets of the links that lead to files beside the page.
-    var relativeLinks: [String] {
-        text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) }
-            .filter { !$0.contains("://") && !$0.hasPrefix("#") && !$0.hasPrefix("doc:") }
-            .map { String($0.prefix { $0 != "#" }) }
+    /// The lines that stand in no block of code.
+    private var lines: [Substring] {
+        let inBlocks = Set(blocks.flatMap { $0.line - 1...$0.line + $0.lines.count })
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            .filter { !inBlocks.contains($0.offset + 1) }.map(\.element)
+    }
+
+    /// The text without its code.
+    var prose: String { lines.joined(separator: "\n").replacing(/(`+)[^`]+\1/, with: "") }
+
+    /// The targets of all links and pictures.
+    var links: [String] {
+        prose.matches(of: /\]\(([^)\s]+)[^)]*\)/).map { String($0.output.1) }
+            + prose.matches(of: /(?m)^\[[^\]]+\]: +(\S+)/).map { String($0.output.1) }
+    }
+
+    /// The anchors of the headings, as GitHub makes them.
+    var anchors: [String] {
+        var counts: [String: Int] = [:]
+        return lines.compactMap { $0.wholeMatch(of: /#{1,6} +(.+)/)?.output.1 }.map { heading in
+            let anchor = heading.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+                .replacing(" ", with: "-")
+            defer { counts[anchor, default: 0] += 1 }
+            return counts[anchor].map { "\(anchor)-\($0)" } ?? anchor
+        }
     }
 
     private static func blocks(of text: String, path: String) throws -> [Block] {

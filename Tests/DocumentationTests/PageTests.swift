@@ -28,8 +28,19 @@ import Testing
         #expect(throws: Page.UnclosedBlock.self) { try Page(path: "a.md", text: "```swift\nlet a = 1\n") }
     }
 
-    @Test func `Relative links are those to files`() throws {
-        let text = "[a](LICENSE) [b](https://a.example/b) [c](#part) [d](Sources/x.md#part) [e](doc:Retry)"
-        #expect(try Page(path: "a.md", text: text).relativeLinks == ["LICENSE", "Sources/x.md"])
+    @Test func `Links and pictures are those outside of code`() throws {
+        let text = """
+            [a](LICENSE) ![b](b.svg "B") [`c`](#part) `[d](d)`
+            ```text
+            [e](e)
+            ```
+            [f]: https://f.example/
+            """
+        #expect(try Page(path: "a.md", text: text).links == ["LICENSE", "b.svg", "#part", "https://f.example/"])
+    }
+
+    @Test func `An anchor is a heading without its punctuation and with a number if there are several`() throws {
+        let page = try Page(path: "a.md", text: "# A `b`: c-d\n## Why?\n```sh\n# no\n```\n## Why?\n")
+        #expect(page.anchors == ["a-b-c-d", "why", "why-1"])
     }
 }

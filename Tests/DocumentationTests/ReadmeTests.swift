@@ -48,10 +48,4 @@ import Testing
         let command = try #require(readme.commands.first { $0.hasSuffix(" swift test") })
         #expect(check.contains(command))
     }
-
-    @Test(arguments: ["README.md", "CHANGELOG.md"]) func `Relative links resolve`(_ path: String) throws {
-        for link in try Page(path).relativeLinks {
-            #expect(FileManager.default.fileExists(atPath: Package.root.appending(path: link).path), "\(link)")
-        }
-    }
 }

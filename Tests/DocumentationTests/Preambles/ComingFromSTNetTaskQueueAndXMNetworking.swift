@@ -40,3 +40,5 @@ private let task = client.operation(for: OpenWeather(lat: "", lon: "", userInfo:
 private let parameters: [String: ParameterValue] = [:]
 private let image = Data()
 private let file = URL(fileURLWithPath: "/")
+private let folder = URL(fileURLWithPath: "/")
+private let certificates = URL(fileURLWithPath: "/")

@@ -4,6 +4,10 @@ private struct User: Codable, Sendable {
     var name: String
 }
 
+private struct Job: Codable, Sendable {
+    var isDone: Bool
+}
+
 private struct WrongVersion: Error {}
 
 private actor TokenStore {

@@ -13,10 +13,6 @@ import Testing
 
         Every expectation of the conformance suite, by capability, and how each transport stands to it on Linux.
 
-        @Metadata {
-            @PageKind(article)
-        }
-
         Each line is a capability, with the number of expectations that the tests check over real connections. “No” is
         declared with its reason, and checked as well, unless it fails but now and then: a transport that can do what it is
         said to lack fails the tests. Some versions and builds of libcurl lack more than is listed: from 8.5 on an

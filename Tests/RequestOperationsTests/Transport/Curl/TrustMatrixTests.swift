@@ -93,7 +93,7 @@
                     of: .data(URLRequest(url: situation.url)))
                 let code = failure.map { ($0.error as? RequestError)?.code.description ?? "\($0.error)" }
                 lines.append(
-                    "| \(situation.title) | \(code.map { "``RequestError/Code/\($0)``" } ?? "the request is sent") |")
+                    "| \(situation.title) | \(code.map { "`\($0)`" } ?? "the request is sent") |")
             }
             let table = lines.joined(separator: "\n")
             let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
