@@ -178,6 +178,7 @@ import Testing
         let cancelled: Submission? = center.cancel(id)
         #expect(cancelled?.path == "foo/bar" && cancelled?.tag == "start" && center.cancel(id) == nil)
         let counts: RequestClient.ShutdownCounts = await center.shutdown(draining: .seconds(5))
-        #expect(counts.cancelled == 0)
+        // It may have ended before the client was shut down.
+        #expect(counts.finished == 0 && counts.cancelled <= 1)
     }
 }
