@@ -24,8 +24,8 @@ import Testing
         var state = ProgressState()
         let transfer = TransferProgress(
             bytesSent: 10, bytesToSend: 10, bytesReceived: .max - 5, bytesToReceive: .max)
-        #expect(state.report(transfer, at: .zero))
-        #expect(state.update.total == .max && state.update.completed == .max)
+        let isNews = state.report(transfer, at: .zero)
+        #expect(isNews && state.update.total == .max && state.update.completed == .max)
     }
 
     // MARK: The stream
